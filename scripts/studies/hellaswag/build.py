@@ -1,18 +1,21 @@
 """Build the endings of HellaSwag to choose from (Zellers et al. 2019),
-parted by the videos that they were made from.
+split by the videos that they were made from.
 
-Half of its items continue captions of ActivityNet, of the very videos that sentence order is learnt
-from and measured on. So the videos part them: what is learnt from comes of the videos in the
-captions' training split, what is measured on of those in their evaluation splits. A model that
-learnt the order of captions has then seen none of the videos of what it is measured on here, nor
-the other way round. Where the release has lost the name of a video, the one is taken whose
-captions, two to four of them in a row (or one), are the context with its right ending, by their
-letters and digits. An item without such a video, or with several, is dropped. Items of wikihow are
-parted by the article, half and half, by hash.
+Half of its items continue captions of ActivityNet. Sentence order is learnt from, and measured on,
+captions of the same videos. So the videos decide the split:
+  training items     from videos in the captions' training split
+  evaluation items   from videos in the captions' evaluation splits
+So a model that learnt the order of captions has seen no video of its evaluation items here, and the
+other way round.
+
+Where the release has lost the name of a video, the captions find it. The context with its right
+ending must equal one to four captions in a row, compared by letters and digits. An item without
+such a video, or with several, is dropped. Items of wikihow are split by article, half and half, by
+hash.
 
 Reads  <cleaned>/*.parquet (schema endings), of --beside `captions` every split (schema captions)
-Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items were
-       parted, or dropped, and why
+Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items went to
+       each split, or were dropped, and why
 
     python -m scripts.studies.hellaswag.build --cleaned results/clean/hellaswag \\
         --splits train test --options '{"domain": "activitynet"}' --output /tmp/hellaswag \\
@@ -38,7 +41,7 @@ from scripts.studies.hellaswag.tables import CHOICES
 
 MOST = 4  # captions in a row that an item is made of
 PARTED, DRAWN = 23, 24  # mark the draws: of articles, of items to learn from
-LEARNT, MEASURED = "learnt", "measured"  # what is done with a video in sentence order
+LEARNT, MEASURED = "learnt", "measured"  # the use of a video in sentence order
 
 
 def plain(texts: pd.Series) -> pd.Series:
@@ -61,9 +64,9 @@ def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
 
 def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
     """Items with video_id and use (learnt, measured; missing where no video, or several, can be
-    theirs), and `found`: how many were.
+    theirs), and `found`: the number of such videos.
 
-    items: of each item the row of its right ending. An item that names its video is believed.
+    items: for each item the row of its right ending. An item's own video name is trusted.
     """
     keyed = items.assign(key=plain(items["context"] + " " + items["ending"]))[["item_id", "key"]]
     matched = keyed.merge(runs_of(captions), on="key")[
@@ -87,8 +90,8 @@ def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
-    """Of each item: item_id, domain, group_id (video or article),
-    use, and why it is dropped (empty where it is not).
+    """For each item: item_id, domain, group_id (video or article), use, and why it is dropped
+    (empty where it stays).
     """
     items = with_videos(endings[endings["label"] == 1], captions)
     of_video = items["domain"] == "activitynet"
@@ -113,7 +116,7 @@ def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
-    """How many items stand in which split or were dropped, and why; splits: by use the split."""
+    """How many items are in each split or were dropped, and why; splits: the split of each use."""
     why = {
         (
             "activitynet",
@@ -156,9 +159,9 @@ def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:
-    """The rows of `wanted` items, by hash; all without a number.
+    """The rows of `wanted` items, by hash; all rows where `wanted` is None.
 
-    Raises UserError where there are not so many.
+    Raises UserError where there are fewer items.
     """
     names = pd.Series(rows["instance_id"].unique(), dtype=object)
     if wanted is not None and wanted > len(names):
@@ -177,7 +180,7 @@ def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame
 
 
 def read_captions(given: argparse.Namespace) -> pd.DataFrame:
-    """The captions of all videos, with what is done with them in sentence order."""
+    """The captions of all videos, with the use of each video in sentence order."""
     captions = source_beside(given, "captions")
     used = {captions.train: LEARNT} | dict.fromkeys(captions.evaluate, MEASURED)
     return pd.concat(
@@ -192,7 +195,7 @@ def read_captions(given: argparse.Namespace) -> pd.DataFrame:
 
 
 def build(given: argparse.Namespace, folder: Path) -> None:
-    """Write both splits, and what parted them, to a folder."""
+    """Write both splits, and the reasons of the split, to a folder."""
     files = sorted(given.cleaned.glob("*.parquet"))
     if not files:
         raise UserError(f"{given.cleaned}: no endings; clean the source again")

@@ -1,8 +1,8 @@
 """What a control may see of an ending without its context.
 
 one_text     the ending: its words, its length, how often it repeats itself, its marks
-all_options  the same, and how it stands among the endings of its item: by length, by what it shares
-             with the others. Which is right is not seen.
+all_options  the same, and how the ending compares with the other endings of its item: by length, by
+             shared words. The control does not see which ending is right.
 """
 
 import re
@@ -31,7 +31,7 @@ COMPILED = [re.compile(mark) for mark in MARKS]
 
 
 def of_ending(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) length, the share of words that are different, and marks for each word."""
+    """(n, k) length, the share of distinct words, and punctuation marks for each word."""
     place, texts = pd.factorize(table["second"])
     text = pd.Series(texts, dtype=object)
     words = text.str.lower().str.findall(WORD)
@@ -42,8 +42,8 @@ def of_ending(table: pd.DataFrame) -> np.ndarray:
 
 
 def of_endings(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) of_ending(), each less the item's mean, the rank by length, and how like the other
-    endings an ending is: the mean, the most and the least.
+    """(n, k) of_ending() less the item's mean, and the rank by length. Also the similarity to the
+    other endings: its mean, maximum and minimum.
     """
     item, items = pd.factorize(table["choice_id"])
     alone = pd.DataFrame(of_ending(table))

@@ -1,8 +1,8 @@
 """Measure HellaSwag (Zellers et al. 2019): in how many items the right ending scores highest.
 
-  accuracy  of items with one right ending of four, over all items (slice all) and by where they
-            come from (domain=activitynet, domain=wikihow). A tie counts as wrong; of a control ties
-            are broken at random, in expectation. Groups are videos and articles.
+  accuracy  of items with one right ending of four, over all items (slice all) and by source
+            (domain=activitynet, domain=wikihow). A tie counts as wrong; ties of a control are
+            broken at random, in expectation. Groups are videos and articles.
 
 Predictions made elsewhere are a score of every ending, or a label right or wrong.
 """
@@ -38,8 +38,8 @@ ANSWERED = Answered(
 
 
 def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
-    """The accuracy on each slice, by video or article, and these; right: of each replicate the
-    (items,) share to which it is right.
+    """The accuracy on each slice, by video or article, and these groups. right: for each replicate
+    the (items,) share of credit (a tie gives a part).
     """
     items = endings.drop_duplicates("instance")
     group, groups = pd.factorize(items["group_id"])
@@ -59,7 +59,7 @@ def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tal
 
 
 def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
-    """(items,) 1 where the right ending, and no other, was chosen (1; else 0)."""
+    """(items,) 1 where the right ending, and no other, was chosen; else 0."""
     return {
         "accuracy": outranked(
             chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0]

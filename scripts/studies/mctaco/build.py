@@ -9,9 +9,10 @@ Writes <output>/<split>.parquet (schema answers), in the order of the data
         --output /tmp/mctaco
 
 study.yaml explains the options. train_questions keeps the questions whose ids hash lowest, by draw;
-a larger number keeps those of a smaller one. With contrast "unit" the splits to measure on hold
-only questions with an answer that another unit writes exactly, each beside its counterpart: the
-same question with these answers in the other unit ("1 hour" as "60 minutes"), and the same labels.
+a larger number keeps the questions of a smaller one. With contrast "unit" the evaluation splits
+hold only questions with an answer that another unit writes exactly. Beside each stands its
+counterpart: the same question with these answers in the other unit ("1 hour" as "60 minutes"), and
+the same labels.
 """
 
 import argparse
@@ -50,10 +51,10 @@ def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -
 
 
 def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) -> pd.DataFrame:
-    """The questions with an answer that another unit writes exactly, then their counterparts: ids
-    with COUNTERPART behind, answers in the other unit where there is one.
+    """The questions with an answer that another unit writes exactly, then their counterparts. A
+    counterpart's id ends in COUNTERPART, and its answers are in the other unit where there is one.
 
-    Raises UserError where no question has one.
+    Raises UserError where no question has a counterpart.
     """
     rewritten = in_another_unit(rows["answer"])
     kept = rewritten.notna().groupby(rows["group_id"]).transform("any")
@@ -88,7 +89,7 @@ def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFr
 def build(given: argparse.Namespace, folder: Path) -> None:
     """Write every split to a folder."""
     options = given.options
-    # An option that came later is not told at its default: files are as those before it.
+    # At its default a later option is not written: files stay as those made before the option.
     recorded = {
         key: value for key, value in options.items() if (key, value) != ("contrast", "none")
     }

@@ -1,9 +1,10 @@
 """What a control may see of an answer without its sentence and question.
 
-one_text     the answer and the question's category: its words, and its size (seconds, hour of the
-             day, times a year), how it is written, what it looks like
-all_options  the same, and how the answer stands among the answers of its question: how many they
-             are, the share with its unit, how near the nearest duration is. No labels are seen.
+one_text     the answer and the question's category: its words, its size (seconds, hour of the day,
+             times a year), how it is written, its kinds
+all_options  the same, and how the answer compares with the other answers of its question: their
+             number, the share with its unit, the distance to the nearest duration. The control sees
+             no labels.
 
 More numbers of the answers together (rank, distance to the median, shared words) did no better on
 folds of the training questions.
@@ -65,8 +66,10 @@ SIZES = ["seconds", "hour", "rate", "amount"]
 
 
 def read(answers: pd.Series) -> pd.DataFrame:
-    """Of each answer its sizes (NaN where it has none; log seconds of a duration, hour of the day,
-    log times a year, log number), its unit, its kinds and its length; each text is read once.
+    """The sizes of each answer, its unit, its kinds and its length. Each text is read once.
+
+    A size is NaN where an answer has none: log seconds of a duration, hour of the day, log times a
+    year, log number.
     """
     place, texts = pd.factorize(answers)
     written = pd.Series(texts, dtype=object)
@@ -104,7 +107,7 @@ def log(numbers: pd.Series) -> pd.Series:
 
 
 def unit_of(word: str) -> str:
-    """The unit of a word: day of "nightly"."""
+    """The unit of a word: day for "nightly"."""
     word = SAME_AS.get(word, word)
     return next((unit for unit, names in NAMES.items() if re.fullmatch(names, word)), "day")
 
@@ -130,9 +133,11 @@ def of_answer(table: pd.DataFrame) -> np.ndarray:
 
 
 def of_answers(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) of_answer(), and how the answer stands among those of its question: how many they
-    are, the share that has its unit, the distance in log seconds to the nearest other duration (0
-    for the same one, FAR where there is none).
+    """(n, k) of_answer(), and how the answer compares with the other answers of its question:
+    * how many answers there are
+    * the share of answers with its unit
+    * the distance in log seconds to the nearest other duration (0 for the same duration, FAR
+      where there is none)
     """
     found = read(table["second"])[["seconds", "unit"]].assign(group=table["group_id"].to_numpy())
     found = found.reset_index(drop=True)

@@ -4,21 +4,20 @@ as the authors score them.
   exact_match  the share of questions of which every candidate is judged right
   f1           the mean over questions of the F1 of accepted candidates (precision is 1 where
                nothing is accepted, recall is 1 where nothing is likely, F1 is 0 where both are 0)
-  f1_minus_exact_match  the gap between the two: what a system gets right without getting the
-                        question right
+  f1_minus_exact_match  the difference of the two: credit for candidates in questions that are not
+                        right as a whole
   contrast_exact_match  of contrast pairs (data option contrast), the share in which every candidate
                         of the question and of its counterpart is judged right
 
-Beside the runs stand always_yes, always_no, random (its expected value) and the data's own labels
-(gold). Groups are sentences, since the questions about one sentence go together. What the sources
-name as `predictions` (released by a paper's authors) is a system like any other, with the method
-`released`. So is what others released of language models (--released), whose dataset is the name of
-its source. A model that was not trained (method untrained) has train_questions 0. Of contrast pairs
-there are the slices contrast=original and contrast=counterpart.
+These systems stand beside the runs: always_yes, always_no, random (its expected value) and the
+data's own labels (gold). Groups are sentences, since the questions about one sentence belong
+together. Judgements released by a paper's authors (`predictions` of the sources) are a system like
+any other, with the method `released`. So are released judgements of language models (--released);
+their dataset is the name of their source. An untrained model (method untrained) has train_questions
+0. Contrast pairs have the slices contrast=original and contrast=counterpart.
 
-Predictions made elsewhere have the labels likely and unlikely. Or they are as the authors release
-theirs: one yes or no a line, in the order of the gold file:
-
+Predictions made elsewhere have the labels likely and unlikely. Or they have the form of the
+authors' release: one yes or no a line, in the order of the gold file:
     python -m scripts.studies.mctaco.evaluate --predictions FILE --gold test_9442.tsv
 """
 
@@ -94,13 +93,13 @@ def by_question(
 
 
 def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(questions,) the expected exact match and F1 of a fair coin for each candidate:
-    all outcomes, not one draw.
+    """(questions,) the expected exact match and F1 of a fair coin for each candidate: computed over
+    all outcomes, not from one draw.
     """
     size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
     f1 = np.zeros(len(size))
     for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
-        # accepted: likely candidates, others
+        # accepted candidates: likely ones, others
         right, other = np.indices((wanted + 1, candidates - wanted + 1))
         ways = np.outer(
             [math.comb(wanted, k) for k in range(wanted + 1)],
@@ -133,10 +132,10 @@ def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
 
 
 class Questions(NamedTuple):
-    """The questions of a split as they are tallied.
+    """The questions of a split, ready for tallies.
 
     ids: (questions,) their names. sentence: (questions,) the number of each one's sentence, from 0.
-    slices: of slices(). drawn: the draws over the sentences.
+    slices: from slices(). drawn: the draws over the sentences.
     """
 
     ids: pd.Index
@@ -146,7 +145,7 @@ class Questions(NamedTuple):
 
 
 def questions_of(answers: pd.DataFrame, resamples: int) -> Questions:
-    """The questions of answers (group_id, sentence_id, answer, category), as they first come."""
+    """The questions of answers (group_id, sentence_id, answer, category), by first appearance."""
     first = answers.drop_duplicates("group_id")
     sentence, names = pd.factorize(first["sentence_id"])
     drawn = resampling(names, resamples)
@@ -154,7 +153,7 @@ def questions_of(answers: pd.DataFrame, resamples: int) -> Questions:
 
 
 def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = ()) -> list[dict]:
-    """The rows of each metric on each slice of questions, and of contrast pairs; values: of
+    """The rows of each metric on each slice of questions, and of contrast pairs. values: from
     question_values(). Sums are by sentence.
     """
     tallies = []
@@ -172,7 +171,7 @@ def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = 
 
 def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
     """contrast_exact_match: (replicates, questions) at the original of each contrast pair, NaN at
-    other questions; nothing where no id is that of a counterpart. exact: (replicates, questions).
+    other questions; empty where no id is that of a counterpart. exact: (replicates, questions).
     """
     original, counterpart = contrast_pairs(ids).T
     both = np.full_like(exact, np.nan)
@@ -181,8 +180,8 @@ def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
 
 
 def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Values:
-    """By metric the (replicates, questions) values; NaN where a question has none. judgements: (n,)
-    1 where an answer is accepted, else 0, in their order.
+    """By metric the (replicates, questions) values; NaN where a question has none. judgements: for
+    each replicate (n,) 1 where an answer is accepted, else 0, in the order of the answers.
     """
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
@@ -190,14 +189,13 @@ def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Valu
 
 
 def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
-    """By metric the values of both, and the gap between them."""
+    """The values of both metrics, and of the difference between them."""
     return {"exact_match": exact, "f1": f1, "f1_minus_exact_match": f1 - exact}
 
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
-    """(questions,) which questions belong to each slice; timebench=yes: those that TimeBench (Chu
-    et al. 2024) draws four candidates of; contrast=…: the halves of contrast pairs, where there are
-    any.
+    """(questions,) which questions belong to each slice. timebench=yes: those with four candidates
+    in TimeBench (Chu et al. 2024). contrast=…: the halves of contrast pairs, where there are any.
     """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
@@ -287,8 +285,8 @@ STUDY = Study(
 def released_rows(
     parts: list[Part], fetched: Path | None, others: list[Released], resamples: int
 ) -> list[dict]:
-    """The rows of what was released with the corpora, and by others, in fetched, on each split
-    once; none on contrast pairs, whose counterparts nobody judged.
+    """The rows of released judgements (with the corpora, and by others), read from `fetched`, one
+    time for each split. None on contrast pairs, since nobody judged their counterparts.
     """
     rows: list[dict] = []
     done = set()
@@ -319,8 +317,8 @@ def released_rows(
 def of_released(
     answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int
 ) -> list[dict]:
-    """Every metric of released judgements of one split; predictions: their entries of the
-    sources, folder: their files.
+    """Every metric of released judgements of one split. predictions: their entries in the sources;
+    folder: the folder of their files.
     """
     rows, asked = [], questions_of(answers, resamples)
     for name, entry in predictions.items():
@@ -340,7 +338,7 @@ def of_released(
 def of_others(
     answers: pd.DataFrame, others: list[Released], fetched: Path, resamples: int
 ) -> list[dict]:
-    """Every metric of what language models said of one split, a system for each file."""
+    """Every metric of the released answers of language models on one split, a system a file."""
     if not others:
         return []
     rows: list[dict] = []

@@ -1,5 +1,5 @@
-"""Predictions of MC-TACO as its authors release them: one yes or no a line,
-in the order of the gold file; or an answer in letters a line, as others do.
+"""Predictions of MC-TACO: in the authors' form, one yes or no a line in the order of the gold file;
+or one answer in letters a line, as others release them.
 
 Not a program.
 """
@@ -15,17 +15,17 @@ from scripts.data.texts import lines_in, text_of
 
 REMEDY = "give the predictions, one yes or no a line"
 LINES = "give an answer a line"
-# Of candidates in the prompt of Qiu et al. 2024: the 13th is N, the 14th M.
+# Letters of candidates in the prompt of Qiu et al. 2024: the 13th is N, the 14th M.
 LETTERS = "abcdefghijklnmopqrstuvwxyz"
 
 
 def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.ndarray:
     """(rows,) 1 for yes, 0 for no.
 
-    Raises UserError that names the line that is neither, or where the lengths part.
+    Raises UserError that names a line that is neither, or the line where the lengths differ.
 
-    rows: how many lines there must be, where that is known; gold: what they are of, for the
-    message.
+    rows: how many lines there must be, where that is known; gold: the name of the gold file, for
+    the message.
     """
     words = pd.Series(
         lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY) or [""], dtype=object
@@ -43,10 +43,10 @@ def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.n
 
 
 def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
-    """(n,) 1 for yes, 0 for no, of the answers of a split as it was built;
-    the file is of the whole split, in its order.
+    """(n,) 1 for yes, 0 for no, for the answers of a built split. The file covers the whole
+    split, in its order.
 
-    Where the split was cut (option limit) the ids of the answers, `split:row`, tell which rows they
+    A split may be cut (option limit). Then the ids of the answers, `split:row`, say which rows they
     were.
     """
     row = answers["example_id"].str.rpartition(":")[2].astype(int).to_numpy()
@@ -64,11 +64,12 @@ def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
 def lettered_judgements(
     file: Path, answers: pd.DataFrame, joined: tuple[int, int] | None
 ) -> np.ndarray:
-    """(n,) 1 for yes, 0 for no, of the answers of a split as it was built; the file has a line for
-    each question of the whole split, as "(A) 1 hour (C) 3 hours".
+    """(n,) 1 for yes, 0 for no, for the answers of a built split. The file has one line for each
+    question of the whole split, as "(A) 1 hour (C) 3 hours".
 
-    The rule of Qiu et al. 2024: yes where the line holds the candidate's letter in brackets, or
-    the candidate, in upper or lower case and anywhere ("1 hour" in "11 hours", too).
+    The rule of Qiu et al. 2024 says yes in two cases. The line holds the candidate's letter in
+    brackets; or it holds the candidate anywhere, in upper or lower case ("1 hour" in "11 hours",
+    too).
 
     joined: the first and the last line, from 1, of an answer that takes several.
     """

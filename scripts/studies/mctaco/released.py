@@ -1,14 +1,14 @@
-"""What language models said of MC-TACO's test questions, as others released it (released.csv).
+"""Answers of language models to MC-TACO's test questions, as others released them (released.csv).
 
 Not a program. A row of released.csv is a system:
-  source              the source that its file is of (resources/sources.yaml, kind judgements)
-  corpus              the source whose split to measure on was judged
-  name                of the system in metrics
+  source              the source of its file (resources/sources.yaml, kind judgements)
+  corpus              the source whose evaluation split was judged
+  name                the name of the system in metrics
   model, shots        the language model, and whether it was shown examples
-  asked, wording      likelihood (one candidate, by the words of a wording) or letters (all
+  asked, wording      likelihood (one candidate, in the words of a wording) or letters (all
                       candidates of a question at once)
-  file, form          judgements: one yes or no a line, of each candidate in turn; letters: an
-                      answer a line, of each question in turn, read by lettered_judgements()
+  file, form          judgements: one yes or no a line, for each candidate in turn; letters: one
+                      answer a line, for each question in turn, read by lettered_judgements()
   joined              the lines, as 3-5, that are one answer
 """
 
@@ -40,7 +40,7 @@ class Released(NamedTuple):
 
 
 def read_released(file: Path) -> list[Released]:
-    """The systems of a released.csv. Raises UserError that names the row which is wrong."""
+    """The systems of a released.csv. Raises UserError that names a wrong row."""
     found = []
     for number, row in enumerate(csv_rows(text_of(file), RELEASED, str(file))[1:], 1):
         *words, form, joined = row

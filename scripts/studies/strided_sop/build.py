@@ -1,9 +1,9 @@
 """Build a strided sentence order dataset from cleaned captions (Jain et al. 2020, section 2).
 
-Videos with fewer than five sentences are left out, and the first and the last sentence of each
-video. For stride n every span of n + 2 consecutive sentences gives one pair, its first and its last
-sentence; a coin by hash of the pair decides whether they stand in the order of the video (label 1)
-or swapped (label 0).
+Videos with fewer than five sentences are left out. So are the first and the last sentence of each
+video. For stride n every span of n + 2 consecutive sentences gives one pair: its first and its last
+sentence. A coin, by hash of the pair, decides whether they stand in the order of the video (label
+1) or swapped (label 0).
 
 Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema
        captions)
@@ -14,15 +14,20 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
         --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' \\
         --output /tmp/stride-2
 
-study.yaml explains the options. The first split is the one to learn from. hard pairs are those of
-hard_pairs.py, and what is learnt from stays as it is. limit draws by hash of the video and of the
-place of the first sentence, so strides are compared on nearly the same pairs; it draws without
-regard to the control of hard pairs, which then gets about half of them right, and of spans by hash
-of their place. With context sentences, strides and positions are counted in windows (parts.py).
-With span: k the pairs to measure on are those of all k units (tallies.py puts them in order), of
-the videos that have so many; learnt from are pairs of all their strides, as many of each. order_by:
-permutations makes a row of each order of the k units instead (orders.py); size_matched then cuts
-spans. Beside each pair stands what it can be told apart by (pairs.py).
+study.yaml explains the options. The first split is the training split.
+
+  hard pairs    evaluation pairs that hard_pairs.py keeps; the training pairs do not change
+  limit         draws by hash of the video and of the place of the first sentence, so strides are
+                compared on nearly the same pairs. Of spans it draws by hash of their place. It does
+                not look at the control of hard pairs, which then gets about half of them right
+  context       sentences, strides and positions are counted in windows (parts.py)
+  span: k       the evaluation pairs are those of all k units (tallies.py puts the units in order),
+                from the videos that have k units; the training pairs have all strides of these
+                pairs, equally many of each
+  order_by      permutations: a row is one order of the k units (orders.py), and size_matched cuts
+                spans
+
+Beside each pair stand the columns of its slices (pairs.py).
 """
 
 import argparse
@@ -53,11 +58,11 @@ from scripts.data.tables import provenance_of, table_writer
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 Keep = Callable[[pa.Table], np.ndarray]  # which rows of a table of pairs are kept: (n,) booleans
-SIZE = 2  # the draw of pairs, apart from the other draws from the same key
+SIZE = 2  # marks the draw of pairs, so that other draws from the same key differ
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
 PERMUTATIONS = "permutations"  # of the option order_by
-# options of which files do not tell at their defaults, as those before them
+# Options that came later. At their defaults they are not written: files stay as before.
 LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order", "train_pairs": None}
 
 
@@ -77,8 +82,8 @@ def all_of(pairs: pa.Table) -> np.ndarray:
 
 
 def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
-    """(n,) whether each pair stays when the size is cut;
-    highest: by stride the highest hash that stays.
+    """(n,) whether each pair stays when the size is cut. highest: for each stride the highest hash
+    that stays.
     """
     strides = sorted(highest)
     limits = np.array([highest[stride] for stride in strides], np.uint64)
@@ -91,8 +96,8 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
 def hashes_of_pairs(
     part: Part, stride: int, matched: int, options: dict
 ) -> Iterator[tuple[np.ndarray, int]]:
-    """The size hashes of all pairs of a split of one stride,
-    and how many the stride `matched` has, table by table.
+    """The size hashes of all pairs of one stride in a split, and how many pairs the stride
+    `matched` has, table by table.
     """
     for captions in units_of(part, options):
         rows = pa.array(spans(captions, stride, part.same_videos)[0])
@@ -108,10 +113,10 @@ def hashes_of_pairs(
 def size_limit(
     part: Part, stride: int, matched: int, share: int, options: dict, most: int | None
 ) -> np.uint64:
-    """The highest hash of a pair of a stride that stays, so that as many do as the stride `matched`
-    has, divided by `share` and rounded up. Raises UserError for none.
+    """The highest hash of a pair of a stride that stays. So many pairs stay as the stride `matched`
+    has, divided by `share` and rounded up. Raises UserError where no pair stays.
 
-    Pairs are counted by the first bits of their hashes, so that only those near the limit are held.
+    Pairs are counted by the first bits of their hashes, so only those near the limit are held.
     """
     shift, counted, wanted = np.uint64(64 - BITS), np.zeros(1 << BITS, np.int64), 0
     for hashes, of_matched in hashes_of_pairs(part, stride, matched, options):
@@ -144,8 +149,9 @@ def size_limit(
 
 
 def cut_to_size(part: Part, matched: int | None, options: dict, most: int | None = None) -> Keep:
-    """Which pairs of a split stay, as a function: of several strides as many of each as the largest
-    has, or together as many as the stride `matched`, or at most `most`.
+    """A function that says which pairs of a split stay. From several strides it keeps equally many
+    of each, as many as the largest stride has. Or all strides together keep as many as the stride
+    `matched`, or at most `most`.
     """
     if matched is None and most is None and len(part.strides) == 1:
         return all_of
@@ -159,8 +165,8 @@ def cut_to_size(part: Part, matched: int | None, options: dict, most: int | None
 
 
 def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
-    """The hash by which pairs to measure on are cut: the same for pairs of any stride that begin at
-    one place; in a mixture another for each.
+    """The hash by which evaluation pairs are cut. It is the same for pairs of any stride that begin
+    at one place; in a mixture of strides each stride has another hash.
     """
     numbers = [
         pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))
@@ -169,8 +175,8 @@ def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
 
 
 def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
-    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next,
-    whose hash is not above `highest`.
+    """(n,) whether each pair is in a span of `length` units whose hash is not above `highest`. The
+    units of a span are `step` places apart.
     """
     first, sentences = (
         pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences")
@@ -190,13 +196,13 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
 
 
 def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[Keep, dict]:
-    """Which pairs of a split to measure on are kept when those that `keep` tells, or their spans,
-    are cut to the option limit, as a function, and what the provenance says of it.
+    """A function that says which evaluation pairs of a split stay, and the provenance's words on
+    it. It starts from the pairs of `keep`, or their spans, and cuts them to the option limit.
     """
     length, limit = options["span"], options["limit"]
     if limit is None:
         return keep, {}
-    # one pair a span
+    # count one pair for each span
     counted = part if length is None else part._replace(strides=part.strides[-1:])
     mixed = len(counted.strides) > 1
     hashes = np.concatenate(
@@ -227,10 +233,10 @@ def none_left(part: Part, options: dict) -> UserError:
 def build_split(
     part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool
 ) -> dict:
-    """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard
-    by shard; returns its counts. Raises UserError for none.
+    """Write the kept pairs of one split, or the orders of its kept spans, shard by shard; returns
+    its counts. Raises UserError where nothing is kept.
 
-    cut: what the provenance says besides. learnt: whether it is the split to learn from.
+    cut: further facts for the provenance. learnt: whether it is the training split.
     """
     counts, schema, tables = (
         {"videos": 0, "pairs": 0, "in_order": 0},
@@ -261,9 +267,9 @@ def build_split(
 
 
 def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
-    """The strides of the pairs to learn from, and of those to measure on.
+    """The strides of the training pairs, and of the evaluation pairs.
 
-    Raises UserError where same_videos does not reach them.
+    Raises UserError where same_videos is smaller than one of them.
     """
     measured = strides_of(options["stride"])
     if options["span"] is not None:
@@ -275,7 +281,7 @@ def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
                 "span, and leave train_stride out"
             )
         orders.check_length(options["span"])
-        measured = measured[-1:]  # a span is told by the pair of its first and last unit
+        measured = measured[-1:]  # the pair of its first and last unit stands for a span
     if options["train_labels"] == "coin" and (
         options["predict"] or options["order_by"] == PERMUTATIONS
     ):
@@ -303,7 +309,7 @@ def main(given: argparse.Namespace) -> None:
     learn = Part(cleaned, split, learnt, options["same_videos"])
     measured_parts = [Part(given.cleaned, split, measured, reached) for split in given.splits]
     if options["hard"]:
-        # scikit-learn, which takes a second to load
+        # late: it imports scikit-learn, which takes a second
         from scripts.studies.strided_sop.hard_pairs import hard_of, judge_of
 
         judge = judge_of(

@@ -1,8 +1,8 @@
 """What a control may see of two captions: each by itself.
 
-Where a caption stands in its video is often written in it: "he begins by", "the man", "the end".
-`place` learns that from the training captions, one at a time. The difference of two places orders a
-pair, though nothing of the other caption was read.
+A caption often shows its place in its video: "he begins by", "the man", "the end". `place` learns
+this place from the training captions, one at a time. The difference of two places orders a pair,
+though the control reads only one caption at a time.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from scripts.train.search import View, has_words
 
 PENALTY = 10.0  # of the ridge regression on words, which have unit length
-# What looks back to a thing that was named before, and what names it first.
+# Words that look back to a thing named before, and words that name a thing first.
 LOOKS = [
     r"^(?:a|an|two|three|several|some|people)\b",
     r"^(?:the|this|that|these)\b",
@@ -30,8 +30,8 @@ LOOKS = [
 
 
 def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
-    """A function from a table to (n,): where in its video the second text stands, 0 to 1, from its
-    words; learnt from the positions of the training captions.
+    """A function from a table to (n,): the place of the second text in its video, 0 to 1, predicted
+    from its words. It learns from the positions of the training captions.
     """
     if "sentences" not in train:  # the label is not the order, so no text has a place
         return lambda table: np.zeros(len(table))

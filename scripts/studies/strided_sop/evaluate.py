@@ -2,12 +2,12 @@
 
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
-  human_accuracy of people's answers (--people), where there are any, and more beside it:
+  human_accuracy of people's answers (--people), where there are any; further columns are in
                  scripts/measure/people.py
-Where the stride is told (the option predict) or spans are put in order (the option span):
-scripts/studies/strided_sop/tallies.py. The accuracy stands on all pairs (slice all) and on slices
-of them (overlap=none, position=first_third, …: scripts/studies/strided_sop/slices.py says which);
-the n of each partition's slices add up to that of all. Groups are videos.
+scripts/studies/strided_sop/tallies.py measures two more tasks: predicting the stride (the option
+predict) and ordering spans (the option span). The accuracy stands on all pairs (slice all) and on
+slices of them (overlap=none, position=first_third, …: scripts/studies/strided_sop/slices.py). The n
+of each partition's slices add up to that of all. Groups are videos.
 
 Predictions made elsewhere have the labels swapped and in_order.
 """
@@ -86,8 +86,8 @@ def judged(run: Run, split: str) -> pd.DataFrame:
     """A run's predictions on a split: metric, example_id, group_id, label, right (0, 1; half of a
     tie).
 
-    A control that sees no cue in a pair scores both orders alike: by expectation it is half right,
-    not right by the labels' order.
+    A control that sees no cue in a pair scores both orders equally. It is then half right by
+    expectation; the order of the labels does not decide.
     """
     table = read_predictions(
         run.folder, ["split", "selection", "example_id", "group_id", "label", "score"]
@@ -104,8 +104,8 @@ def judged(run: Run, split: str) -> pd.DataFrame:
 def tallies_of(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, metric: str
 ) -> Found:
-    """The tallies of one system, and the videos; judgements: of each replicate,
-    on the pairs in their order.
+    """The tallies of one system, and the videos. judgements: for each replicate a table over the
+    pairs, in their order.
     """
     options = part.options
     if predict := options.get("predict"):
@@ -122,7 +122,7 @@ def tallies_of(
 def system_rows(
     runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, resamples: int
 ) -> list[dict]:
-    """The rows of one model, by metric; judgements: of judged()."""
+    """The rows of one model, by metric; judgements: from judged()."""
     by_metric, rows = [dict(list(one.groupby("metric"))) for one in judgements], []
     plain = not part.options.get("predict") and not part.options.get("span")
     # A run that was scored by kept weights has no peak.
@@ -143,7 +143,7 @@ def system_rows(
 
 
 def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame) -> System:
-    """Whether each run of a system is right on each pair, to set beside people."""
+    """Whether each run of a system is right on each pair, for the comparison with people."""
     right = [
         one[one["metric"] == "accuracy"].set_index("example_id")["right"].loc[pairs["pair_id"]]
         for one in judgements
@@ -175,15 +175,15 @@ def rows_of(
 
 
 def order_by(options: dict) -> str | None:
-    """What puts the units of a dataset's spans in order: scores of their pairs, or of their
-    permutations; None where it has no spans.
+    """How a dataset's spans are put in order: by scores of their pairs, or of their permutations;
+    None where it has no spans.
     """
     return options.get("order_by", "pairs") if options.get("span") else None
 
 
 def objectives_of(training: dict) -> str | None:
-    """`sop 1, mlm 0.5`: the objectives of a run and their weights;
-    None where it learns its own alone.
+    """`sop 1, mlm 0.5`: the objectives of a run and their weights; None where it has no second
+    objective.
     """
     weights = training.get("objectives")
     if not weights:
@@ -201,8 +201,8 @@ def context_of(options: dict) -> str | None:
 
 
 def columns_of(options: dict) -> dict:
-    """The options of a dataset as columns of metrics;
-    the stride is missing where pairs of several are mixed.
+    """The options of a dataset as columns of metrics. The stride is missing where pairs of several
+    strides are mixed.
     """
     stride, trained = options["stride"], options.get("train_stride")
     mixed = isinstance(stride, str)
@@ -216,7 +216,7 @@ def columns_of(options: dict) -> dict:
 
 
 def refuses(options: dict) -> str:
-    """Why people cannot be asked about a dataset of these options; nothing where they can."""
+    """Why people cannot be asked about a dataset of these options; empty where they can."""
     reason = "people are asked which of two comes first, which is not what {dataset} tells"
     return "" if tells_of_pairs(options) else reason
 

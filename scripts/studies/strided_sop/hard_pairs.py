@@ -1,17 +1,18 @@
-"""Which strided pairs are kept as hard: on them the words and the likely places of the two texts
-say nothing of the order.
+"""Choose the hard strided pairs: the words and the likely places of the two texts do not show their
+order.
 
 Not a program. The judge is the searched control (the view both_texts of controls.py): the mean of
-all its learners, each divided by its spread. They learn from pairs of all splits, five times, each
-time without a fifth of the videos; a pair is judged by those that learnt nothing from its video. So
-splits that share videos (ActivityNet's val_1 and val_2) are judged fairly, too.
+all its learners, each divided by its spread. The learners learn from pairs of all splits, five
+times, each time without a fifth of the videos. A pair is judged only by learners that learnt
+nothing from its video. So splits that share videos (ActivityNet's val_1 and val_2) are judged
+fairly, too.
 
-Of the pairs that the judge is about equally sure of, as many are kept that it gets right as that it
-gets wrong. So it is right on 50 % of the kept pairs, however sure it is. To keep as many of both
-without regard to that would not do: other controls, which err elsewhere, were right on up to 62 %
-(ActivityNet, stride 3). A tie is dropped: the judge made no choice.
+Consider the pairs of which the judge is about equally sure. Of these, as many right ones are kept
+as wrong ones. So the judge is right on 50 % of the kept pairs, however sure it is. Equal numbers
+without regard to its sureness are not enough: other controls, with other errors, were then right on
+up to 62 % (ActivityNet, stride 3). A tie is dropped: the judge made no choice.
 
-What is kept does not depend on the coin that swaps pairs, nor on size_matched.
+The kept pairs depend neither on the coin that swaps pairs nor on size_matched.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,8 +31,8 @@ from scripts.train.search import FOLD, FOLDS, LEAST_FOLDS, Search, as_margin
 MOST = 30_000  # pairs to learn from: bounds time and memory on a large corpus
 AT_ONCE = 10_000  # pairs judged at a time
 STRATUM = 50  # pairs that count as equally sure
-# the draws of the pairs to learn from, of those that are kept, and of their order for the judge,
-# apart from the other draws from the same key
+# Marks of three draws: the pairs to learn from, the pairs that are kept, and their order for the
+# judge. So other draws from the same key differ.
 DRAWN, KEPT, COIN = 5, 31, 33
 READ = [
     *("pair_id", "video_id", "text_a", "text_b", "label"),
@@ -39,7 +40,7 @@ READ = [
 ]
 Judge = Callable[
     [pa.Table], np.ndarray
-]  # of pairs (n,): how sure of the right order; below 0 wrong
+]  # of pairs (n,): how sure the judge is of the right order; below 0 it is wrong
 
 
 def sample_of(tables: Iterable[pa.Table]) -> pa.Table:
@@ -68,7 +69,7 @@ def examples_of(pairs: pa.Table) -> pd.DataFrame:
 def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
     """Learn to judge pairs from the tables of all splits.
 
-    Raises UserError for too few videos to learn from, and for pairs of equal texts alone.
+    Raises UserError for too few videos to learn from, and where all pairs have equal texts.
     """
     sample = examples_of(sample_of(tables))
     if sample["group_id"].nunique() < FOLDS or (sample["first"] == sample["second"]).all():
@@ -81,7 +82,9 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
     names = [name for name in fits[0].scores if all(name in fitted.scores for fitted in fits)]
 
     def margins(table: pd.DataFrame) -> np.ndarray:
-        """(n, learners) how sure each learner is of label 1, of those without the pair's video."""
+        """(n, learners) how sure each learner is of label 1; only learners without the pair's
+        video.
+        """
         fold = keyed_hash(table["group_id"], FOLD) % np.uint64(FOLDS)
         found = np.zeros((len(table), len(names)))
         for number in np.unique(fold).astype(int):
@@ -114,8 +117,8 @@ def unlearnable(sample: pd.DataFrame, source: str) -> UserError:
 
 
 def balanced(sure: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    """(n,) which pairs are kept: of each stratum of equally sure ones as many right as wrong ones,
-    those with the lowest hash.
+    """(n,) which pairs are kept. Each stratum of equally sure pairs keeps as many right as wrong
+    ones, those with the lowest hash.
     """
     decided = np.flatnonzero(sure)
     rows = decided[np.lexsort([hashes[decided], np.abs(sure[decided])])]
@@ -132,17 +135,17 @@ def balanced(sure: np.ndarray, hashes: np.ndarray) -> np.ndarray:
 
 
 def hashes_of(pairs: pa.Table) -> np.ndarray:
-    """The hash by which the pairs of a split are drawn and known again."""
+    """The hash by which the pairs of a split are drawn and recognised."""
     return keyed_hash(pairs["pair_id"].to_pandas(), KEPT)
 
 
 def hard_of(
     tables: Iterable[pa.Table], judge: Judge, split: str
 ) -> Callable[[pa.Table], np.ndarray]:
-    """Which pairs of a split are hard, as a function of a table (n,). It holds 16 bytes of each
+    """A function from a table to (n,): which pairs of a split are hard. It holds 16 bytes for each
     pair of the split, not its texts.
 
-    Raises UserError where none is.
+    Raises UserError where no pair is hard.
     """
     seen = [(judge(pairs), hashes_of(pairs)) for pairs in tables]
     sure, hashes = (np.concatenate(parts) for parts in zip(*seen))

@@ -1,4 +1,4 @@
-"""What the labels of a dataset are called, where scripts/data/labels.py finds it.
+"""The names of a dataset's labels, where scripts/data/labels.py finds them.
 
 Standard library only.
 """
@@ -7,11 +7,11 @@ from scripts.studies.strided_sop.strides import strides_of
 
 
 def labels_of(labels: list[str], options: dict) -> list[str]:
-    """The labels of a dataset, in the order of their numbers; labels: those of the order, which are
-    told where nothing else is.
+    """The labels of a dataset, in the order of their numbers. labels: those of the order, which is
+    predicted by default.
 
-    The stride: its own number. Order and stride: 2 · stride + order. options: those of the dataset;
-    other studies predict nothing else.
+    The label of a stride is its own number. The label of order and stride is 2 · stride + order.
+    options: those of the dataset; other studies predict nothing else.
     """
     predict = options.get("predict")
     if not predict:

@@ -1,13 +1,18 @@
 """The orders of the units of a span, as candidates of which one is right (the option order_by:
 permutations of strided sentence order).
 
-Not a program. A row is one order: `units` has them in it, one a line, for models that read all at
-once; label 1 says that it is that of the video. To learn from there are the right order and some
-others (the option wrong_orders), drawn by hash; to measure on all k! of them. text_a and text_b are
-for the controls: with each unit as often in the one as others follow it, and in the other as often
-as others stand before it, so that what a bag of words tells of the order is the sum of what it
-tells of all pairs, as it is where spans are put in order by their pairs. Other columns are those of
-the pair of the first and the last unit.
+Not a program. A row is one order. Its columns are
+  units           the units in this order, one a line, for models that read all at once
+  label           1 for the order of the video
+  text_a, text_b  for the controls. text_a has each unit as often as other units follow it; text_b
+                  has it as often as other units stand before it
+  others          those of the pair of the first and the last unit
+
+The score of a bag of words on text_a and text_b is the sum of its scores on all pairs. It scores
+spans in the same way where they are put in order by their pairs.
+
+The training split has the right order and some others (the option wrong_orders), drawn by hash. The
+evaluation splits have all k! orders.
 """
 
 import math
@@ -25,8 +30,8 @@ from scripts.running.program import UserError
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
-MOST_UNITS = 4  # 24 orders of them; of five there are 120, which are too many to read for each span
-DRAW = 8  # of wrong orders, apart from the other draws from the same key
+MOST_UNITS = 4  # 24 orders; of five there are 120, too many to read for each span
+DRAW = 8  # marks the draw of wrong orders, so that other draws from the same key differ
 
 
 def check_length(length: int) -> None:
@@ -41,10 +46,10 @@ def check_length(length: int) -> None:
 def chosen_orders(
     pairs: pa.Table, orders: int, label_seed: int, wrong: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The span of each candidate, as a row of `pairs`, and its order, a number below `orders`;
-    0 is the right one.
+    """The span of each candidate, as a row of `pairs`, and its order: a number below `orders`, 0
+    for the right one.
 
-    wrong: how many other orders there are of each span, those with the lowest hash; None: all.
+    wrong: how many other orders each span has, those with the lowest hash; None: all.
     """
     n, others = len(pairs), orders - 1
     video, place = pairs["video_id"].to_pandas(), pairs["first_position"].to_numpy()
@@ -98,7 +103,7 @@ def orders_of(
 ) -> Iterator[pa.Table]:
     """The candidates of a split, table by table.
 
-    keep: which spans, told by the pairs of their first and last unit; wrong: see chosen_orders().
+    keep: which spans stay, by the pair of their first and last unit; wrong: see chosen_orders().
     """
     categories, [stride], length, step = (
         categories_of(part.cleaned),

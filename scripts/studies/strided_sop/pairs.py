@@ -1,5 +1,5 @@
-"""The strided pairs of a table of captions, and what a pair is told apart by:
-overlap, place, lengths, category.
+"""The strided pairs of a table of captions, and the columns of their slices: overlap, place,
+lengths, category.
 
 Not a program.
 """
@@ -12,20 +12,20 @@ from scripts.data.keyed import keyed_hash
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
-# the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the
-# other draws from the same key
+# Marks of two draws: the coin that swaps a pair, and a coin that is learnt in its place. So other
+# draws from the same key differ.
 LABEL, COIN = (1, 9)
 
 
 def fewest_sentences(stride: int) -> int:
-    """How many sentences a video has at least that has a pair of this stride: its span,
-    the first and the last one.
+    """The smallest number of sentences in a video with a pair of this stride. It has the span, and
+    a first and a last sentence.
     """
     return max(FEWEST_SENTENCES, stride + 4)
 
 
 def sentences_of(captions: pa.Table) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row the number of its video, from 0, and how many sentences that has."""
+    """For each row the number of its video, from 0, and how many sentences that video has."""
     videos = captions["video_id"].combine_chunks().dictionary_encode()
     video = videos.indices.to_numpy()
     return video, np.bincount(video, minlength=len(videos.dictionary))[video]
@@ -36,8 +36,8 @@ def spans(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
 
-    `captions` is sorted by video and position; positions of a video run from 0. same_videos: a
-    stride that the video must have a pair of, too.
+    `captions` is sorted by video and position; positions of a video run from 0. same_videos: the
+    video must also have a pair of this stride.
     """
     video, sentences = sentences_of(captions)
     position = captions["position"].to_numpy()
@@ -49,8 +49,8 @@ def spans(
 
 
 def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1; a clip
-    without length that lies inside has 1. Where a start is after its end the two change places.
+    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1. A clip
+    without length that lies inside the other has 1. A start after its end changes place with it.
     """
     times = np.stack([captions["start_s"].to_numpy(), captions["end_s"].to_numpy()])
     start, end = times.min(0), times.max(0)
@@ -61,7 +61,7 @@ def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndar
 
 
 def words(texts: pa.Array) -> pa.Array:
-    """How many words each cleaned text has: between any two stands one space."""
+    """How many words each cleaned text has; one space stands between any two words."""
     return pc.add(pc.count_substring(texts, " "), 1).cast(pa.int32())
 
 
@@ -145,8 +145,8 @@ def with_label(pairs: pa.Table, label: pa.Array | pa.ChunkedArray) -> pa.Table:
 
 
 def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
-    """Pairs with what is to be told of them as their label: the order (None), the stride, or 2 ·
-    stride + order (order_and_stride).
+    """Pairs with the predicted value as their label: the order (None), the stride, or 2 · stride +
+    order (order_and_stride).
     """
     if predict is None:
         return pairs
@@ -160,7 +160,7 @@ def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
 
 
 def with_coins(pairs: pa.Table, label_seed: int) -> pa.Table:
-    """Pairs with a coin by hash as their label, of which nothing in their texts tells."""
+    """Pairs with a coin by hash as their label, which nothing in their texts shows."""
     return with_label(
         pairs, pa.array(keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63))
     )

@@ -1,10 +1,12 @@
 """The pairs of a split of cleaned captions, of one stride or several, table by table.
 
-Not a program. Units that are put in order are captions, or windows of captions where one caption is
-none (HowTo100M's lines of speech are cut anywhere). Windows do not overlap. {"seconds": n}: window
-k of a video holds the captions that start in [k·n, (k+1)·n) seconds; where none starts there is no
-window, so that neighbours may be further apart (column seconds_apart of the pairs). {"sentences":
-k}: k captions after one another, fewer in a video's last window.
+Not a program. The units that are put in order are captions. They are windows of captions where one
+caption is no unit (HowTo100M's lines of speech are cut anywhere). Windows do not overlap.
+
+  {"seconds": n}     window k of a video holds the captions that start in [k·n, (k+1)·n) seconds.
+                     Where no caption starts there is no window, so neighbours may be further apart
+                     (column seconds_apart of the pairs)
+  {"sentences": k}   k captions after one another, fewer in a video's last window
 """
 
 from collections.abc import Iterator
@@ -21,13 +23,13 @@ from scripts.data.texts import json_of, text_of
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.pairs import mixed_pairs
 
-VIDEO = 3  # the draw of videos, apart from the other draws from the same key
+VIDEO = 3  # marks the draw of videos, so that other draws from the same key differ
 PART = 1 << 18  # captions made into pairs at a time
 
 
 class Part(NamedTuple):
-    """A split of a cleaned source, the strides of the pairs that it gives, and a stride that its
-    videos must reach, too (or None).
+    """A split of a cleaned source, the strides of its pairs, and a stride that its videos must
+    also reach (or None).
     """
 
     cleaned: Path
@@ -83,9 +85,9 @@ def limit_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table
 
 
 def windows(captions: pa.Table, context: dict | None) -> pa.Table:
-    """The windows of a table of whole videos (schema captions, positions from 0): their captions
-    joined by a space, from the first start to the last end. Without a context the captions
-    themselves.
+    """The windows of a table of whole videos (schema captions, positions from 0). A window's text
+    is its captions joined by a space; it lasts from the first start to the last end. Without a
+    context the captions stay as they are.
     """
     if context is None or not len(captions):
         return captions
@@ -112,8 +114,8 @@ def windows(captions: pa.Table, context: dict | None) -> pa.Table:
 
 
 def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
-    """What is put in order, a table after the other: the captions of a split, or its windows of
-    captions (schema captions).
+    """The units that are put in order, one table after the other: the captions of a split, or its
+    windows of captions (schema captions).
     """
     for captions in limit_videos(shards(part), options["max_videos"]):
         yield windows(captions, options["context"])

@@ -1,16 +1,16 @@
-"""The slices of strided pairs: what about a pair, other than its order,
-could decide how hard it is.
+"""The slices of strided pairs: properties of a pair, other than its order, that could decide how
+hard it is.
 
 Not a program. Each of these parts all pairs of a split, so the n of its slices add up to all:
 
   overlap      of the two clips in time: none, partial, contained (the shorter clip lies wholly
                inside the other one)
-  same_start   whether both start at the same second; then their order is only that of the file
+  same_start   whether both start at the same second; then only the file decides their order
   position     of the middle of the pair in the video: first_third, middle_third, last_third
   sentences    of the video: 5-6, 7-9, 10-19, 20-99, 100+
   words        of both sentences together: 1-10, 11-20, 21-30, 31+
   stride       of the pair; only where several are mixed
-  category     of the video, unknown where it has none; only of a corpus that tells categories
+  category     of the video, unknown where it has none; only where the corpus has categories
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def parted(values: pd.Series, limits: dict[str, float]) -> np.ndarray:
 
 
 def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Of each pair (columns READ) its part of every partition: one column each,
+    """The part of each pair (columns READ) in every partition: one column for each partition,
     indexed by pair_id.
     """
     parts = {
@@ -65,8 +65,8 @@ def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def slices_of(parts: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By the slice's name which rows are in it: all, then `overlap=none` and so on,
-    those that hold a pair.
+    """By the slice's name the rows in it: all, then `overlap=none` and so on; only slices that hold
+    a pair.
     """
     slices = {"all": np.ones(len(parts), bool)}
     for name in parts:

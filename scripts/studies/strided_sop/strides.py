@@ -1,4 +1,4 @@
-"""What the option `stride` of strided sentence order says. Standard library only."""
+"""The values of the option `stride` of strided sentence order. Standard library only."""
 
 import re
 
@@ -18,7 +18,7 @@ def strides_of(stride: int | str) -> list[int]:
 
 
 def tells_of_pairs(options: dict) -> bool:
-    """Whether what is told on a dataset is the order of its pairs; not where it is the stride,
-    or whole orders of more units.
+    """Whether a dataset asks for the order of its pairs. It does not where it asks for the stride,
+    or for whole orders of more units.
     """
     return not options.get("predict") and options.get("order_by") != "permutations"

@@ -1,33 +1,33 @@
-"""From the scores of a system on one split to its tallies: how well the order of pairs, their
-stride, or the order of whole spans is told.
+"""From the scores of a system on one split to its tallies: how well it predicts the order of pairs,
+their stride, or the order of whole spans.
 
-Not a program. judgements: of each replicate a table of the examples of the dataset, in its order,
+Not a program. judgements: for each replicate a table of the examples of the dataset, in its order,
 with label and scores (log-probabilities of the labels) or right. Labels, strides and orders that
 tie share an example.
 
 Order of pairs (order_tallies)
-  accuracy, peak_accuracy  the share of pairs whose order is told; on all pairs and, of accuracy, on
+  accuracy, peak_accuracy  the share of pairs with the right order; on all pairs, and (accuracy) on
                            slices of them (slices.py)
 
-Stride of pairs, alone or with the order (stride_tallies). Predicted is the label with the highest
-score; of order and stride together each is summed over the other first.
-  stride_accuracy  the share of pairs whose stride is told; of n strides 1/n by chance, since there
+Stride of pairs, alone or with the order (stride_tallies). The prediction is the label with the
+highest score. With order and stride together, each is summed over the other first.
+  stride_accuracy  the share of pairs with the right stride; of n strides 1/n by chance, since there
                    are as many pairs of each
   stride_error     the mean of |predicted - stride|, as a share of the largest stride
   confusion        slice `stride=2; predicted=3`: the share of all pairs of that stride for which
-                   that one is told
-  order_accuracy   with the order: the share of pairs whose order is told, and on slices `stride=2`
-  both_accuracy    with the order: of pairs where both are told, by the highest of all labels
+                   that one is predicted
+  order_accuracy   with the order: the share of pairs with the right order, and on slices `stride=2`
+  both_accuracy    with the order: the share of pairs with both right, by the highest of all labels
 
-Order of spans of k units. Told is that of the k! (k <= 6) with the highest score. A model of pairs
-(pair_span_tallies) scores each pair of units: the log-odds that the one comes before the other; the
-score of an order is their sum. A model that reads all units at once (span_tallies) scores each
-order.
+Order of spans of k units. The prediction is the order with the highest score of all k! (k <= 6). A
+model of pairs (pair_span_tallies) scores each pair of units: the log-odds that the first comes
+before the second. The score of an order is the sum over its pairs. A model that reads all units at
+once (span_tallies) scores each order.
   exact_order      the share of spans whose every unit is in its place; 1/k! by chance
   concordance      the share of pairs of units that stand in the order of the video, (τ + 1) / 2 of
                    Kendall's τ; and on slices `distance=d`, those of units d places apart
-  pair_accuracy    of a model of pairs, slices `distance=d` and all: the same of the pairs by
-                   themselves, before an order is found
+  pair_accuracy    for a model of pairs, slices `distance=d` and all: the same share for the pairs
+                   alone, before an order is chosen
 """
 
 from itertools import combinations, permutations
@@ -40,8 +40,8 @@ from scripts.measure.tally import Tally, share, sums_by_group
 from scripts.studies.strided_sop.slices import parts_of, slices_of
 
 PART = 20_000  # spans whose orders are scored at a time
-TIE = 1e-9  # scores of orders that differ by less tie
-# the tallies of a system, and the videos that their groups are
+TIE = 1e-9  # scores of orders that differ by less than this tie
+# the tallies of a system, and the videos that are their groups
 Found = tuple[list[Tally], pd.Index]
 
 
@@ -61,8 +61,8 @@ class Videos:
     ) -> Tally:
         """The tally of a share.
 
-        values: of each replicate (n,), sums over so many things `each`; inside: (n,) which examples
-        a slice has.
+        values: for each replicate (n,) sums over `each` things; inside: (n,) which examples a slice
+        has.
         """
         inside = np.ones(len(self.number), bool) if inside is None else inside
         return Tally(
@@ -74,7 +74,7 @@ class Videos:
 
 
 def highest(scores: np.ndarray) -> np.ndarray:
-    """(n, k) 1 for the highest score of each row; of several that tie a share of 1."""
+    """(n, k) 1 for the highest score of each row; scores that tie share the 1."""
     is_highest = scores == scores.max(1, keepdims=True)
     return is_highest / is_highest.sum(1, keepdims=True)
 
@@ -85,7 +85,7 @@ def scores_of(judgement: pd.DataFrame) -> np.ndarray:
 
 
 def order_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, metric: str) -> Found:
-    """Of the order of pairs."""
+    """The tallies of the order of pairs."""
     videos, right = Videos(pairs["video_id"]), [one["right"].to_numpy(float) for one in judgements]
     slices = slices_of(parts_of(pairs)) if metric == "accuracy" else {"all": None}
     return [
@@ -96,7 +96,7 @@ def order_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, metric: s
 def stride_tallies(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, strides: int, with_order: bool
 ) -> Found:
-    """Of the stride of pairs."""
+    """The tallies of the stride of pairs."""
     label, videos, row = (
         judgements[0]["label"].to_numpy(),
         Videos(pairs["video_id"]),
@@ -141,8 +141,8 @@ def stride_tallies(
 
 
 def orders(length: int) -> np.ndarray:
-    """(k!, k(k-1)/2) of each order of k units whether it has the first of each pair of
-    combinations(range(k), 2) before the second; the right order first.
+    """(k!, k(k-1)/2) for each order of k units: whether it has the first unit of each pair of
+    combinations(range(k), 2) before the second. The right order comes first.
     """
     places = np.argsort(list(permutations(range(length))), axis=1)
     return np.stack(
@@ -152,8 +152,9 @@ def orders(length: int) -> np.ndarray:
 
 
 def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
-    """(n, 1 + k(k-1)/2) whether the order that is told is the right one, and of each pair whether
-    it stands right there; of orders that tie the mean. scores: (n, k!), in the order of orders().
+    """(n, 1 + k(k-1)/2) whether the predicted order is the right one, and for each pair whether it
+    stands right there. Orders that tie count by their mean. scores: (n, k!), in the order of
+    orders().
     """
     has = orders(length)
     values = np.column_stack([np.arange(len(has)) == 0, has]).astype(float)
@@ -162,8 +163,8 @@ def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
 
 
 def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
-    """What order_outcomes() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2)
-    log-odds that the first unit of a pair comes before the second.
+    """The result of order_outcomes() for orders that are scored by their pairs. odds:
+    (n, k(k-1)/2) log-odds that the first unit of a pair comes before the second.
     """
     signs = np.where(orders(length), 1.0, -1.0).T
     parts = [
@@ -174,8 +175,8 @@ def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
 
 
 def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
-    """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how
-    far apart the units of a pair stand.
+    """The tallies of a metric of the pairs of spans, from (n, k(k-1)/2) values: over all pairs, and
+    by the distance between the units of a pair.
     """
     distance = np.array([last - first for first, last in combinations(range(length), 2)])
     slices = {"all": distance > 0} | {
@@ -190,7 +191,7 @@ def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Vide
 
 
 def whole_spans(outcomes: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
-    """The tallies of the orders that were told, of each replicate those of order_outcomes()."""
+    """The tallies of predicted orders; outcomes: for each replicate from order_outcomes()."""
     return [
         videos.tally("exact_order", [one[:, 0] for one in outcomes]),
         *by_distance("concordance", [one[:, 1:] for one in outcomes], length, videos),
@@ -199,8 +200,9 @@ def whole_spans(outcomes: list[np.ndarray], length: int, videos: Videos) -> list
 
 def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the pairs of each span (n, k(k-1)/2), in the order of combinations(range(k), 2),
-    and the rows of the pairs that they begin with (n,). pairs: video_id, first_position, stride; a
-    span is there where all its pairs are. step: places from one unit to the next.
+    and the rows of the pairs that begin the spans (n,). A span exists where all its pairs do.
+
+    pairs: video_id, first_position, stride. step: places from one unit to the next.
     """
     place = pd.MultiIndex.from_frame(pairs[["video_id", "first_position", "stride"]])
     starts = np.flatnonzero(pairs["stride"].to_numpy() == (length - 1) * step - 1)
@@ -226,9 +228,9 @@ def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, n
 def pair_span_tallies(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int
 ) -> Found:
-    """Of the order of spans, by scores of their pairs.
+    """The tallies of the order of spans, by scores of their pairs.
 
-    label: 1 where the unit was shown first that comes first in the video.
+    label: 1 where the first unit shown comes first in the video.
     """
     rows, starts = spans_of(pairs, length, step)
     videos = Videos(pairs["video_id"].iloc[starts])
@@ -243,7 +245,7 @@ def pair_span_tallies(
 
 def rows_by_order(candidates: pd.DataFrame, length: int) -> np.ndarray:
     """(n, k!) the row of each order of each span, in the order of permutations(range(k)).
-    candidates: pair_id (which ends in the order), video_id, first_position.
+    candidates: pair_id (its end names the order), video_id, first_position.
     """
     named = {
         "".join(map(str, order)): place for place, order in enumerate(permutations(range(length)))
@@ -256,7 +258,7 @@ def rows_by_order(candidates: pd.DataFrame, length: int) -> np.ndarray:
 
 
 def span_tallies(judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int) -> Found:
-    """Of the order of spans, by scores of their orders."""
+    """The tallies of the order of spans, by scores of their orders."""
     rows = rows_by_order(candidates, length)
     videos = Videos(candidates["video_id"].iloc[rows[:, 0]])
     outcomes = [order_outcomes(np.diff(scores_of(one))[:, 0][rows], length) for one in judgements]

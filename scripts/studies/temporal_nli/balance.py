@@ -1,24 +1,24 @@
-"""A test split thinned until what gives an answer away is as frequent with each of its labels.
+"""Thin a test split until each cue is equally frequent with each label.
 
-Not a program. A cell holds the pairs that agree in what a control can use. In each cell as many
-pairs of each label stay, those whose ids hash lowest. A cell of a single label leaves. So both
-labels of every cell are equally frequent, and chance is 50 %, for whoever knows the cell and no
-more. A cell is
+Not a program. A cell holds the pairs that agree in all cues that a control can use. Each cell keeps
+equally many pairs of each label, those whose ids hash lowest. A cell with a single label leaves. So
+both labels of every cell are equally frequent, and a control that knows only the cell is at chance,
+50 %. A cell is
 
   in every set     the part, seen or unseen
   sets I and III   the prepositions of both sentences, and whether the times are the same
   set II           the claim ("less than 5 hours."), and whether it is ten times the duration
 
-and, of unseen pairs, what training tells of the order of their times:
+and, for unseen pairs, what training shows about the order of their times:
 
-  range, set I     the order of the times, as if all that are held out were one
+  range, set I     the order of the times, as if all held-out times were one
   range, set II    which of the two times is held out
-  range, set III   T2 in whole units: of T2 below 8 or over 10 the order follows from T2 alone
+  range, set III   T2 in whole units: for T2 below 8 or over 10 the order follows from T2 alone
   unit, set III    T1, and whether T2 / T1 exceeds the ratio of each pair of units: between the two
-                   ratios (hours in a day, days in a month) only the units tell the order
+                   ratios (hours in a day, days in a month) only the units decide the order
 
-Lists and units that training lacks have words without a weight. So an additive model has nothing
-but the cell there, and is at chance where list, unit or range are held out. Elsewhere it is not.
+Where list, unit or range are held out, training lacks their words, and these have no weight. So an
+additive model can use only the cell, and is at chance there. Elsewhere it is not.
 """
 
 import numpy as np
@@ -29,16 +29,16 @@ from scripts.running.program import UserError, log
 from scripts.studies.temporal_nli.parts import DAY_PAIRS, UNSEEN, second_size
 from scripts.studies.temporal_nli.times import SECONDS, UNIT_PAIRS
 
-DRAW = 11  # apart from the other draws from the same ids
+DRAW = 11  # marks this draw, so that other draws from the same ids differ
 
 
 def number_in(texts: pd.Series) -> pd.Series:
-    """The number of each sentence of set III."""
+    """The number in each sentence of set III."""
     return pd.to_numeric(texts.str.extract(r"(?i)\b(?:in|before|after) (\d+) ")[0])
 
 
 def order_cues(rows: pd.DataFrame, held_out: str) -> dict[str, pd.Series]:
-    """What training tells of the order of the times of each pair, where they are held out."""
+    """What training shows about the order of each pair's times, where they are held out."""
     counted = rows["challenge_set"].iloc[0] == "cross_unit"
     if held_out == "range":
         return {"order": np.floor(second_size(rows)) if counted else rows["known"]}
@@ -72,8 +72,8 @@ def cells_of(rows: pd.DataFrame, held_out: str) -> pd.Series:
 
 
 def balanced(rows: pd.DataFrame, held_out: str, where: str) -> pd.DataFrame:
-    """The pairs that stay, of an evaluation split of one set (schema nli; of a generated one with
-    known). Raises UserError where none that is held out does; where: what messages call it.
+    """The pairs of an evaluation split of one set that stay (schema nli; for a generated one with
+    `known`). Raises UserError where no held-out pair stays. where: its name in messages.
     """
     at = pd.DataFrame({"cell": cells_of(rows, held_out), "label": rows["label"]})
     by_hash = np.argsort(keyed_hash(rows["example_id"], DRAW), kind="stable")

@@ -8,22 +8,26 @@ temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted fo
 cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.":
                durations in adjacent units
 
-How pairs are labelled and drawn: scripts/studies/temporal_nli/sets.py. The templates of the test
-split are new; held_out names what is new there besides (scripts/studies/temporal_nli/parts.py): the
-pairs that have it leave train and dev, and the column part tells which pairs of the test split have
-it (unseen) or not (seen). balanced thins the test split until what gives answers away is as
-frequent with each of its labels (scripts/studies/temporal_nli/balance.py). contrast gives each of
-its pairs a counterpart (scripts/studies/temporal_nli/contrast.py). limit keeps at most that many of
-its pairs, by hash, originals and counterparts together. train_pairs keeps that many pairs of train,
-by hash; dev stays as it is.
+scripts/studies/temporal_nli/sets.py says how pairs are labelled and drawn. The templates of the
+test split are always new. study.yaml explains --options; these change the pairs:
+
+  held_out      names what else is new in the test split (scripts/studies/temporal_nli/parts.py).
+                Pairs with it leave train and dev. The column part says which pairs of the test
+                split have it (unseen) or not (seen)
+  balanced      thins the test split until each cue is equally frequent with each label
+                (scripts/studies/temporal_nli/balance.py)
+  contrast      gives each pair of the test split a counterpart
+                (scripts/studies/temporal_nli/contrast.py)
+  limit         keeps at most that many pairs of the test split, by hash, originals and counterparts
+                together
+  train_pairs   keeps that many pairs of train, by hash; dev does not change
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
 Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates
        taken out of train
 
-Every draw follows from a hash of its place in the set and generation_seed alone, so the same
+Every draw depends only on a hash of its place in the set and on generation_seed. So the same
 options give the same sentences on every machine. A pair that a set already has is drawn again.
---options are explained in study.yaml.
 
     python -m scripts.studies.temporal_nli.build --cleaned results/clean/event_templates \\
         --splits train test --options '{"challenge_set": "temp_order", "train_templates": null,
@@ -52,13 +56,13 @@ from scripts.running.program import UserError, execute, log
 from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 
-# An option that came later is not told at its default: files are as those before it.
+# At its default a later option is not written: files stay as those made before the option.
 LATER = {"balanced": False, "contrast": "none", "train_pairs": None}
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
-    """One split of a set, in the columns of the schema nli (and late),
-    from a table of templates.
+    """One split of a set, generated from a table of templates, in the columns of the schema nli
+    (and late).
     """
     name = options["challenge_set"]
     rows = SETS[name](
@@ -87,8 +91,8 @@ def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templat
 
 
 def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
-    """The pairs of one split, of at most `train_templates` templates where it is train, else
-    `test_templates`, with what holds them out.
+    """The pairs of one split, with the kinds that hold them out. The split has at most
+    `train_templates` templates where it is train, else `test_templates`.
     """
     most = "train_templates" if split == "train" else "test_templates"
     file = cleaned / f"{split}.parquet"
@@ -112,8 +116,8 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
 
 
 def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
-    """Which rows belong to the templates that are dev:
-    the share of all templates whose hash is lowest, one at least.
+    """Which rows belong to the templates of dev: the share of all templates whose hash is lowest,
+    at least one.
     """
     templates = rows["group_id"].nunique()
     if templates < 2:
@@ -129,7 +133,7 @@ def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
 def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, folder: Path) -> None:
     """Write every split to a folder.
 
-    Raises UserError for one that is measured on and has no pair.
+    Raises UserError for an evaluation split without pairs.
     """
     options, first = given.options, given.splits[0]
     recorded = {name: value for name, value in options.items() if LATER.get(name) != value}
@@ -167,8 +171,8 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
 
 
 def as_measured(rows: pd.DataFrame, options: dict, where: str) -> pd.DataFrame:
-    """The pairs of an evaluation split, with part, as the options balanced and contrast have them;
-    where: the dataset and its split.
+    """The pairs of an evaluation split, with part, after the options balanced and contrast. where:
+    the dataset and its split.
     """
     if options["balanced"] and len(rows):
         rows = balanced(rows, options["held_out"], where)

@@ -1,4 +1,4 @@
-"""Contrast pairs of temporal NLI: each pair beside one that differs from it in one thing.
+"""Contrast pairs of temporal NLI: beside each pair stands one that differs in one thing.
 
 Not a program.
 
@@ -6,8 +6,8 @@ preposition  before and after exchanged in the hypothesis (sets I and III); "les
              hypothesis, or taken away (set II)
 times        the two times exchanged between premise and hypothesis (sets I and III)
 
-The label of a counterpart follows from that of its original by rule. The reader (reader.py) reads
-the new sentences back. Where the two labels differ, the pair leaves.
+A rule gives the label of a counterpart from the label of its original. The reader (reader.py) then
+reads the new sentences. Where the reader's label differs from the rule's, the pair leaves.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from scripts.studies.temporal_nli.reader import Parts, read, read_labels
 PREPOSITION, TIMES = "preposition", "times"
 OTHER = {"before": "after", "after": "before", "lower": "higher", "higher": "lower"}
 SUMS = {"fixed": 2, "same_way": 1, "other_way": 3}  # of the two labels that a premise allows
-ENTAILMENT_AND_CONTRADICTION = 2  # their sum: each is this less the other
+ENTAILMENT_AND_CONTRADICTION = 2  # their sum: each is the sum less the other
 
 
 def check_contrast(challenge_set: str, contrast: str) -> None:
@@ -33,7 +33,7 @@ def check_contrast(challenge_set: str, contrast: str) -> None:
 
 
 def rewritten(text: str, part: Parts, said: str) -> str:
-    """The sentence with another time expression; part: how it was read."""
+    """The sentence with another time expression; part: the parts that the reader found."""
     length = len(f"{part['preposition']} {part.get('less') or ''}{part['time']}")
     if part["form"] == "fronted":
         return said[0].upper() + said[1:] + text[length:]
@@ -63,8 +63,8 @@ def counterpart_texts(
 def counterpart_labels(rows: pd.DataFrame, contrast: str) -> np.ndarray:
     """(n,) by rule, from the label and columns of the originals.
 
-    A premise at a fixed time is entailed or contradicted; one that opens the same way as the
-    hypothesis is entailed or neutral, one that opens the other way neutral or contradicted.
+    A premise at a fixed time is entailed or contradicted. A premise that opens the same way as the
+    hypothesis is entailed or neutral. One that opens the other way is neutral or contradicted.
     """
     label, same = rows["label"].to_numpy(int), (rows["distance"] == "same").to_numpy()
     fixed = (rows["premise_type"] == "fixed").to_numpy()
@@ -76,7 +76,7 @@ def counterpart_labels(rows: pd.DataFrame, contrast: str) -> np.ndarray:
 
 
 def varied(rows: pd.DataFrame, contrast: str) -> pd.DataFrame:
-    """What a counterpart varies, in the columns of its original."""
+    """The columns of the original that change in its counterpart."""
     if contrast == TIMES:
         return rows.assign(
             direction=rows["direction"].map(OTHER),
@@ -94,10 +94,10 @@ def varied(rows: pd.DataFrame, contrast: str) -> pd.DataFrame:
 
 
 def with_counterparts(rows: pd.DataFrame, contrast: str, where: str) -> pd.DataFrame:
-    """The pairs (schema nli) that have a counterpart, and behind them the counterparts. Two pairs
-    that are each other's counterparts stand once.
+    """The pairs (schema nli) that have a counterpart, and after them the counterparts. Two pairs
+    that are each other's counterparts occur only once.
 
-    where: what the log calls them.
+    where: the name of the pairs in the log.
     """
     originals = list(zip(rows["text_a"], rows["text_b"]))
     texts = [

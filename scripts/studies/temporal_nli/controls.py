@@ -1,9 +1,9 @@
 """What a control may see of a pair: the hypothesis alone, or both sentences as words without order.
 
 `both_texts` is additive. A word that the two sentences do not share has one weight for each pair of
-their prepositions, and a number has one for each threshold that it reaches. No weight stands for
-two times together, so nothing compares them. Yet a sum of two weights orders any two times whose
-names training has: that is what a model must beat.
+their prepositions. A number has one weight for each threshold that it reaches. No weight belongs to
+two times together, so the control cannot compare times. Yet a sum of two weights orders any two
+times whose names occur in training. A model must beat this control.
 """
 
 import re
@@ -32,8 +32,8 @@ YEARS = np.arange(1900, 2101)
 
 
 def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
-    """What a number counts, by what stands behind it: hour, pm, th, :00; year where nothing does
-    and it has four digits.
+    """What a number counts, by the text after it: hour, pm, th, :00. A number of four digits with
+    nothing after it is a year.
     """
     if unit:
         return unit["half"] or str(unit.lastgroup)
@@ -43,8 +43,8 @@ def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
 
 
 def cues_of(text: str) -> dict[str, str]:
-    """The cues of each word of a text, by the word: itself; of a number each threshold that it
-    reaches, by what it counts.
+    """The cues of each word of a text, by the word: the word itself; for a number each threshold
+    that it reaches, marked by what it counts.
     """
     found, text = {}, text.lower()
     for token in TOKEN.finditer(text):
@@ -53,7 +53,7 @@ def cues_of(text: str) -> dict[str, str]:
             found[token[0]] = token[0]
             continue
         kind = kind_of(digits, suffix, UNIT.match(text, token.end()))
-        value = int(digits) % 12 if kind in ("am", "pm") else int(digits)  # 12 AM is the first
+        value = int(digits) % 12 if kind in ("am", "pm") else int(digits)  # 12 AM comes first
         reached = YEARS if kind == "four_digits" else THRESHOLDS
         cues = [f"{kind}>={threshold}" for threshold in reached[reached <= value]]
         found[f"{digits} {kind}"] = " ".join([kind, *cues])
@@ -61,20 +61,20 @@ def cues_of(text: str) -> dict[str, str]:
 
 
 def leading(text: str) -> str:
-    """What stands before the first time of a text: after, for less than."""
+    """The words before the first time of a text: after, for less than."""
     found = LEADING.search(text)
     return re.sub(r"\s+", "_", found[1].lower()) if found else "none"
 
 
 def of_each(function: Callable[[str], Any], texts: pd.Series) -> list:
-    """What the function says of each text; each different text is read once."""
+    """The function's value for each text; each different text is read once."""
     codes, known = pd.factorize(texts)
     values = [function(text) for text in known]
     return [values[code] for code in codes]
 
 
 def of_both(function: Callable[[str], Any], table: pd.DataFrame) -> zip:
-    """What the function says of the premise, and of the hypothesis."""
+    """The function's values for the premises, and for the hypotheses."""
     return zip(*(of_each(function, table[side]) for side in ("first", "second")))
 
 
@@ -94,8 +94,8 @@ def unshared(table: pd.DataFrame) -> pd.Series:
 
 
 def prepositions(table: pd.DataFrame) -> pd.Series:
-    """What stands before the first time of each sentence, and of how many words and numbers the
-    hypothesis's time is: in>before:2 of "in May 1950" and "before July 1950".
+    """The words before the first time of each sentence, and the number of words and numbers in the
+    hypothesis's time. Example: in>before:2 for "in May 1950" and "before July 1950".
     """
     pairs, parts = (
         of_both(leading, table),
@@ -116,13 +116,13 @@ def hypothesis_times(table: pd.DataFrame) -> pd.Series:
 
 
 def hypothesis_preposition(table: pd.DataFrame) -> pd.Series:
-    """What stands before the hypothesis's first time."""
+    """The words before the hypothesis's first time."""
     return pd.Series(of_each(leading, table["second"]), table.index, dtype=object)
 
 
 def hypothesis_numbers(table: pd.DataFrame) -> np.ndarray:
     """(n, 5) the logarithms of the hypothesis's first number and of the seconds of its unit, and
-    whether before, after or less stands in it.
+    whether the hypothesis has before, after or less.
     """
     text = table["second"].str.lower()
     number = pd.to_numeric(text.str.extract(r"(\d+)")[0]).fillna(0)

@@ -1,25 +1,28 @@
 """Measure temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1), at the epoch
 with the lowest loss on dev (templates held out of train).
 
-  accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise,
+  accuracy, weighted_f1  of all pairs, and of each slice of them (by choice of times, premise,
                          hypothesis, …)
-  says_entailment        the share of pairs that are taken for entailment
+  says_entailment        the share of pairs that are predicted to be entailment
   confusion              the share of pairs with this label and this prediction (of two labels where
                          a model knows two)
   contrast_accuracy      where a dataset has contrast pairs: the share of them with both right
   less_than_consistency  of set II: of the premises with all three hypotheses "less than", the share
                          on which the answer entailment, once given, stays as the duration grows
   unread                 the share of pairs that the rule-based reader cannot read
-Slices are by the size of the difference and of T2 as well (distance, hypothesis_size), by part
-(seen or unseen, by what the dataset holds out), by contrast (original or counterpart), and, where
-whole templates are held out alone, by
-withheld: the pairs that another dataset holds out, which a model that learnt from all can be
-measured on.
+
+Slices are also by
+  distance, hypothesis_size   the size of the difference, and of T2
+  part                        seen or unseen, by what the dataset holds out
+  contrast                    original or counterpart
+  withheld                    only where whole templates alone are held out: the pairs that another
+                              dataset holds out, for a model that learnt from all of them
+
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two
 labels has binary scoring only). The majority baseline predicts the most frequent label of the
-evaluation split. The model rule_reader is the ceiling: a reader of both sentences by rule, which
-takes a pair that it cannot read for neutral. Groups are templates and pairs of times, two ways at
-once (scripts/measure/bootstrap.py).
+evaluation split. The model rule_reader is the ceiling: it reads both sentences by rule, and
+predicts neutral for a pair that it cannot read. Groups are templates and pairs of times, in two
+ways at once (scripts/measure/bootstrap.py).
 
 Predictions made elsewhere have the labels entailment, neutral and contradiction, or entailment and
 not_entailment.
@@ -57,7 +60,7 @@ from scripts.measure.tally import (
 )
 
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
-# by scoring the place of each label among its names
+# for each scoring the place of each label among its names
 MERGED = {"ternary": np.arange(3), "binary": np.array([0, 1, 1])}
 ANSWERED = Answered(
     "temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values())
@@ -114,12 +117,12 @@ def read_pairs(file: Path) -> pd.DataFrame:
 
 
 def accuracy(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) from (…, 3, labels) of counts_of() and how many pairs they are."""
+    """(…) from (…, 3, labels) of counts_of() and the number of pairs."""
     return np.einsum("...i->...", cells[..., 2, :]) / count
 
 
 def weighted_f1(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) of the same: the F1 of each label, weighted by how often it occurs."""
+    """(…) from the same: the F1 of each label, weighted by how often it occurs."""
     support, predicted, right = (cells[..., kind, :] for kind in range(3))
     both = support + predicted
     f1 = np.divide(2 * right, both, out=np.zeros(right.shape), where=both > 0)
@@ -127,7 +130,7 @@ def weighted_f1(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def says_entailment(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) the share of pairs that are taken for entailment, which is the first label."""
+    """(…) the share of pairs predicted to be entailment, which is the first label."""
     return cells[..., 1, 0] / count
 
 
@@ -141,8 +144,8 @@ METRICS: dict[str, Metric] = {
 def counts_of(
     label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int
 ) -> np.ndarray:
-    """(groups, 3, labels) how many pairs have a label, are taken for it, and both;
-    all three are (n,) integers from 0.
+    """(groups, 3, labels) how many pairs have a label, are predicted to have it, and both. All
+    three arguments are (n,) integers from 0.
     """
     right = label[label == predicted]
     places = ((label, group), (predicted, group), (right, group[label == predicted]))
@@ -153,8 +156,8 @@ def counts_of(
 def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
     """Which rows belong to each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
 
-    held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates
-    alone.
+    held_out: what the dataset holds out. The slices `withheld=list`, … exist where that is whole
+    templates alone.
     """
     parts, counterpart = {"all": np.arange(len(pairs))}, is_counterpart(pairs["example_id"])
     pairs = pairs.assign(contrast=np.where(counterpart, "counterpart", "original"))
@@ -176,8 +179,8 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
 def predictions_of(
     pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], read: np.ndarray
 ) -> dict[tuple, list[np.ndarray]]:
-    """By model, method and scoring: each run's predictions, in the order of the pairs;
-    the baselines first. read: of read_labels().
+    """By model, method and scoring: each run's predictions, in the order of the pairs; the
+    baselines come first. read: from read_labels().
     """
     found = {
         ("majority", BASELINES["majority"], scoring): [
@@ -200,7 +203,7 @@ def predictions_of(
 
 
 def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
-    """The share of pairs with each label and prediction, in the mean of the replicates."""
+    """The share of pairs with each label and prediction, as the mean of the replicates."""
     cells = [
         np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2)
         for predicted in predictions
@@ -229,9 +232,10 @@ def less_than_premises(pairs: pd.DataFrame) -> np.ndarray:
 def together(
     metric: str, rows: np.ndarray, held: list[np.ndarray], group: np.ndarray, groups: int
 ) -> list[Tally]:
-    """The share of the (n, k) rows that hold together, by replicate; none where n is 0.
+    """The share of the (n, k) rows whose pairs all hold, by replicate; none where n is 0.
 
-    held: of each replicate (n,) whether they do; group: of each pair, of so many.
+    held: for each replicate (n,) whether pairs hold; group: (n,) the group of each pair, of
+    `groups`.
     """
     if not len(rows):
         return []
@@ -246,7 +250,7 @@ def rows_of(
     split, systems, held_out = part.split, part.systems, part.options.get("held_out", TEMPLATE)
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, read = slices(pairs, challenge_set, held_out), read_labels(pairs)
-    # Pairs of one template go together, and pairs of the same two times.
+    # Pairs of one template belong together, and so do pairs of the same two times.
     times = times_in(pairs["text_a"]) + " > " + times_in(pairs["text_b"])
     cells = pd.DataFrame({"template": pairs["group_id"], "times": times})
     group, groups = cells.groupby(["template", "times"]).ngroup(), cells.drop_duplicates()
@@ -317,8 +321,8 @@ def rows_of(
 
 
 def of_people(merged: np.ndarray, part: pd.DataFrame, chosen: np.ndarray) -> Values:
-    """Whether people chose the right label of each pair;
-    merged: by label the one that it counts as.
+    """Whether people chose the right label of each pair. merged: for each label the label that it
+    counts as.
     """
     return {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)}
 
@@ -330,8 +334,8 @@ def people_on(
     people: pd.DataFrame | None,
     resamples: int,
 ) -> list[dict]:
-    """What people reached on a split, and every system on the same pairs, under each scoring;
-    found: of predictions_of(); replicates: by model and method.
+    """The score of people on a split, and of every system on the same pairs, under each scoring.
+    found: from predictions_of(); replicates: by model and method.
     """
     if people is None:
         return []

@@ -1,10 +1,10 @@
-"""What a temporal NLI pair is held out as, and the sizes of its difference
-and durations (Thukral et al. 2021, section 5).
+"""The kinds by which a temporal NLI pair can be held out, and the sizes of its difference and
+durations (Thukral et al. 2021, section 5).
 
-Not a program. A set whose templates alone are new in its test split can be learnt by heart: each
-list, spelling, unit and form stands in the training pairs. So a dataset may hold out one kind more
-(the option held_out): no pair that has it is left to learn from, and the pairs of the test split
-are seen or unseen by it. Both are of new templates.
+Not a program. If only the templates of the test split are new, a model can learn the rest by heart:
+each list, spelling, unit and form occurs in the training pairs. So a dataset may hold out one more
+kind (the option held_out). Pairs of this kind are not in training. The pairs of the test split are
+unseen if they are of this kind, else seen. Both have new templates.
 
   list      set I, II: weekdays, as the only list of their names
   spelling  set I, II: hours of 24, and abbreviated months, alone or beside the other spelling
@@ -42,8 +42,8 @@ WEEKDAY, DAY_LISTS, DAY_PAIRS = ["weekday"], ["weekday", "month_day"], ["hours_d
 OTHER_SPELLING = r"^hour_24$|_both$|_abbreviated$"
 SEEN, UNSEEN = "seen", "unseen"
 
-# The difference of two times: a share of the list; in set III in the higher unit. Of each bin its
-# name and upper end.
+# The difference of two times, as a share of the list; in set III in the higher unit. Each bin has
+# its name and its upper end.
 SHARES = {"same": 0, "to_eighth": 1 / 8, "to_quarter": 1 / 4, "to_half": 1 / 2, "over_half": np.inf}
 AMOUNTS = {"same": 0, "to_1": 1, "to_2": 2, "to_3": 3, "over_3": np.inf}
 SIZES = {"to_3": 3, "to_6": 6, "to_9": 9, "over_9": np.inf}  # of T2, in the higher unit
@@ -51,8 +51,8 @@ ROUNDING = 1e-9
 
 
 def places(choice: pd.Series, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(3, n) the place of the time at a position of each row's list, and how many places there are:
-    of a date its year, month and day, of all others their position.
+    """(3, n) the place of the time at a position of each row's list, and how many places there are.
+    A date has three places: year, month and day. All other times have their position.
     """
     date, day = (choice.str.startswith(kind).to_numpy(bool) for kind in ("date", "date_dmy"))
     month_of = np.where(day, position // len(DAYS), position)
@@ -64,16 +64,16 @@ def places(choice: pd.Series, position: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def late(choice: pd.Series, position: np.ndarray) -> np.ndarray:
-    """(n,) whether the time at a position of each row's list, or a part of it where it is a
-    date, is of the last third.
+    """(n,) whether the time at a position of each row's list is of the last third. A date is, if
+    one of its parts is.
     """
     place, lengths = places(choice, position)
     return np.any(3 * place >= 2 * lengths, axis=0)
 
 
 def known_order(choice: pd.Series, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(n,) the sign of first less second, from what training tells where range is held out: 0 where
-    the part that decides is of the last third in both.
+    """(n,) the sign of first less second, as far as training shows it where range is held out. It
+    is 0 where the part that decides is of the last third in both times.
     """
     (of_first, lengths), (of_second, _) = (places(choice, place) for place in (first, second))
     begins = -(-2 * lengths // 3)  # of the last third
@@ -88,10 +88,10 @@ def late_magnitude(magnitude: np.ndarray, most: int) -> np.ndarray:
 
 
 def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By kind which pairs of one set have what it holds out;
-    a kind without meaning there is left out.
+    """For each kind which pairs of one set it holds out; a kind without meaning in the set is left
+    out.
 
-    rows: the columns of the schema nli and, of generated sets, late: whether a time is of the last
+    rows: the columns of the schema nli and, for generated sets, late: whether a time is of the last
     third.
     """
     challenge_set, choice = (
@@ -117,10 +117,10 @@ def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
-    """The name of the first bin whose upper end is not below each value;
-    missing for a missing value.
+    """The name of the first bin whose upper end is not below each value; missing for a missing
+    value.
     """
-    # A missing value is sorted behind all.
+    # A missing value sorts after all ends.
     place = np.searchsorted(list(ends.values()), values.to_numpy(float) - ROUNDING)
     return np.array([*ends, None], dtype=object)[place]
 
@@ -134,8 +134,8 @@ def second_size(rows: pd.DataFrame) -> pd.Series:
 
 
 def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of one set with distance, hypothesis_size, and withheld (the kinds that hold a
-    pair out, spaces between).
+    """The pairs of one set with distance, hypothesis_size, and withheld (the kinds that hold a pair
+    out, separated by spaces).
     """
     if rows.empty:
         return rows.assign(distance=None, hypothesis_size=None, withheld="")
@@ -151,9 +151,7 @@ def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def check(challenge_set: str, kind: str, generated: bool) -> None:
-    """Raises UserError for a kind that a set does not have,
-    or that cannot be told of a released set.
-    """
+    """Raises UserError for a kind that a set lacks, or that a released set does not show."""
     if (challenge_set, kind) in WITHOUT_MEANING:
         raise UserError(
             f"held_out: {kind} has no meaning here: {WITHOUT_MEANING[challenge_set, kind]}"
@@ -166,8 +164,8 @@ def check(challenge_set: str, kind: str, generated: bool) -> None:
 
 
 def unseen(rows: pd.DataFrame, kind: str) -> pd.Series:
-    """Which pairs of with_parts() are held out by a kind; of templates all,
-    since each split has its own.
+    """Which pairs of with_parts() are held out by a kind; for templates all pairs, since each split
+    has its own templates.
     """
     return (
         pd.Series(True, rows.index)

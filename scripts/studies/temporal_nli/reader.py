@@ -1,9 +1,9 @@
 """Read the pairs of temporal NLI by rule: times, prepositions and the label that follows.
 
-Not a program. The reader shares nothing with the generator of pairs (sets.py, times.py). It sees
-two sentences and the name of their set, and knows English times and the rules of the paper
-(Thukral et al. 2021, section 3). What it reaches is the ceiling of a test set: the rest are
-sentences that it cannot read, and labels that break the rules.
+Not a program. The reader shares no code with the generator of pairs (sets.py, times.py). It sees
+two sentences and the name of their set. It knows English times and the rules of the paper (Thukral
+et al. 2021, section 3). Its score is the ceiling of a test set: it fails only on sentences that it
+cannot read, and on labels that break the rules.
 """
 
 import re
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 LABELS = ["entailment", "neutral", "contradiction"]
-FALLBACK = LABELS.index("neutral")  # of a pair that cannot be read: nothing follows
+FALLBACK = LABELS.index("neutral")  # of a pair that cannot be read: nothing follows from it
 FULL = (
     "January February March April May June July August September October November December"
 ).split()
@@ -24,8 +24,8 @@ MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (
 WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
-# Kinds of time: the longer expression first, since a date holds a month, a year and a day of the
-# month.
+# Kinds of time. The longer expression comes first, since a date holds a month, a year and a day of
+# the month.
 KINDS = {
     "date_dmy": rf"(?P<day>\d\d?)(?P<suffix>st|nd|rd|th) (?P<month>{MONTH}) (?P<year>\d{{4}})",
     "date_my": rf"(?P<month>{MONTH}) (?P<year>\d{{4}})",
@@ -43,8 +43,8 @@ UNIT = {"hours": "hour", "weekday": "day", "month_day": "day", "month": "month",
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 
-# Every sentence is anchored on its times, so that events may hold any words ("was sworn in", "left
-# on a journey").
+# The pattern of a sentence starts from its times, so events may hold any words ("was sworn in",
+# "left on a journey").
 TIME = "|".join(re.sub(r"\?P<\w+>", "?:", pattern) for pattern in KINDS.values())
 AMOUNT = rf"(?:0|[1-9]\d*) (?:{'|'.join(SECONDS)})s*"
 PARTS = re.compile(rf"(\d+) ({'|'.join(SECONDS)})(s*)")
@@ -70,7 +70,7 @@ LASTS = {
     )
 }
 
-Parts = dict[str, Any]  # of a sentence: its form and what it says, by name
+Parts = dict[str, Any]  # of a sentence: its form and its parts, by name
 
 
 @lru_cache(maxsize=1 << 16)
@@ -95,7 +95,7 @@ def amount_of_time(text: str) -> list[tuple[int, str]]:
 
 
 def sentence(text: str, forms: dict[str, re.Pattern]) -> Parts | None:
-    """The form and the parts of a sentence; nothing where it fits no form, or several."""
+    """The form and the parts of a sentence; None where it fits no form, or several."""
     fitting = [
         match.groupdict() | {"form": form}
         for form, pattern in forms.items()
@@ -165,7 +165,7 @@ def of_two_times(premise: Parts, hypothesis: Parts) -> str | None:
 
 def gold_duration(premise: Parts) -> int | None:
     """How long a premise of set II lasts, in the unit of its times. An end that is not after the
-    start lies in the next day, week or year; dates and years have no next one.
+    start lies in the next day, week or year. Dates and years have no next cycle.
     """
     kind, lasts = premise["start_kind"], premise["end_position"] - premise["start_position"]
     if kind != premise["end_kind"] or kind not in UNIT:
@@ -193,7 +193,7 @@ def of_duration(premise: Parts, hypothesis: Parts) -> str | None:
 
 
 class Grammar(NamedTuple):
-    """How the sentences of a set are read, and its label follows."""
+    """How to read the sentences of a set, and how the label follows."""
 
     premise: Callable[[str], Parts | None]
     hypothesis: Callable[[str], Parts | None]
@@ -208,8 +208,8 @@ GRAMMARS = {
 
 
 class Reading(NamedTuple):
-    """What a pair says: the parts of both sentences, and the label that follows; nothing of what
-    cannot be read.
+    """The content of a pair: the parts of both sentences, and the label that follows; None for
+    what cannot be read.
     """
 
     premise: Parts | None

@@ -1,12 +1,15 @@
 """The three challenge sets of temporal NLI (Thukral et al. 2021, section 3),
 generated from event templates.
 
-Not a program. Labels of sets I and III: entailment when the premise's time (or interval) lies
-inside the hypothesis's interval, contradiction when it lies outside, neutral otherwise; of set II:
-entailment when the stated duration holds. Times of one pair lie in the same cycle (the same day,
-week, …), at most half of it apart, unless next_cycle says otherwise.
+Not a program. The labels of sets I and III compare the premise's time (or interval) with the
+hypothesis's interval:
+  entailment      it lies inside
+  contradiction   it lies outside
+  neutral         otherwise
+In set II the label is entailment when the stated duration holds. Times of one pair lie in the same
+cycle (the same day, week, …), at most half of it apart, unless next_cycle says otherwise.
 
-Every draw follows from a hash of its place in the set and the seed alone. A pair that a set already
+Every draw depends only on a hash of its place in the set and on the seed. A pair that a set already
 has is drawn again.
 """
 
@@ -50,7 +53,7 @@ HYPOTHESES = {
     "less_than_gold_plus_1": (1, 1, "less than ", ENTAILMENT),
     "less_than_gold_times_10": (10, 0, "less than ", ENTAILMENT),
 }
-MOST_ROUNDS = 200  # of drawing again before a set is held to have no further pair
+MOST_ROUNDS = 200  # rounds of drawing again; after these a set counts as having no further pair
 
 
 def cross(table: pd.DataFrame, **columns: list) -> pd.DataFrame:
@@ -77,12 +80,12 @@ def drawn(
 def without_repeats(
     cells: pd.DataFrame, fill: Callable[[pd.DataFrame], pd.DataFrame], iterations: int
 ) -> pd.DataFrame:
-    """`fill(cells)` drawn anew, for the rows that it marks as unfit and for repeated texts,
-    until none is left.
+    """`fill(cells)`, drawn anew for repeated texts and for rows that it marks as unfit, until none
+    is left.
 
-    fill takes cells with a column `round` and returns one row or more for each cell, in order, with
+    fill takes cells with a column `round`. It returns one row or more for each cell, in order, with
     the columns cell (the cell's row number), fit, text_a, text_b. A cell with one bad row is drawn
-    again whole.
+    again as a whole.
     """
     if cells.empty:  # no template has such units
         return cells
@@ -111,9 +114,10 @@ def inside(
     """The labels of sets I and III, for the hypothesis `before T2` (else `after T2`);
     difference is T1 - T2.
 
-    A fixed T1 is inside when strictly before (after) T2. An interval that opens the same way is
-    inside when T1 is not beyond T2, one that opens the other way is disjoint when T1 is not short
-    of it; all else is neutral.
+    A fixed T1 is inside when it lies strictly before (after) T2. Intervals:
+      same opening    inside when T1 is not beyond T2
+      other opening   disjoint when T1 is not short of T2
+    All other cases are neutral.
     """
     # how far T1 lies outside the hypothesis's interval
     beyond = np.where(before, difference, -difference)
@@ -180,7 +184,7 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         pairs["difference"] = np.abs(first - second) / size
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
         pairs["known"] = known_order(pairs["choice"], first, second)
-        # farther ones might lie in the next cycle
+        # times farther apart might lie in the next cycle
         near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
         return pairs
@@ -296,8 +300,8 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     )
     ratio = (high.map(SECONDS) / low.map(SECONDS)).to_numpy()
     magnitude = crossed["magnitude"].to_numpy()
-    # T2 as near as it is usual to say keeps away from T1 ("1 month" and "30 days" are the same to
-    # most people).
+    # T2 keeps some distance from T1 where people often say the two are equal ("1 month" and "30
+    # days" are the same to most people).
     same = np.rint(magnitude * ratio).astype(np.int64)
     least = np.maximum(1, np.rint((magnitude - DIFFERENCE_RANGE) * ratio).astype(np.int64))
     most = np.rint((magnitude + DIFFERENCE_RANGE) * ratio).astype(np.int64)

@@ -1,5 +1,5 @@
-"""The times and durations of temporal NLI (Thukral et al. 2021, table 1),
-and how sentences say them.
+"""The times and durations of temporal NLI (Thukral et al. 2021, table 1), and how sentences write
+them.
 
 Not a program.
 """
@@ -40,9 +40,9 @@ MONTHS = [
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
-# The ways to choose two times: the unit, how many times the list has, the two spellings (one of
-# them for each sentence of a pair, a coin says which), the parts of a date, the preposition of a
-# fixed time, whether time runs in a cycle.
+# The ways to choose two times: the unit, the number of times in the list, the two spellings, the
+# parts of a date, the preposition of a fixed time, whether time runs in a cycle. Each sentence of a
+# pair has one spelling; a coin says which.
 LISTS = {
     "hour_12": ("hours", 24, (HOURS_12, HOURS_12), "at"),
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
@@ -66,7 +66,7 @@ SPELLINGS = {
 }
 UNCYCLED = {"month_day", "year"}  # the month's length is not stated; years do not come again
 
-# Seconds of a unit, as in the release; a day_time there is an hour here.
+# Seconds of a unit, as in the release; its day_time is an hour here.
 SECONDS = {"minutes": 60, "hours": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
 NAMES = {"minutes": "minute", "hours": "hour", "day": "day", "month": "month", "year": "year"}
 UNIT_PAIRS = {
@@ -120,7 +120,7 @@ def length(choice: str) -> int:
 
 
 def preposition(choice: str) -> str:
-    """Of a fixed time: at 5 PM, on Monday, in May, on 5th May 1950, in May 1950."""
+    """The preposition of a fixed time: at 5 PM, on Monday, in May, on 5th May 1950, in May 1950."""
     return LISTS[choice][3] if choice in LISTS else "on" if choice.startswith("date_dmy") else "in"
 
 

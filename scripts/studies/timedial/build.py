@@ -1,30 +1,33 @@
-"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4):
-every temporal expression of a dialog, masked.
+"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of
+a dialog, masked. study.yaml explains the options.
 
-The dialogs that the challenge was made from leave, exact and near
-(scripts/studies/timedial/leakage.py), then those that share runs of words with an instance or its
-answer (scripts/text/word_overlap.py), then those that occur before. Instances that share half as
-much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). With
-contaminated, only those leave that occur before. Every span of those that stay gives one instance:
-its own text is right, and `negatives` candidates are wrong. study.yaml explains the options. From a
-pool, the candidate that stands in its dialog is right, nearly always in training, seldom on the
-challenge.
+Dialogs leave for these reasons, in turn:
+  1. The challenge was made from them, exactly or nearly (scripts/studies/timedial/leakage.py).
+  2. They share runs of words with an instance or its answer (scripts/text/word_overlap.py).
+  3. They repeat an earlier dialog.
+With the option contaminated, only reason 3 counts. Instances that share half as much with a dialog
+that stays are marked (leak: near), whether or not max_dialogs keeps that dialog.
 
-The pool holds each different text of the split's spans once, so a text that is frequent is not
-drawn more often, and the more frequent candidate tends to be the right one. With negatives_by:
-occurrence a text is drawn as often as it occurs, which takes that hint away. What is held out is
-drawn for from the texts that are learnt from besides its own, which may be too few of a kind. A
-candidate never equals the right one or another candidate in value ("two weeks", "14 days"), and is
-written as its place asks: with a capital at the start of a sentence, as in the midst of one
-elsewhere, so that writing does not tell right from wrong. Drawn candidates may still fit by chance;
-the paper leaves them, too.
+Every span of the remaining dialogs gives one instance: its own text is right, and `negatives`
+candidates are wrong. From a pool, the candidate that also stands in its dialog is right: nearly
+always in training, seldom on the challenge.
+
+The pool holds each different text of the split's spans once, so a frequent text is not drawn more
+often. Then the more frequent candidate tends to be the right one. negatives_by: occurrence draws a
+text as often as it occurs, which removes that cue. Held-out instances draw from their own texts
+and from the training texts, since their own may be too few of a kind.
+
+A candidate never has the value of the right one or of another candidate ("two weeks", "14 days").
+It is written as its place asks: with a capital at the start of a sentence, elsewhere as inside a
+sentence. So the writing does not show which candidate is right. A drawn candidate may still fit by
+chance; the paper accepts this, too.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two
        --splits; of --beside `challenge` both of the splits to evaluate (schemas challenge, spans)
 Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cloze),
-       leakage.csv: for each split of the dialogs what left and why, in turn, what stayed, and of
-       what was built: mask_instances, candidates, pool (different texts) and right_by_frequency
-       (the share of instances that the most frequent candidate gets right)
+       leakage.csv: for each split of the dialogs how many left for each reason, in turn, and how
+       many stayed; and of what was built: mask_instances, candidates, pool (different texts) and
+       right_by_frequency (the share of instances that the most frequent candidate gets right)
 
     python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog \\
         --spans results/build/temporal_spans/dailydialog --splits train validation \\
@@ -34,7 +37,7 @@ Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cl
         --options '{"context_scope": "local", "negatives_from": "dialog"}' --output /tmp/timedial
 
 max_dialogs keeps the dialogs of the first split with a span whose ids hash lowest, and a fifth as
-many of the second: a larger number keeps the dialogs of a smaller one, and their candidates, since
+many of the second. A larger number keeps the dialogs of a smaller one, and their candidates, since
 the pool is not cut.
 """
 
@@ -74,20 +77,20 @@ EXACT, NEAR, DUPLICATE = (
 )
 SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
-HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
+HELD_OUT = 5  # training dialogs of max_dialogs for each held-out one
 
 LATER = {"contaminated": False, "choices": "all", "contrast": "none"}  # options with their defaults
 
-# of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py
-# and choices.py have the others)
+# Marks of the draws from one key, so that no choice predicts another
+# (scripts/studies/timedial/pool.py and choices.py have the others).
 DIALOG = 2
 
 
 def reasons_to_leave(
     dialogs: pd.DataFrame, instance_turns: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
 ) -> np.ndarray:
-    """Why each dialog leaves, by its number; empty text for those that stay. instance_turns: of
-    challenge_turns(), shares: of overlaps(); contaminated: the challenge is no reason.
+    """Why each dialog leaves, by its number; empty text for dialogs that stay. instance_turns: from
+    challenge_turns(), shares: from overlaps(); contaminated: the challenge is no reason.
     """
     reasons = np.where(
         dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE
@@ -104,8 +107,8 @@ def reasons_to_leave(
 
 
 def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | None) -> np.ndarray:
-    """Reasons to leave, also for dialogs without a span,
-    and for all but the `most` of the rest whose ids hash lowest.
+    """Reasons to leave, also for dialogs without a span, and for all other dialogs except the
+    `most` whose ids hash lowest.
     """
     spanless = np.bincount(spans["dialog"], minlength=len(reasons)) == 0
     reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
@@ -118,8 +121,8 @@ def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | No
 
 
 def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
-    """How often the right candidate is the one whose text (lower case) is the most frequent;
-    ties count in part.
+    """How often the right candidate is the one with the most frequent text (in lower case); a tie
+    counts in part.
     """
     count = built["candidate"].str.lower().map(texts.value_counts())
     best = built[count == count.groupby(built["instance_id"]).transform("max")]
@@ -129,10 +132,10 @@ def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
 def funnel(
     reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series
 ) -> pd.DataFrame:
-    """The rows of leakage.csv for one split: the dialogs that left for each reason,
-    and what was kept after it.
+    """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was
+    kept after it.
 
-    texts: of the spans to draw from, in lower case.
+    texts: those of the spans to draw from, in lower case.
     """
     rows, stay = [], np.ones(len(reasons), bool)
     for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
@@ -170,12 +173,12 @@ def build_split(
     where: str,
     learnt: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The dataset of one split (schema cloze), its funnel(), and the spans left,
-    for the pool of another split.
+    """The dataset of one split (schema cloze), its funnel(), and its remaining spans, for the pool
+    of another split.
 
-    dialogs: of ordered(). spans: of spans_in_dialogs(). reasons: of reasons_to_leave(). most:
+    dialogs: from ordered(). spans: from spans_in_dialogs(). reasons: from reasons_to_leave(). most:
     dialogs to keep. learnt: spans whose texts are in the pool, too. Raises UserError when no span
-    is left, or too small a pool.
+    is left, or the pool is too small.
     """
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
@@ -224,8 +227,8 @@ def measured_options(
 ) -> pd.DataFrame:
     """The instances of a challenge split (schema cloze) that `choices` and `contrast` ask for.
 
-    near: those that share words with a dialog to learn from. turns: the texts of the dialogs to
-    learn from. file: of the challenge. where: the dataset and its split. Raises UserError where no
+    near: instances that share words with a training dialog. turns: the texts of the training
+    dialogs. file: of the challenge. where: the dataset and its split. Raises UserError where no
     instance of the split is left.
     """
     scope = options["context_scope"]
@@ -243,7 +246,7 @@ def measured_options(
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
-    # An option that came later is not told at its default: files are as those before it.
+    # At its default a later option is not written: files stay as those made before the option.
     recorded_options = {
         name: value for name, value in options.items() if LATER.get(name, ...) != value
     }
@@ -280,7 +283,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
             dialogs, spans, reasons, options, most, str(spans_file), learnt
         )
         near |= still_near(shares, learnt["dialog"].unique())
-        if turns.empty:  # of the first split, all that stay
+        if turns.empty:  # true for the first split: all its dialogs that stay
             turns = dialogs.loc[dialogs["dialog"].isin(learnt["dialog"]), "text"]
         most = None if most is None else -(-most // HELD_OUT)
         write(built, name, file, {})
@@ -302,7 +305,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         spans = read_complete(spans_file, SPANS).to_pandas()
         place = f"{given.output} {split}"
         built = measured_options(challenge, spans, options, near, turns, str(file), place)
-        # Only here: what is learnt from leaves for every instance, measured on or not.
+        # Only here: training dialogs leave for every instance, measured on or not.
         items = built["instance_id"].str.removesuffix(COUNTERPART)
         built, limit = limited(
             built.assign(item=items), "item", options["limit"], "instances", place

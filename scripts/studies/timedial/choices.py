@@ -8,15 +8,15 @@ wrong options stay, and the extras stay as they are.
              right in one dialog is wrong in the other
 
 A rule that reads no dialog takes the same two options in both dialogs of an exchange. So it is
-right in at most half of the exchanged instances, whatever it has learnt, from the test as well.
+right in at most half of the exchanged instances, even if it has learnt from the test set.
 
 Is a borrowed option wrong in its new dialog? It lies beyond a wrong option that people wrote for
 this dialog, on the same side of both right options. Where "two hours" is right and people called
 "three days" wrong, "a week" is wrong. Sizes are those of controls.py. Two dialogs exchange when
 this holds in both.
 
-What stands around the gap could tell more than the dialog ("a ... paid holiday"). So the exchanges
-are chosen for which a trigram model of the training dialogs finds both arrangements equally likely.
+The text around the gap could show more than the dialog ("a ... paid holiday"). So exchanges are
+chosen for which a trigram model of the training dialogs finds both arrangements equally likely.
 This reads the labels of the split, as a filter of a test does. The exchanges depend neither on
 context_scope nor on how the training candidates were drawn.
 """
@@ -72,7 +72,7 @@ def possible(options: pd.DataFrame) -> np.ndarray:
     """(m, 2) places of instances that can exchange. Their right options have sizes of the same
     kinds, and the first kind in CIRCLES compares them.
 
-    options: (schema cloze) four of each instance in a row, the right ones first.
+    options: (schema cloze) the four options of each instance in a row, the right ones first.
     """
     size = np.array(
         [[sizes(text).get(kind, np.nan) for kind in CIRCLES] for text in options["candidate"]]
@@ -88,8 +88,8 @@ def possible(options: pd.DataFrame) -> np.ndarray:
 
 
 def likelier(options: pd.DataFrame, pairs: np.ndarray, model: Trigrams) -> np.ndarray:
-    """(m,) how much likelier two instances are with their right options than with each other's: the
-    difference in mean log-probability of a word, summed over both dialogs.
+    """(m,) how much likelier two instances are with their right options than with each other's. It
+    is the difference in mean log-probability of a word, summed over both dialogs.
     """
     line = options["context"].str.extract(f"([^\n]*{MASK}[^\n]*)")[0].to_numpy()[::4]
     right = options["candidate"].to_numpy().reshape(-1, 4)[:, :2]
@@ -103,7 +103,7 @@ def likelier(options: pd.DataFrame, pairs: np.ndarray, model: Trigrams) -> np.nd
 
 
 def matched(pairs: np.ndarray, cost: np.ndarray, order: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of which no two share an instance: whoever has the fewest partners left takes the
+    """Pairs of which no two share an instance. The instance with the fewest partners left takes the
     cheapest one. order: (n,) which instance goes first where numbers are equal.
     """
     partners: dict[int, dict[int, float]] = {}
@@ -123,9 +123,9 @@ def matched(pairs: np.ndarray, cost: np.ndarray, order: np.ndarray) -> list[tupl
 
 
 def exchanged(options: pd.DataFrame, turns: pd.Series) -> pd.DataFrame:
-    """The instances that have a partner (schema cloze), with its right options for wrong ones.
+    """The instances that have a partner (schema cloze); its right options are their wrong ones.
 
-    turns: the texts of the dialogs that are learnt from.
+    turns: the texts of the training dialogs.
     """
     options = options.sort_values(["instance_id", "label"], ascending=[True, False], kind="stable")
     pairs = possible(options)
@@ -144,11 +144,11 @@ def exchanged(options: pd.DataFrame, turns: pd.Series) -> pd.DataFrame:
 
 
 def chosen(options: pd.DataFrame, choices: str, turns: pd.Series, where: str) -> pd.DataFrame:
-    """The options (schema cloze, full context) that `choices` asks for; all of a split without
-    instances of two right and two wrong options.
+    """The options (schema cloze, full context) that `choices` asks for. A split without instances
+    of two right and two wrong options keeps all.
 
-    turns: the texts of the dialogs that are learnt from. where: the dataset and its split. Raises
-    UserError where no instance is left.
+    turns: the texts of the training dialogs. where: the dataset and its split. Raises UserError
+    where no instance is left.
     """
     label = options.groupby("instance_id")["label"].transform
     asked = options[(label("sum") == 2) & (label("size") == 4)].reset_index(drop=True)

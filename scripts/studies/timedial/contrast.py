@@ -1,11 +1,13 @@
 """The option `contrast`: instances beside the same instances with durations in another unit.
 
-Not a program. A system that understands durations treats "1 hour" and "60 minutes" alike. In a
-counterpart each option that is a plain duration is written in another unit that has the same value
-exactly (in_another_unit() of scripts/text/unit_normalization.py). Words may stand around it: "about
-an hour", "two years ago". The other options stay. An instance has a counterpart where a right and a
-wrong option are plain durations. So the change of units does not tell which options are right.
-Values stay, so the control `nearest_two` passes both halves; `choices` stops it.
+Not a program. A system that understands durations treats "1 hour" and "60 minutes" equally. In a
+counterpart, each option that is a plain duration is written in another unit with exactly the same
+value (in_another_unit() of scripts/text/unit_normalization.py). Words may stand around it: "about
+an hour", "two years ago". The other options stay.
+
+An instance has a counterpart if a right and a wrong option are plain durations. So the change of
+units does not show which options are right. Values stay, so the control `nearest_two` passes both
+halves; the option `choices` stops this control.
 """
 
 import re
@@ -16,7 +18,7 @@ from scripts.data.counterparts import COUNTERPART
 from scripts.running.program import UserError, log
 from scripts.text.unit_normalization import in_another_unit, quantities
 
-# what may stand behind a duration; a noun may not ("a two week holiday")
+# words that may follow a duration; a noun may not ("a two week holiday")
 AFTER = re.compile(r"(?i)(?:\s+(?:ago|later|earlier|before|from now|or so))?\W*")
 
 
@@ -38,7 +40,7 @@ def in_other_units(options: pd.Series) -> pd.Series:
 
 
 def with_counterparts(options: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The instances that have a counterpart, and their counterparts behind them (schema cloze).
+    """The instances that have a counterpart, and after them their counterparts (schema cloze).
 
     where: the dataset and its split. Raises UserError where options have no counterpart at all.
     """

@@ -1,17 +1,17 @@
 """What a control may see of options: all of one instance, without the dialog.
 
 TimeDial's annotators wrote wrong options that differ from each other (section 3 of the paper), so
-the two right ones are often neighbours. `nearest_two` takes the two options nearest in size, and
-learns nothing: training has one right candidate beside drawn ones, which says nothing of this. Of
-options that no size compares, the two most alike in letters are nearest.
+the two right ones are often neighbours. `nearest_two` takes the two options nearest in size. It
+learns nothing: training has one right candidate beside drawn ones, which does not show this cue.
+Where no size compares the options, the two most similar in letters are nearest.
 
-`everything` reads the dialog as a bag of words. Of drawn candidates it learns which words stand
+`everything` reads the dialog as a bag of words. From drawn candidates it learns which words stand
 beside which size of option, as "flight" beside hours. An option shares its score with its
-neighbour, so it also knows that right options are neighbours.
+neighbour, so this control also knows that right options are neighbours.
 
-The rule was declared by an outsider who had seen the test. How sizes are read was written on
-training candidates, and reached 92.6 % on the test. Then five misses were looked at, and "and a
-half" was mended: 94.1 %.
+An outsider who had seen the test declared the rule. We wrote the reading of sizes on training
+candidates; it reached 92.6 % on the test. Then we looked at five misses and repaired "and a half":
+94.1 %.
 """
 
 import re
@@ -29,9 +29,10 @@ from scripts.text.time_units import DAY, NAMES, SECONDS
 from scripts.train.search import View
 
 MASK = "<MASK>"
-LOGARITHMS = ("duration", "offset", "rate", "number")  # kinds whose size is one
-FAR, UNSHARED, LETTERS = 1000.0, 1.0, 0.01  # no size in common; a size that one lacks; by letters
-# What is compared; of each group the first that both options have. A number: the size of a circle.
+LOGARITHMS = ("duration", "offset", "rate", "number")  # kinds whose size is a logarithm
+FAR, UNSHARED, LETTERS = 1000.0, 1.0, 0.01  # no size in common; one has no such size; by letters
+# Sizes that can be compared. Of each group the first that both options have counts. A number is the
+# size of a circle.
 GROUPS: list[dict[str, float]] = [
     {"duration": np.inf},
     {"offset": np.inf},
@@ -80,12 +81,12 @@ PART = re.compile(rf"\b({any_of(PARTS)})s?\b")
 
 
 def signed(seconds: float) -> float:
-    """The logarithm of a distance from now in seconds, less than 0 in the past."""
+    """The logarithm of a distance from now in seconds, negative in the past."""
     return float(np.sign(seconds) * np.log1p(abs(seconds)))
 
 
 def seconds_of(words: str) -> float:
-    """The logarithm of the seconds of what lasts: sums as sums, the middle of ranges; or NaN."""
+    """The logarithm of a duration's seconds: sums added, ranges by their middle; or NaN."""
     found = []
     for match in LENGTH.finditer(words):
         size = next(size for unit, size in UNIT if unit.fullmatch(match["unit"]))
@@ -100,7 +101,7 @@ def seconds_of(words: str) -> float:
 
 @lru_cache(maxsize=200_000)
 def sizes(text: str) -> dict[str, float]:
-    """What an option's size is, by kind (of GROUPS); empty where none can be read."""
+    """The sizes of an option, by kind (of GROUPS); empty where no size can be read."""
     read = pieces(text, rules_of())
     words = OFTEN.sub(lambda name: f"every {PER[name[0]]}", words_of(read))
     words = QUARTERS.sub(lambda found: "0.75" if found[1] else "0.25", words).replace("quite ", "")
@@ -145,7 +146,7 @@ def sizes(text: str) -> dict[str, float]:
 
 
 def letters(text: str) -> set[str]:
-    """Three letters in a row of a text, its ends too."""
+    """Every three letters in a row of a text, its ends included."""
     text = f" {text.lower()} "
     return {text[place : place + 3] for place in range(len(text) - 2)}
 
@@ -165,8 +166,8 @@ def distance(one: dict[str, float], other: dict[str, float]) -> float:
 
 
 def nearest(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) how far each option is from the one of its instance that is nearest in size, and (n,)
-    the row of that one; its own where it stands alone.
+    """(n,) the distance of each option to the option of its instance that is nearest in size, and
+    (n,) the row of that option; its own row where it stands alone.
     """
     texts = table["second"].unique()
     read, spelt = {text: sizes(text) for text in texts}, {text: letters(text) for text in texts}
@@ -187,15 +188,15 @@ def nearest(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nearest_two(table: pd.DataFrame) -> np.ndarray:
-    """(n,) less the distance of each option to the one of its instance that is nearest to it. The
-    two nearest are on top together.
+    """(n,) minus the distance of each option to the nearest option of its instance. The two nearest
+    options are on top together.
     """
     return -nearest(table)[0]
 
 
 def with_neighbour(table: pd.DataFrame, scores: np.ndarray) -> np.ndarray:
-    """(n, k) the mean of each option's scores and of those of the option nearest to it. Neighbours
-    are right together; which of two is the better one counts where all else is equal.
+    """(n, k) the mean of each option's scores and of the scores of the option nearest to it.
+    Neighbours are right together. Which of the two is better counts only where all else is equal.
     """
     return (scores + scores[nearest(table)[1]]) / 2 + 1e-6 * scores
 
@@ -209,7 +210,7 @@ def size_class(text: str) -> str:
 
 
 def dialog_words(table: pd.DataFrame) -> pd.Series:
-    """The words of each dialog, and with their places the two on each side of the gap."""
+    """The words of each dialog, and two words on each side of the gap with their places."""
 
     def words(dialog: str) -> str:
         before, _, after = dialog.lower().partition(MASK.lower())

@@ -3,31 +3,39 @@ and how often a wrong option outranks a right one.
 
   two_best_accuracy  of instances with two right options and two wrong ones (the paper's set): the
                      share in which both right ones score above both wrong ones. A tie counts as
-                     wrong: a model that cannot tell a wrong option from a right one has not chosen.
-  one_best_accuracy  the same of instances with one right option (the released extras, which the
+                     wrong, because the model made no choice.
+  one_best_accuracy  the same for instances with one right option (the released extras, which the
                      paper leaves out)
   contrast_two_best_accuracy, contrast_one_best_accuracy
                      of contrast pairs (data option `contrast`): the share in which the instance and
                      its counterpart are both right
   wrong_above_right  of the wrong options made by one rule (phrase, numeral, open_ended; all: of
-                     every rule) the share that scores as high as at least one right option of its
+                     every rule): the share that scores as high as at least one right option of its
                      instance, or higher (figure 2: `ranking those negative options over the true
                      correct options`; n: the wrong options)
 
-Slices are by kind of the masked span (kind=date), by whether it holds a numeral (has_numeral=true),
-by length of the dialog (turns=7-10), with and without the instances that a dialog of the training
-corpus still shares words with (leak=near, leak=none), of contrast pairs by half (contrast=original,
-contrast=counterpart), and for wrong_above_right by rule (rule=phrase). Groups are dialogs. Ties of
-a control are broken at random, in expectation over all orders: where every option ties, 1/6 of two
-right of four, 1/3 of one right of three.
+Slices are by
+  kind=date           kind of the masked span
+  has_numeral=true    whether the span holds a numeral
+  turns=7-10          length of the dialog
+  leak=near, none     with and without the instances that still share words with a dialog of the
+                      training corpus
+  contrast=original, counterpart
+                      halves of contrast pairs
+  rule=phrase         rule, for wrong_above_right only
 
-`source` is what the runs learnt from, `measured_on` whose instances they were measured on, `domain`
-in, out, zero_shot (of what did not learn), few_shot (of what was shown a few examples), or external
-(of predictions made elsewhere).
+Groups are dialogs. Ties of a control are broken at random, in expectation over all orders. Where
+every option ties, this gives 1/6 for two right of four, and 1/3 for one right of three.
 
-Predictions made elsewhere are a score of every candidate, or a label right or wrong. Or beside the
-released gold file one JSON object a line with the score of every option of one instance, higher is
-better; options are compared without the spaces around them:
+`source` is the training source, `measured_on` the source of the instances. `domain` is one of
+  in, out     the training source is in, or out of, the domain of the instances
+  zero_shot   the model did not learn
+  few_shot    the model saw a few examples
+  external    predictions made elsewhere
+
+Predictions made elsewhere are a score of every candidate, or a label right or wrong. They may also
+stand beside the released gold file: one JSON object a line with the score of every option of one
+instance, higher is better. Options are compared without the spaces around them:
 
     python -m scripts.studies.timedial.evaluate --predictions FILE --gold test.json
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9,
@@ -113,7 +121,7 @@ def rows_of(
             "domain": domain_of(part) if learns else untrained_domain,
             "train_examples": runs[0].facts["train_examples"] if learns else None,
         }
-        # what ranks by little ties often, and not by its doing
+        # a control with few features ties often, and the order of equals is no merit of it
         how = outranked_by_chance if method == "control" else outranked
         outcomes = [how(score, label, instance) for score, _ in scored]
         found[model, method] = System(
@@ -135,7 +143,7 @@ def rows_of(
 
 
 def by_dialog(tally: Tally, dialog: np.ndarray) -> Tally:
-    """A tally of instances as one of dialogs; dialog: (instances,) integers from 0."""
+    """A tally by instance as a tally by dialog; dialog: (instances,) integers from 0."""
     many = dialog.max() + 1
     counts = np.bincount(dialog, tally.counts, many).astype(int)
     return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], dialog, many), counts)
@@ -145,7 +153,7 @@ def contrast_tallies(
     instances: pd.DataFrame, metric: str, outcomes: list[tuple[np.ndarray, np.ndarray]]
 ) -> list[Tally]:
     """`contrast_<metric>`, at the original of each contrast pair, and the metric of originals and
-    of counterparts; none without contrast pairs. instances, outcomes: as for tallies_of().
+    of counterparts; empty without contrast pairs. instances, outcomes: as for tallies_of().
     """
     original, counterpart = contrast_pairs(instances["instance_id"]).T
     if not len(original):
@@ -165,16 +173,16 @@ def contrast_tallies(
 
 
 def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
-    """(instances,) 1 where the right options, and no others, were chosen (1; else 0)."""
+    """(instances,) 1 where the right options, and no others, were chosen; else 0."""
     return outranked(chosen, options["label"].to_numpy(), pd.factorize(options["instance_id"])[0])[
         0
     ]
 
 
 def domain_of(part: Part) -> str:
-    """Whether what was learnt from is of the domain of what is measured: in, or out.
+    """Whether the training source is in the domain of the instances: in, or out.
 
-    Raises UserError where its entry does not say.
+    Raises UserError where the source's entry does not say.
     """
     if part.options.get("contaminated"):
         return "contaminated"
@@ -187,8 +195,8 @@ def domain_of(part: Part) -> str:
 
 
 def read_options(file: Path) -> pd.DataFrame:
-    """The options of a split (schema cloze), with `instance`, the number of theirs;
-    a set may come without extras.
+    """The options of a split (schema cloze), with `instance`, the number of their instance; a split
+    may have no extras.
     """
     options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
     return options if options.empty else checked(options, file)

@@ -28,8 +28,8 @@ AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns seen on each side
 
 
 def ordered(file: Path) -> pd.DataFrame:
-    """Turns by dialog (train:2 before train:10) and place,
-    with the number of their dialog from 0 (`dialog`).
+    """Turns by dialog (train:2 before train:10) and place, with the number of their dialog from 0
+    (`dialog`).
 
     Raises UserError where they cannot be masked.
     """
@@ -56,16 +56,20 @@ def ordered(file: Path) -> pd.DataFrame:
 
 
 def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
-    """Spans in the order of the dialogs, with: instance_id, dialog (its number), length (its
-    turns), row (of the span's turn in `dialogs`), before and after (the rest of that turn's text),
-    initial (whether it begins a sentence).
+    """Spans in the order of the dialogs, with these columns:
+      instance_id
+      dialog          its number
+      length          the number of its turns
+      row             the span's turn in `dialogs`
+      before, after   the rest of that turn's text
+      initial         whether the span begins a sentence
 
-    dialogs: of ordered(). Raises UserError when the spans are not those of these dialogs.
+    dialogs: from ordered(). Raises UserError when the spans are not those of these dialogs.
     """
     spans = read_complete(file, SPANS).to_pandas()
     first = np.flatnonzero(dialogs["turn"] == 0)
     dialog = pd.Index(dialogs["dialog_id"].to_numpy()[first]).get_indexer(spans["dialog_id"])
-    # no turn of a dialog that is not found, -1
+    # -1 is a dialog that is not found; it has no turn
     length = np.append(np.bincount(dialogs["dialog"]), 0)
     lost = spans[(dialog < 0) | (spans["turn"] < 0) | (spans["turn"] >= length[dialog])]
     if len(lost):
@@ -103,7 +107,7 @@ def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
 
 
 def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: str) -> list[str]:
-    """The text of each instance: the lines in scope, its masked line in place.
+    """The text of each instance: the lines in scope, with its masked line in place.
 
     lines: of all dialogs, one after the other. masks: row (of its line), turn (its place in the
     dialog), length (of the dialog).
@@ -122,8 +126,8 @@ def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: st
 
 
 def numbered(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the schema cloze: an example id is that of the instance
-    with the candidate's number.
+    """Rows of the schema cloze. An example id is the id of the instance with the candidate's
+    number.
     """
     number = rows.groupby("instance_id").cumcount().astype(str)
     return rows.assign(example_id=rows["instance_id"] + ":" + number)[CLOZE.names]
@@ -132,10 +136,11 @@ def numbered(rows: pd.DataFrame) -> pd.DataFrame:
 def cloze(
     masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str
 ) -> pd.DataFrame:
-    """The instances of the spans of spans_in_dialogs() (schema cloze): of each its own text,
-    right, then what is offered.
+    """The instances of spans from spans_in_dialogs() (schema cloze). Each has its own text, which
+    is right, then the offered candidates.
 
-    offered: mask (a row of masks), candidate, rule, label. It is written as its place asks.
+    offered: mask (a row of masks), candidate, rule, label. A candidate is written as its place
+    asks.
     """
     begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[offered["mask"]]
     capital = offered["candidate"].str[:1].str.upper() + offered["candidate"].str[1:]
@@ -164,12 +169,12 @@ def cloze(
 
 
 def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
-    """kind and has_numeral of what each instance masks. Index: instance_id.
+    """kind and has_numeral of the masked span of each instance. Index: instance_id.
 
-    It is the span, of those found in the dialog with the original option in place, that lies where
-    the mask is, or of those that overlap it the one that does so most. Where there is none, the
-    kind is `other`, and a digit or a number word in the option tells of a numeral. Raises UserError
-    for an instance without exactly one original option.
+    The spans were found in the dialog with the original option in place. The masked span is the one
+    at the mask's place; else the one that overlaps the mask most. Where no span overlaps, the
+    kind is `other`, and has_numeral says whether the option holds a digit or a number word. Raises
+    UserError for an instance without exactly one original option.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")[
         ["dialog_id", "turn", "mask_start", "mask_end"]
@@ -193,11 +198,11 @@ def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
 
 
 def dialogs_of(challenge: pd.DataFrame, where: str) -> pd.Series:
-    """The dialog that each instance was made from, as the first instance of it. Index: instance_id.
+    """The dialog that each instance was made from, named by its first instance. Index: instance_id.
 
-    Annotators changed words between instances of one dialog. So two are of one dialog where they
-    share half of the long turns of either, the original option in place, directly or through
-    others (LONG and NEAR of scripts/studies/timedial/leakage.py).
+    Annotators changed words between instances of one dialog. So two instances are of one dialog
+    where they share half of the long turns of either, directly or through others. The original
+    option is in place (LONG and NEAR of scripts/studies/timedial/leakage.py).
     """
     turns = restored_turns(challenge, where)
     turns = turns.assign(number=pd.factorize(turns["dialog_id"])[0], key=normalized(turns["text"]))
@@ -217,9 +222,9 @@ def challenge_cloze(
 ) -> pd.DataFrame:
     """The instances of a challenge split (schema cloze); those of one dialog share its dialog_id.
 
-    near: those that share words with a dialog to learn from.
+    near: instances that share words with a training dialog.
     """
-    if challenge.empty:  # a split of a challenge may be
+    if challenge.empty:  # a challenge may have an empty split
         return pd.DataFrame(columns=CLOZE.names)
     instance_turns = challenge_turns(challenge, where)
     instance_turns = instance_turns.assign(

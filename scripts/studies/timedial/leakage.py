@@ -2,9 +2,9 @@
 (scripts/studies/timedial/build.py drops them).
 
 Not a program. All challenge instances of TimeDial come from DailyDialog, so a model that learns
-from the whole corpus has read what it is measured on. Turns are compared by the letters and digits
-of their lower case, which spacing, quotation marks and case do not change. Dialogs are joined by
-their turns: the work grows with the number of turns, not with the number of pairs of dialogs.
+from the whole corpus has read its test set. Turns are compared by their letters and digits in lower
+case: spacing, quotation marks and case do not matter. Dialogs are joined by their turns. So the
+work grows with the number of turns, not with the number of pairs of dialogs.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of
 
 def normalized(texts: pd.Series) -> pd.Series:
     """Texts as their letters and digits in lower case."""
-    # NFKC: a full-width letter is the letter.
+    # NFKC: a full-width letter equals the plain letter.
     lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
     return pd.Series(
         pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(), texts.index
@@ -32,7 +32,7 @@ def normalized(texts: pd.Series) -> pd.Series:
 
 def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     """The turns of every instance: instance_id, dialog (its number), turn, line (as it stands),
-    text (without its speaker), key (that normalized), masked.
+    text (without its speaker), key (the normalized text), masked.
 
     `challenge` is of the schema challenge. Raises UserError for an instance without exactly one
     mask or with two dialogs.
@@ -67,9 +67,10 @@ def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
-    """Turns, one dialog after the other, with `code` (the number of their words among the known
-    ones, -1 elsewhere), the `length` of their dialog, and `others`: a hash of all its other turns
-    in their places.
+    """Turns, one dialog after the other, with these columns:
+      code     the number of the turn's words among the known ones, -1 for unknown words
+      length   the length of its dialog
+      others   a hash of all other turns of its dialog in their places
 
     The hash of a dialog is the sum of its turns' hashes, so leaving one turn out is a subtraction.
     turns: dialog (a number from 0), turn, key (the text normalized).
@@ -85,11 +86,11 @@ def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
 
 
 def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
-    """The numbers of the dialogs all of whose turns are an instance's; in the masked turn,
-    what stands around the mask.
+    """The numbers of the dialogs whose turns all equal those of an instance; in the masked turn the
+    text around the mask must be equal.
 
-    Both tables are of with_others(); instance_turns has text and masked of challenge_turns()
-    besides.
+    Both tables are from with_others(); instance_turns also has text and masked of
+    challenge_turns().
     """
     masked = instance_turns[instance_turns["masked"]]
     around = masked["text"].str.split(MASK, regex=False)
@@ -105,11 +106,11 @@ def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarr
 
 
 def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
-    """The numbers of the dialogs that share half of the long turns, or more, with one instance:
-    half of their own or of its.
+    """The numbers of the dialogs that share at least half of the long turns with one instance: half
+    of the dialog's turns or half of the instance's.
 
-    The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog
-    without a long turn is near to none. Tables as for exact_sources().
+    The masked turn of an instance does not count, and a repeated turn counts once. A dialog without
+    a long turn is near to none. Tables as for exact_sources().
     """
     theirs = instance_turns[
         (instance_turns["key"].str.len() >= LONG) & ~instance_turns["masked"]
@@ -126,10 +127,10 @@ def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarra
 
 
 def sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the dialogs that instances were made from:
-    exactly, and nearly (some of them both).
+    """The numbers of the dialogs that instances were made from: exactly, and nearly (some are in
+    both).
 
-    turns: dialog (a number from 0), turn, text. instance_turns: of challenge_turns().
+    turns: dialog (a number from 0), turn, text. instance_turns: from challenge_turns().
     """
     known = pa.array(instance_turns["key"].unique(), pa.string())
     turns = with_others(turns[["dialog", "turn"]].assign(key=normalized(turns["text"])), known)

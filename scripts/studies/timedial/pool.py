@@ -10,17 +10,17 @@ from scipy import sparse
 
 from scripts.data.keyed import keyed_hash, keyed_uniform
 
-# of the draws from one key, so that no choice predicts another (scripts/studies/timedial/build.py
-# has the other)
+# Marks of the draws from one key, so that no choice predicts another
+# (scripts/studies/timedial/build.py has the other).
 DRAW, FROM_DIALOG = (1, 3)
 
 
 def words_as_written(spans: pd.DataFrame) -> pd.Series:
-    """For each text of spans, in lower case, its form in the midst of a sentence,
-    the most frequent one.
+    """The form of each text of spans (given in lower case) inside a sentence: its most frequent
+    form there.
 
-    A text that only ever starts a sentence loses its capital if its first word is written small
-    elsewhere.
+    A text may only ever start a sentence. It then loses its capital if its first word occurs in
+    lower case elsewhere.
     """
     forms = pd.DataFrame(
         {"key": spans["text"].str.lower(), "form": spans["text"], "initial": spans["initial"]}
@@ -36,8 +36,8 @@ def words_as_written(spans: pd.DataFrame) -> pd.Series:
 
 
 def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
-    """A number per row: the same for rows that are equal in one column or the other,
-    directly or through further rows.
+    """A number per row: the same for rows that are equal in one column or the other, directly or
+    through further rows.
     """
     rows, columns = pd.factorize(one)[0], pd.factorize(other)[0]
     many = len(rows)
@@ -50,10 +50,9 @@ def pool_of(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The pool of the different texts of spans, and for each span where to draw from.
 
-    pool: kind (one for all unless by_kind), form, meaning, end. A meaning is a number that texts
-    share when any of their spans share a value, and a text with itself in another case. Texts lie
-    on a line, each as wide as it is likely to be drawn (1, or its occurrences), and end where `end`
-    says.
+    pool: kind (one for all unless by_kind), form, meaning, end. Texts have the same meaning, a
+    number, when any of their spans share a value, or when they differ only in case. Texts lie on a
+    line. Each is as wide as it is likely to be drawn (1, or its occurrences), and ends at `end`.
     spans: first and size (the piece of that line for its kind), meaning, meanings (how many the
     pool of its kind has), row (of its text in the pool), kind.
     """
@@ -78,11 +77,11 @@ def pool_of(
 
 
 def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.DataFrame:
-    """Each mask with each other meaning of its kind in its dialog,
-    as one of the spans tells it (columns …_said).
+    """Each mask with each other meaning of its kind in its dialog, in the words of one of the spans
+    (columns …_said).
 
-    masks, spans: dialog, kind, the column of meanings, and more. Both have the same columns, but
-    for those of masks alone.
+    masks, spans: dialog, kind, the column of meanings, and more. Both have the same columns, except
+    for those that only masks have.
     """
     pairs = masks.merge(
         spans.drop_duplicates(["dialog", "kind", meaning]),
@@ -94,7 +93,7 @@ def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.Da
 
 def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
     """Rows of the pool, shape (instances, wanted): other spans of the instance's dialog, each
-    meaning once; -1 where there are too few. spans: dialog, kind, meaning, row.
+    meaning only once; -1 where there are too few. spans: dialog, kind, meaning, row.
     """
     pairs = said_beside(spans.assign(instance=np.arange(len(ids))), spans, "meaning")
     pairs["order"] = keyed_hash(
@@ -111,8 +110,8 @@ def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) ->
 def wrong_rows(
     spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: dict
 ) -> np.ndarray:
-    """Rows of the pool for every instance, shape (instances, negatives), from
-    where negatives_from says.
+    """Rows of the pool for every instance, shape (instances, negatives), from the place that
+    negatives_from names.
     """
     ids, wanted, seed = spans["instance_id"], options["negatives"], options["negative_seed"]
     if options["negatives_from"] == "pool":
@@ -121,8 +120,8 @@ def wrong_rows(
     dialog_rows = from_dialogs(
         ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed
     )
-    # Behind the dialog's own as many from the pool that enough are left when those that mean the
-    # same are passed over.
+    # After the dialog's own candidates come draws from the pool. There are enough of them, even
+    # after those with a repeated meaning are passed over.
     rest = drawn(ids, places, pool, int(min(2 * wanted, places["meanings"].min() - 1)), seed)
     meanings = np.append(pool["meaning"].to_numpy(), -1)  # of row -1: none
     passed = (meanings[rest][:, :, None] == meanings[dialog_rows][:, None, :]).any(2)
@@ -130,19 +129,19 @@ def wrong_rows(
 
 
 def first_of(rows: np.ndarray, passed: np.ndarray, wanted: int) -> np.ndarray:
-    """The first of each line, so many, that are not passed over."""
+    """The first `wanted` of each line that are not passed over."""
     return np.take_along_axis(rows, np.argsort(passed, axis=1, kind="stable")[:, :wanted], 1)
 
 
 def drawn(
     ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int
 ) -> np.ndarray:
-    """Rows of the pool for every instance, shape (instances, wanted), from its id
-    and the seed alone.
+    """Rows of the pool for every instance, shape (instances, wanted), from its id and the seed
+    alone.
 
-    Draws are uniform over the piece of the line (first, size) that places give; one whose meaning
-    is the instance's own, or that of an earlier draw, is passed over. Instances that still lack
-    some are drawn for again, with twice as many draws.
+    Draws are uniform over the piece of the line (first, size) that places give. A draw is passed
+    over if it has the instance's own meaning, or that of an earlier draw. Instances that still lack
+    some get new draws, twice as many.
     """
     taken = np.zeros((len(ids), wanted), np.int64)
     left, draws = np.arange(len(ids)), 2 * wanted + 2

@@ -1,5 +1,5 @@
-"""TimeDial's released file, and a file of scores for its options: read, and refused where they
-are not what they should be.
+"""TimeDial's released file, and a file of scores for its options: both are read, and refused where
+they are malformed.
 """
 
 import json
@@ -57,7 +57,7 @@ def read_gold(file: Path) -> pd.DataFrame:
 
 
 def unique_keys(pairs: list[tuple]) -> dict:
-    """A JSON object, keys without the spaces around them; a key that stands twice is refused."""
+    """A JSON object, its keys without the spaces around them; a repeated key is refused."""
     known = {}
     for key, value in pairs:
         if key.strip() in known:
