@@ -54,7 +54,7 @@ class Hardware:
             # with dropout this is a seventh faster on CPUs than scaled_dot_product_attention
             network.set_attn_implementation("eager")
         if training.get("compile"):
-            # a graph for each width, and for batches that are not full; past the limit none compiles
+            # a graph for each width and for batches that are not full; past the limit none compiles
             torch._dynamo.config.recompile_limit = 64
             network.compile(mode="reduce-overhead" if self.cuda else None, dynamic=False)
 
