@@ -133,7 +133,8 @@ def of_answer(table: pd.DataFrame) -> np.ndarray:
 
 
 def of_answers(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) of_answer(), and how the answer compares with the other answers of its question:
+    """(n, k) of_answer(), and three numbers that compare the answer with its question's answers.
+
     * how many answers there are
     * the share of answers with its unit
     * the distance in log seconds to the nearest other duration (0 for the same duration, FAR

@@ -1,5 +1,6 @@
-"""Measure temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1), at the epoch
-with the lowest loss on dev (templates held out of train).
+"""Measure temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1).
+
+Scores are from the epoch with the lowest loss on dev, whose templates are held out of train.
 
   accuracy, weighted_f1  of all pairs, and of each slice of them (by choice of times, premise,
                          hypothesis, …)

@@ -1,8 +1,8 @@
 """The kinds by which a temporal NLI pair can be held out, and the sizes of its difference and
 durations (Thukral et al. 2021, section 5).
 
-Not a program. If only the templates of the test split are new, a model can learn the rest by heart:
-each list, spelling, unit and form occurs in the training pairs. So a dataset may hold out one more
+Not a program. If only the templates of the test split are new, a model can learn the rest by heart.
+Each list, spelling, unit and form occurs in the training pairs. So a dataset may hold out one more
 kind (the option held_out). Pairs of this kind are not in training. The pairs of the test split are
 unseen if they are of this kind, else seen. Both have new templates.
 

@@ -53,8 +53,8 @@ def pool_of(
     pool: kind (one for all unless by_kind), form, meaning, end. Texts have the same meaning, a
     number, when any of their spans share a value, or when they differ only in case. Texts lie on a
     line. Each is as wide as it is likely to be drawn (1, or its occurrences), and ends at `end`.
-    spans: first and size (the piece of that line for its kind), meaning, meanings (how many the
-    pool of its kind has), row (of its text in the pool), kind.
+    spans: kind, meaning, row (of its text in the pool), first and size (the piece of that line for
+    its kind). meanings is how many meanings the pool of its kind has.
     """
     key = spans["text"].str.lower()
     texts = pd.DataFrame(

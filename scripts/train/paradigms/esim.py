@@ -234,8 +234,8 @@ def load(model: Path, head: Head, training: dict, words: set[str]):
     The caller seeds torch.
 
     words: all words of the texts that will be read (words_of); not used for a model over an
-    encoder. Raises UserError for a wrong configuration, for vectors that know none of the words,
-    for an encoder without weights, and where max_length is too long for the encoder.
+    encoder. Raises UserError for a wrong configuration, and for vectors that know none of the
+    words. Raises UserError for an encoder without weights, or with a too long max_length.
     """
     config = read_config(model)
     dropout = DROPOUT if training.get("dropout") is None else training["dropout"]
