@@ -1,7 +1,7 @@
-"""Write pickled weights as safetensors, once, for a model that comes as pytorch_model.bin alone.
+"""Write pickled weights as safetensors, once, for a model that has only pytorch_model.bin.
 
 A pickle can run code when it is read. torch reads this one with `weights_only=True`: tensors and
-plain values only, nothing is run. What is no dictionary of tensors is refused.
+plain values only, and no code runs. A file that is no dictionary of tensors is refused.
 
 Reads  FILE, a state_dict of torch (pytorch_model.bin)
 Writes OUTPUT/model.safetensors. Copy config.json and the tokenizer's files beside it, then write

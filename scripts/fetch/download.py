@@ -1,7 +1,7 @@
-"""Bring one file: from the mirror first, then from each URL in turn; it is verified first.
+"""Bring one file and verify it: from the mirror first, then from each URL in turn.
 
 A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by its
-declared size, else by what scripts/fetch/web.py states.
+declared size, else by the limits of scripts/fetch/web.py.
 """
 
 import argparse
@@ -35,7 +35,7 @@ class NoFile(UserError):
 
 
 class Absent(NoFile):
-    """The place where the file would be says that there is none."""
+    """The place of the file answers that it has none."""
 
 
 # ---- What the programs share
@@ -43,7 +43,7 @@ class Absent(NoFile):
 
 def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argparse.ArgumentParser:
     """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT
-    (its help). partial: whether a later start goes on with its unfinished downloads.
+    (its help). partial: whether a later start continues its unfinished downloads.
     """
     program = parser(doc)
     program.add_argument(
@@ -111,8 +111,8 @@ def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> No
 
 
 def check_mirror(mirror: str) -> str | None:
-    """The mirror as a folder path or URL; None for an empty text. Raises UserError for a folder
-    that is not there.
+    """The mirror as a folder path or URL; None for an empty text. Raises UserError for a missing
+    folder.
     """
     if not mirror:
         return None
@@ -142,7 +142,7 @@ def local_path(url: str) -> Path:
 
 
 def find(places: list[str]) -> tuple[str, int] | None:
-    """The first place that has a file, and its bytes, 0 where it does not say; else None."""
+    """The first place that has a file, and its bytes (0 where it does not say); else None."""
     for place in places:
         if place.startswith("file://"):
             if local_path(place).is_file():
@@ -160,8 +160,8 @@ def _bring(
     name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None, pin: str
 ) -> tuple[Path, str]:
     """Bring a file from the first place that has it; returns where it lies and the place. Raises
-    NoFile when no place has it, UserError when the mirror does not answer or a place gives too
-    much.
+    NoFile when no place has it. Raises UserError when the mirror does not answer or a place gives
+    too much.
     """
     tried = []
     with session() as web:
@@ -242,14 +242,15 @@ def download(
     """Bring a file and verify it; returns its place under `partial`, from where the caller takes
     it.
 
-    name: for messages; pin: where its sha256 and size are written down, for messages; size, most:
-    the bytes that it must, or may, have (None: not known); archive: the caller verifies its members
-    instead; otherwise: a function that writes the file where the mirror has none, in place of the
-    URLs, and returns from where it came. A verified file that a failed fetch left under `partial`
-    is used again.
+    name        for messages
+    pin         where its sha256 and size are written down, for messages
+    size, most  the bytes that it must, or may, have (None: not known)
+    archive     the caller verifies its members instead
+    otherwise   a function that writes the file where the mirror has none, in place of the URLs; it
+                returns from where the file came
 
-    Raises NoFile when no place has the file, UserError when the mirror does not answer, or hash or
-    size differ.
+    A verified file that a failed fetch left under `partial` is used again. Raises NoFile when no
+    place has the file. Raises UserError when the mirror does not answer, or hash or size differ.
     """
     ready = partial / f"{hashlib.sha256(urls[0].encode()).hexdigest()[:16]}.whole"
     if ready.exists():

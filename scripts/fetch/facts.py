@@ -1,8 +1,8 @@
-"""Read what a model is before it is fetched: its kind, abilities, parameters, bytes of weights.
+"""Read the facts of a model before it is fetched: kind, abilities, parameters, bytes of weights.
 
-Of its files only config.json, the names of the others and the headers of the weights are read:
-where it was fetched, in its folder, in the mirror or in the cache, else from the hub, a few
-kilobytes by range requests.
+The program reads only config.json, the names of the other files and the headers of the weights. It
+looks in the fetched model, in the entry's folder, in the mirror and in the cache. Else it asks the
+hub for a few kilobytes, by range requests.
 
 Reads  the entry NAME of MODELS (resources/models.yaml)
 Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type, parameters, bytes,
@@ -38,7 +38,7 @@ from scripts.fetch.pretrained import (
 )
 from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session, short
 
-# trained with sentinels, by which they are asked
+# kinds trained with sentinels, by which they are asked
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 FIRST = 100_000  # bytes, which hold most headers
@@ -70,7 +70,7 @@ def parse_header(begun: bytes) -> dict[str, tuple[list[int], int]]:
 
 
 def ask(place: str, headers: dict[str, str], count: int) -> bytes:
-    """The first bytes of a file that a server has. Seconds are bounded, too."""
+    """The first bytes of a file on a server. The time is bounded, too."""
     ranged = headers | {"Range": f"bytes=0-{count - 1}"}
     with (
         session() as web,
@@ -82,9 +82,9 @@ def ask(place: str, headers: dict[str, str], count: int) -> bytes:
 
 
 def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
-    """The shape of each tensor of a file of weights, and where it ends; no more of it is read."""
+    """The shape of each tensor of a file of weights, and where it ends; nothing else is read."""
     called = f"{origin.name}/{file}"
-    # Where there is none, bring() says why.
+    # Where no place has the file, bring() says why.
     place, _ = origin.locate(file) or (origin.bring(file).as_uri(), 0)
     whose = "the mirror" if place else "the hub"
     place, headers = (place, {}) if place else origin.address(file)
@@ -110,7 +110,7 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
 
 
 def fills_masks(name: str, config, names: set[str]) -> bool:
-    """Whether weights of these names hold the head by which an encoder fills masks."""
+    """Whether weights of these names hold the head with which an encoder fills masks."""
     import torch
     from transformers import AutoModelForMaskedLM
 
@@ -159,7 +159,7 @@ def facts_of(
 
 
 def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
-    """The facts of a model: read where it was fetched, else where its entry says."""
+    """The facts of a model: from the fetched model, else from the place that its entry names."""
     name, fetched, mirror = given.model, given.fetched / given.model, check_mirror(given.mirror)
     if "init" in entry:
         config = entry["init"] | {"vocab_size": 1000}  # its words are counted when it is written

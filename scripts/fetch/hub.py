@@ -1,7 +1,7 @@
 """A model of the hub: its files come from the mirror first, then through huggingface_hub.
 
-So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) count as
-everywhere else. What comes is copied out of the cache, which stays the user's, and verified like
+So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) work as
+everywhere else. Files are copied out of the cache, which stays the user's. They are verified like
 any download.
 """
 
@@ -29,19 +29,19 @@ from scripts.fetch.web import (
     short,
 )
 
-HOST = "https://huggingface.co"  # what a mirror has its files under, whatever HF_ENDPOINT is
+HOST = "https://huggingface.co"  # the host in a mirror's paths, whatever HF_ENDPOINT is
 SMALL = 200_000_000  # bytes that a file beside the weights may have
 
 
 def longest(file: str) -> int:
-    """The bytes that a file may have whose size nobody declares."""
+    """The most bytes of a file whose size nobody declares."""
     if file.endswith(".safetensors"):
         return MOST
     return LONGEST_JSON if file in (CONFIG, INDEX, TOKENIZER_CONFIG) else SMALL
 
 
 class Bar(tqdm):
-    """The progress of one file, which ends the download where more than `most` bytes come."""
+    """The progress of one file. It ends the download where more than `most` bytes come."""
 
     most = MOST
 
@@ -58,8 +58,8 @@ def endpoint() -> str:
 
 
 def is_whole(file: Path, sha256: str | None) -> bool:
-    """Whether a file of the cache is the one wanted or, where none is pinned, the one that it was
-    stored as: under the hub's own hash of it, sha256 for large files, git's for the others.
+    """Whether a file of the cache is the wanted one. Where no hash is pinned: whether it has the
+    hub's own hash, under which it was stored (sha256 for large files, git's for the others).
     """
     stored = file.resolve().name
     if sha256 or len(stored) == 64:
@@ -70,7 +70,7 @@ def is_whole(file: Path, sha256: str | None) -> bool:
 @dataclass(frozen=True)
 class Origin:
     """Where the files of a model come from. Its kinds, Hub and Folder, have where (for messages),
-    locate() and bring(). entry: of resources/models.yaml; pin: where its hashes are written down,
+    locate() and bring(). entry: from resources/models.yaml; pin: where its hashes are written down,
     for messages.
     """
 
@@ -89,7 +89,7 @@ class Origin:
 @dataclass(frozen=True)
 class Hub(Origin):
     """silent: whether the hub did not answer, after half a minute of tries; empty before that. Then
-    only the cache is looked through, or each of ten names would take as long.
+    only the cache is searched, since each of ten names would take as long.
     """
 
     silent: list[bool] = field(default_factory=list)
@@ -99,8 +99,8 @@ class Hub(Origin):
         return self.entry["hub"]
 
     def _addresses(self, file: str) -> list[str]:
-        """Where a mirror may have a file: a branch's (resolve/main) counts only where the hash is
-        pinned.
+        """Where a mirror may have a file. The file of a branch (resolve/main) counts only where its
+        hash is pinned.
         """
         names = [self.entry["revision"], *(["main"] if self.pinned.get(file) else [])]
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
@@ -112,8 +112,8 @@ class Hub(Origin):
             )
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
-        """The URL of a copy of a file in the mirror or the cache, None where only the hub has it,
-        and its bytes; None for a file that is not there, or of which nobody can say.
+        """The URL of a copy of a file in the mirror or the cache (None where only the hub has it),
+        and its bytes; None for a missing file, or where no place can answer.
         """
         if found := find(in_mirror(self.mirror, self._addresses(file))):
             return found
@@ -121,7 +121,7 @@ class Hub(Origin):
             about = self._load(file, dry_run=True, local_files_only=bool(self.silent))
         except errors.RemoteEntryNotFoundError:
             return None
-        except Exception:  # of several kinds; who brings the file says why
+        except Exception:  # several kinds; bring() says why
             self.silent.append(True)
             return None
         return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0
@@ -147,13 +147,13 @@ class Hub(Origin):
 
     def _write(self, file: str, part: Path) -> str:
         """Write a file out of the user's cache, or through it, to `part`; returns from where it
-        came. Raises NoFile where there is none, UserError for everything else that the hub refuses.
+        came. Raises NoFile where there is none, UserError for every other refusal of the hub.
         """
         called, sha256, cached = f"{self.name}/{file}", self.pinned.get(file), None
         most = longest(file)
         try:
             about = self._load(file, dry_run=True)
-            # The size of a cached file is its own, and it may be damaged.
+            # A cached file states its own size, and it may be damaged.
             declared = 0 if about.is_cached else about.file_size or 0
             if declared > most:
                 raise TooLarge(most)
@@ -176,8 +176,8 @@ class Hub(Origin):
                 "that it declared or that are taken here: it was stopped and removed; "
                 "take another endpoint or model"
             ) from error
-        except Exception as error:  # of several kinds, which differ between versions
-            if isinstance(error, OSError) and error.errno is not None:  # of the disk
+        except Exception as error:  # several kinds, which differ between versions
+            if isinstance(error, OSError) and error.errno is not None:  # an error of the disk
                 error.filename = error.filename or constants.HF_HUB_CACHE
                 raise
             raise self._refusal(called, error, cached) from error
@@ -199,8 +199,8 @@ class Hub(Origin):
         return f"{endpoint()}/{self.where}/resolve/{commit}/{file}"
 
     def _refusal(self, called: str, error: Exception, damaged: Path | None = None) -> UserError:
-        """What the hub's refusal or silence means, with its remedy. damaged: what the cache has in
-        its place.
+        """The meaning of the hub's refusal or silence, with its remedy. damaged: the damaged file
+        that the cache has instead.
         """
         hub, revision, place = self.where, self.entry["revision"], endpoint()
         if damaged:

@@ -1,12 +1,12 @@
-"""Fetch one model: configuration, tokenizer and weights,
-verified, as training reads them with the hub off.
+"""Fetch one model: configuration, tokenizer and weights, verified. Training
+reads them with the hub off.
 
 Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the keys); a mirror is
        tried first
 Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index
-       and shards (not for a model that is trained from scratch), and whatever else the entry names,
-       all of them or none. For ESIM: config.json, and its word vectors or a copy of its encoder,
-       which must have been fetched beside it. MANIFEST names the files
+       and shards (not for a model that is trained from scratch), and all other files that the entry
+       names, all of them or none. For ESIM: config.json, and its word vectors or a copy of its
+       encoder, which must have been fetched beside it. MANIFEST names the files
 
     python -m scripts.fetch.model --model tiny_bert --output results/fetch/models/tiny_bert
 """
@@ -45,7 +45,7 @@ from scripts.fetch.model_files import (
 from scripts.fetch.pretrained import bring_pretrained, origin_of
 from scripts.fetch.web import short
 
-SENTINEL = "<extra_id_0>"  # what T5 has in a mask's place
+SENTINEL = "<extra_id_0>"  # T5's token in a mask's place
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 SPECIAL_OF_DECODERS = ["[PAD]", "[UNK]", "[BOS]"]
 
@@ -76,8 +76,8 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
 
 def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> Tokenizer:
     """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a
-    [SEP] b [SEP]. A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what
-    stands in a mask's place for T5.
+    [SEP] b [SEP]. A decoder's tokenizer writes [BOS] a, and keeps newlines. sentinel: it also knows
+    the token in a mask's place for T5.
     """
     special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
     first = [*special, "\n"] if decoder else SPECIAL
@@ -114,7 +114,7 @@ def released_pieces(
     from transformers import T5Tokenizer  # takes a second, and only these models need it
 
     file = one_file(name, wanted, pin, partial, mirror).bring(wanted["file"])
-    named = partial / "spiece" / "spiece.model"  # the name by which it is known
+    named = partial / "spiece" / "spiece.model"  # the name by which transformers finds it
     named.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, named)
     try:
@@ -146,8 +146,8 @@ def write_scratch(
     tokenizer.save(str(folder / "tokenizer.json"))
     pad = tokenizer.token_to_id(special["pad_token"])
     contents = {
-        # Not through a transformers class, of which a new version would change bytes, and so train
-        # anew.
+        # Not through a transformers class: a new version of it would change bytes, and so cause new
+        # training.
         "config.json": init
         | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad}
         | (

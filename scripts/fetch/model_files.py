@@ -1,5 +1,5 @@
-"""A model's files, checked as a whole: what could fail in training only fails here, in one
-sentence. Weights are judged by the headers of their files; none is read.
+"""A model's files, checked as a whole: an error that training would meet is found here, and told in
+one sentence. Weights are judged by the headers of their files; no weight is read.
 """
 
 import difflib
@@ -16,22 +16,22 @@ from scripts.text.special_tokens import give_padding, token_beyond
 from scripts.fetch.web import LONGEST_JSON, short
 
 INSTEAD = "get the right file, or take another model"
-NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
-MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # which many have
+NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # every model of text has these
+MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # many models have these
 # parts of a model that reads more than text
 OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")
 # types of weights and of fixed tables; others are quantised
 WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")
-HIGHEST = 100_000_000  # of any of them
-# of a number whose name ends so: of more, even a network without weights takes hours
+HIGHEST = 100_000_000  # the limit of each of these numbers
+# limits of numbers whose name ends so: above them, even a network without weights takes hours
 MOST = {"layer": 1_000, "layers": 1_000, "blocks": 1_000, "experts": 10_000, "labels": 100_000}
 DEEPEST = 40  # levels of a JSON object
-# rare characters too
+# it has rare characters, too
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"
 
 
 class WrongFiles(UserError):
-    """What came is no model that training can load."""
+    """The files are no model that training can load."""
 
 
 def _inside(value) -> Iterable:
@@ -118,7 +118,7 @@ def check_bounds(name: str, where: str, content: dict) -> None:
 
 
 def read_config(name: str, where: str, content: dict):
-    """The transformers configuration of a JSON object, with what it leaves out. Raises
+    """The transformers configuration of a JSON object; missing keys get their defaults. Raises
     WrongFiles.
     """
     from transformers import AutoConfig  # takes a second, and corpora do not need it
@@ -156,8 +156,8 @@ def read_config(name: str, where: str, content: dict):
 
 
 def transformers_config(name: str, content: dict):
-    """The transformers configuration of a model's config.json. Raises WrongFiles for one that needs
-    foreign code, or of weights or a kind that nothing here reads.
+    """The transformers configuration of a model's config.json. Raises WrongFiles for a model that
+    needs foreign code, or has weights or a kind that this project cannot read.
     """
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
@@ -254,7 +254,7 @@ def network_of(name: str, config):
 def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     """Raise WrongFiles unless the weights are those of the network that the configuration
     describes, by name and shape. files: {name: place}, safetensors and their index; network: its
-    class, which is loaded as in training, but without any numbers.
+    class. The network is loaded as in training, but without any numbers.
     """
     shapes = read_headers(
         name, {file: place for file, place in files.items() if file.endswith(".safetensors")}
@@ -286,7 +286,7 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
             f"{name}: {key[:100]} is {list(there)} numbers in the weights, but "
             f"{list(promised)} by {CONFIG}; {INSTEAD}"
         )
-    # a fresh head has its own
+        # a fresh head has a new pooler
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise WrongFiles(
             f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, "
@@ -296,8 +296,8 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
 
 @contextmanager
 def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
-    """Whatever a library raises on a model's files as WrongFiles: `said (why); remedy`. The panic
-    of a library in Rust is no Exception.
+    """Turn every error that a library raises on a model's files into WrongFiles:
+    `said (why); remedy`. A panic of a library in Rust is no Exception.
     """
     try:
         yield
@@ -308,7 +308,7 @@ def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
 
 
 def copy_files(files: dict[str, Path], folder: Path) -> None:
-    """Copy files to a folder of their own, under their names; what was there goes."""
+    """Copy files to a folder of their own, under their names; older contents are removed."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for file, place in files.items():
@@ -334,7 +334,7 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         Tokenizer.from_file(str(files[TOKENIZER]))
     copy_files(files, folder)
     try:
-        # a tokenizer without an unknown token cannot, for one
+        # for example, a tokenizer without an unknown token cannot
         with refused(
             f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot read every text"
         ):

@@ -1,9 +1,9 @@
-"""Bring the files of a pretrained model, of the hub or of a folder: what it is, then its tokenizer,
-then its weights.
+"""Bring the files of a pretrained model, from the hub or from a folder: first its configuration,
+then its tokenizer, then its weights.
 
-An entry that names no files gets what the model has: weights whole or in shards, and a tokenizer,
-written as tokenizer.json where it comes as something older. Whatever can be refused is refused
-before the weights come, which may be 30 GB.
+An entry that names no files gets the files that the model has: weights whole or in shards, and a
+tokenizer. An older form of tokenizer is written as tokenizer.json. Every refusal happens before the
+weights come, which may be 30 GB.
 """
 
 import json
@@ -33,7 +33,7 @@ from scripts.fetch.model_files import (
 )
 from scripts.fetch.web import check_room
 
-# What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
+# Older forms of a tokenizer, in place of tokenizer.json, in the order in which they are looked for.
 OLDER_TOKENIZERS = (
     ["spm.model"],
     ["spiece.model"],
@@ -42,23 +42,23 @@ OLDER_TOKENIZERS = (
     ["vocab.json", "merges.txt"],
     ["vocab.txt"],
 )
-SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # what it may have beside that
+SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # further files of a tokenizer
 PICKLE = "pytorch_model.bin"
-# lower case, which every tokenizer leaves as it is
+# in lower case, so every tokenizer leaves it unchanged
 PLAIN = "a man washes a pan, then he dries it for 20 minutes"
 SHARDS = 2_000  # at most; 600 billion weights come in 163
 SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
 
 class Folder(Origin):
-    """A model of a local folder, which is there."""
+    """A model of a local folder, which exists."""
 
     @property
     def where(self) -> str:
         return self.entry["folder"]
 
     def locate(self, file: str) -> tuple[str, int] | None:
-        """The URL of a file and its bytes; None for one that is not there."""
+        """The URL of a file and its bytes; None for a missing file."""
         return find([Path(self.where, file).as_uri()])
 
     def bring(self, file: str) -> Path:
@@ -82,7 +82,7 @@ def origin_of(
     name: str, entry: dict, pin: str, partial: Path, mirror: str | None, root: Path = Path()
 ) -> Hub | Folder:
     """Where the files of a model come from. root: where its folder's path begins. Raises UserError
-    for a folder that is not there.
+    for a missing folder.
     """
     if "hub" in entry:
         return Hub(name, entry, pin, partial, mirror)
@@ -93,19 +93,19 @@ def origin_of(
                 f"{name}: folder {cut(str(folder), 200)} is not there; correct it in {pin}"
             )
         return Folder(name, entry | {"folder": str(folder.resolve())}, pin, partial, None)
-    except (OSError, ValueError) as error:  # a name that is too long, or none
+    except (OSError, ValueError) as error:  # a name that is too long, or no name
         raise UserError(
             f"{name}: folder {cut(str(folder), 200)} cannot be one "
             f"({cut(str(error))}); correct it in {pin}"
         ) from None
 
 
-# ---- What there is
+# ---- The files that exist
 
 
 def read_transformers_config(origin: Origin):
     """The place of a model's config.json, and the configuration. Raises UserError for a model that
-    is not read here.
+    this project cannot read.
     """
     try:
         place = origin.bring(CONFIG)
@@ -122,8 +122,8 @@ def read_transformers_config(origin: Origin):
 
 
 def find_tokenizer(origin: Origin) -> list[str]:
-    """The files that a tokenizer comes as. Raises UserError for a model without one, NoFile where
-    nobody can say.
+    """The files of a tokenizer, in the form that the model has. Raises UserError for a model
+    without a tokenizer, NoFile where no place can answer.
     """
     for names in ([TOKENIZER], *OLDER_TOKENIZERS):
         if all(map(origin.locate, names)):
@@ -178,7 +178,7 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
     return pinned or [WEIGHTS], {}
 
 
-# ---- What comes
+# ---- The files that are brought
 
 
 def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
@@ -193,7 +193,7 @@ def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
 
 def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
     """The files of the tokenizer, with the chat template of a model that writes; {name: place}.
-    Raises UserError for a model without one.
+    Raises UserError for a model without a tokenizer.
     """
     if origin.pinned:
         return {
@@ -212,9 +212,9 @@ def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
 def write_tokenizer(
     origin: Origin, files: dict[str, Path], config, folder: Path
 ) -> dict[str, Path]:
-    """A tokenizer that comes as something older, as tokenizer.json and tokenizer_config.json.
-    files: {name: place}, config.json among them; config: what that says. Raises UserError where it
-    cannot be read.
+    """An older form of tokenizer, written as tokenizer.json and tokenizer_config.json. files:
+    {name: place}, config.json among them; config: its content. Raises UserError where it cannot be
+    read.
     """
     from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
@@ -253,7 +253,7 @@ def write_tokenizer(
             f"{TOKENIZER} that does not, put the weights beside it and write `folder: "
             "FOLDER` in its entry"
         )
-    # transformers makes an empty tokenizer of files that it does not know
+    # transformers makes an empty tokenizer from files that it does not know
     if 2 * len(tokenizer) < config.vocab_size:
         raise WrongFiles(
             f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) "
@@ -267,10 +267,10 @@ def write_tokenizer(
 
 def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
     """The files of a model of the hub or of a folder, verified by the entry's hashes and checked;
-    {name: place under `partial`}. Raises UserError for what training cannot load, and for one that
-    the disk has no room for; NoFile for a file that no place has.
+    {name: place under `partial`}. Raises UserError for files that training cannot load, and for
+    a model that is too large for the disk; NoFile for a file that no place has.
     """
-    # What an earlier fetch left need not come again.
+    # Files that an earlier fetch left need not come again.
     left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
     place, config = read_transformers_config(origin)
     about = {CONFIG: place}
@@ -283,7 +283,7 @@ def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
     found = [place for file in names if (place := origin.locate(file))]
     check_room(
         f"{origin.name} (its weights)",
-        {  # those of the hub come to its cache, too
+        {  # files of the hub also come to its cache
             partial: sum(size for _, size in found) - left,
             Path(constants.HF_HUB_CACHE): sum(size for place, size in found if place is None),
         },

@@ -1,12 +1,12 @@
 """Ask whether all files of a study can be had, without fetching them: in the mirror,
 else at their own addresses.
 
-Of pretrained models config.json and tokenizer_config.json are brought, a few kilobytes, since they
-tell the architecture.
+For pretrained models it brings config.json and tokenizer_config.json, a few kilobytes, since these
+describe the architecture.
 
 Reads  STUDY, JSON: models, sources: the entries of resources/models.yaml and sources.yaml that a
-       study uses, by name; fetched: the names of those that are there already
-Writes OUTPUT, JSON: missing (a sentence a file), configs ({model: {file: its content}})
+       study uses, by name; fetched: the names of entries that are already fetched
+Writes OUTPUT, JSON: missing (a sentence for each file), configs ({model: {file: its content}})
 
 Started by `snakemake rehearse`; by hand
 
@@ -28,7 +28,7 @@ from scripts.fetch.pretrained import origin_of
 
 
 def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[str]:
-    """A sentence on a file that no place has; none where one has it."""
+    """A sentence on a file that no place has; empty where a place has it."""
     if find([*in_mirror(mirror, urls), *urls]):
         return []
     return [
@@ -40,7 +40,7 @@ def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[s
 def of_pretrained(
     name: str, entry: dict, mirror: str | None, partial: Path
 ) -> tuple[dict[str, dict], list[str]]:
-    """The configuration files of a model of the hub or of a folder, and what of it is missing."""
+    """The configuration files of a model of the hub or of a folder, and its missing files."""
     configs = {}
     try:
         origin = origin_of(name, entry, name, partial, mirror)
@@ -60,8 +60,8 @@ def of_pretrained(
 def of_model(
     name: str, entry: dict, mirror: str | None, partial: Path
 ) -> tuple[dict[str, dict], list[str]]:
-    """The configuration files of a model, none of one that is written here, and what of it is
-    missing.
+    """The configuration files of a model, and its missing files. A model that is written here has
+    no configuration files.
     """
     if "hub" in entry or "folder" in entry:
         return of_pretrained(name, entry, mirror, partial)

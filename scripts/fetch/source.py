@@ -5,7 +5,7 @@ Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes
        first
 Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
 
-A download that is cut goes on where it stopped: give the same command again after a failure. A
+A download that is cut continues where it stopped: give the same command again after a failure. A
 source that has `sampler:` instead of `downloads:` is written by a program of
 scripts/fetch/samples/.
 
@@ -27,12 +27,12 @@ from scripts.plan.schemas import check, schema
 from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry, verify
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
-# times what its members open to: what an archive may weigh, which may hold more than what is used
+# an archive may weigh this many times its unpacked members, since it may hold unused files, too
 REPACKED = 10
 
 
 def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
-    """The downloads of an entry. Raises UserError for one that cannot be fetched as it is
+    """The downloads of an entry. Raises UserError for a download that cannot be fetched as it is
     written.
     """
     where = f"{sources}: {name}"
@@ -62,8 +62,8 @@ def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
 
 
 def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
-    """Raise UserError for an archive with an entry that leads out of its folder, is a link, or is
-    there twice.
+    """Raise UserError for an archive with an entry that leads out of its folder, is a link, or
+    occurs twice.
     """
     seen = set()
     for entry in archive.infolist():
@@ -85,7 +85,7 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
 
 def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[bytes]:
     """The bytes of a member as they are unpacked. Raises UserError, which begins with `broken`, for
-    a damaged one.
+    a damaged member.
     """
     with zip_errors(broken), archive.open(member) as source:
         while piece := source.read(CHUNK):
@@ -129,8 +129,8 @@ def open_archive(
 
 
 def weight(members: dict) -> int | None:
-    """What an archive of these members may weigh at most; None where the size of one is not
-    known.
+    """The most bytes that an archive of these members may have; None where the size of a member is
+    not known.
     """
     sizes = [facts["bytes"] for facts in members.values()]
     return None if None in sizes else REPACKED * sum(sizes) + 1_000_000

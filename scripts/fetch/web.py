@@ -1,8 +1,8 @@
 """Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try
 ended.
 
-Pieces of two versions of a file are never joined: a piece is continued only if the server says, by
-ETag or date, that the file is the same. Every wait is logged, and none is longer than is stated
+Pieces of two versions of a file are never joined. A piece is continued only if the server says, by
+ETag or date, that the file is the same. Every wait is logged, and none is longer than the limits
 here.
 """
 
@@ -22,17 +22,17 @@ from tqdm import tqdm
 
 from scripts.running.program import UserError, log
 
-CHUNK = 1 << 16  # bytes; what a cut connection loses at most
+CHUNK = 1 << 16  # bytes; a cut connection loses at most these
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte
 HEADERS = 60  # seconds until an answer's headers are whole, redirects included
-# bytes a second, measured over so many seconds: what is slower counts as no byte
+# bytes a second, measured over so many seconds: a slower connection counts as silent
 SLOWEST, WINDOW = (1_000, 60)
 TRIES = 4  # without progress, at one place
 BACKOFF = 0.3  # seconds; doubled with every try
 LONGEST_WAIT = 120  # seconds that a busy server may ask for; in all, one more for SLOWEST bytes
 MOST = 20_000_000_000  # bytes of a file whose size only its server declares
 UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
-LONGEST_JSON = 20_000_000  # bytes of one that is read whole; the index of 600 billion weights has 9
+LONGEST_JSON = 20_000_000  # bytes of a JSON read whole; the index of 600 billion weights has 9 MB
 BUSY = {429, 500, 502, 503, 504}
 
 
@@ -45,7 +45,7 @@ class NotThere(NoAnswer):
 
 
 class TooLarge(Exception):
-    """A place gives more bytes than may be taken; the text is that number."""
+    """A place gives more bytes than it may; the text is the limit."""
 
 
 class Cut(Exception):
@@ -57,14 +57,14 @@ class Cut(Exception):
 
 
 class _Overdue(BaseException):
-    """The time is over. Libraries that catch every Exception let it pass."""
+    """The time is over. Libraries that catch every Exception let this one pass."""
 
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
     """Raise NoAnswer in a block that takes longer, whatever it waits for. Main thread only.
 
-    The time-outs of sockets count from byte to byte: a peer that drips never meets them.
+    The time-outs of sockets count from byte to byte: a server that drips never meets them.
     """
 
     def ring(*_):
@@ -105,7 +105,7 @@ class Session(requests.Session):
 
 
 def session() -> Session:
-    """A session that asks for bytes as they are, and tries nothing twice: `transfer` does."""
+    """A session that asks for unpacked bytes, and tries nothing twice: `transfer` does."""
     web = Session()
     web.max_redirects = 5
     web.headers.update({"User-Agent": "timestride", "Accept-Encoding": "identity"})
@@ -118,7 +118,7 @@ def short(error: BaseException) -> str:
 
 
 def check_room(name: str, needed: dict[Path, int]) -> None:
-    """Raise UserError where a disk is too small. needed: {folder, which may not be there yet:
+    """Raise UserError where a disk is too small. needed: {folder, which may not exist yet:
     bytes}.
     """
     disks: dict[int, list] = {}
@@ -181,19 +181,19 @@ def copy(place: Path, part: Path, name: str, most: int | None) -> None:
 
 
 def note_of(part: Path) -> Path:
-    """The file beside an unfinished download that says of which version it is a piece."""
+    """The file beside an unfinished download with the version that it is a piece of."""
     return part.with_suffix(".version")
 
 
 def declared_size(answer: requests.Response) -> int | None:
-    """The bytes that an answer says it has; None where it does not say."""
+    """The bytes that an answer declares; None where it declares none."""
     length = answer.headers.get("Content-Length", "")
     return int(length) if re.fullmatch("[0-9]{1,18}", length) else None
 
 
 def size_at(url: str) -> int | None:
-    """The bytes of a file that a server has, 0 where it does not say; None where it has none or
-    does not answer.
+    """The bytes of a file on a server, 0 where it does not say; None where the server has no such
+    file or does not answer.
     """
     for tries in range(1, TRIES + 1):
         try:
@@ -215,11 +215,11 @@ def _is_packed(answer: requests.Response) -> bool:
 
 
 def _version(answer: requests.Response) -> str:
-    """What distinguishes this version of a file from another: a strong ETag, else its date; else
-    empty.
+    """The mark that separates this version of a file from others: a strong ETag, else its date;
+    else empty.
     """
     if _is_packed(answer):
-        return ""  # the bytes in the file are not the bytes that Range counts
+        return ""  # the unpacked bytes in the file are not the bytes that Range counts
     tag = answer.headers.get("ETag", "W/")
     return answer.headers.get("Last-Modified", "") if tag.startswith("W/") else tag
 
@@ -235,7 +235,7 @@ def _piece(part: Path) -> tuple[int, str]:
 
 
 def _wait(answer: requests.Response) -> float | None:
-    """Seconds that `Retry-After` asks to wait; None where it says nothing that can be read."""
+    """Seconds that `Retry-After` asks to wait; None where they cannot be read."""
     try:
         return urllib3.Retry().get_retry_after(answer.raw)
     except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
@@ -243,8 +243,8 @@ def _wait(answer: requests.Response) -> float | None:
 
 
 def _check_answer(answer: requests.Response, done: int, version: str, part: Path) -> None:
-    """Raise unless the answer is the file (200), or goes on where `part` ends, in the same version
-    (206).
+    """Raise unless the answer is the file (200), or continues where `part` ends, in the same
+    version (206).
     """
     status = answer.status_code
     if status in (401, 403, 404, 410):

@@ -11,12 +11,12 @@ from scripts.running.program import UserError, cut
 from scripts.data.texts import csv_of
 
 AGAIN = "download the answers from the page anew (docs/people.md)"
-ANSWER_KEY = ["source", "dataset", "split", "item", "person"]  # what one person answers once
+ANSWER_KEY = ["source", "dataset", "split", "item", "person"]  # one person gives one answer to it
 TYPES = r"([a-z][a-z0-9_]*(; [a-z][a-z0-9_]*)*)?"
 
 
 def rows_of(file: Path, columns: list[str], remedy: str) -> pd.DataFrame:
-    """The rows of a CSV as text, each with its file and row. Raises UserError where none is."""
+    """The rows of a CSV as text, each with its file and row. Raises UserError where it has none."""
     rows = (
         csv_of(file, columns, remedy, "correct the path, or leave it out")
         .apply(as_written)
@@ -28,8 +28,8 @@ def rows_of(file: Path, columns: list[str], remedy: str) -> pd.DataFrame:
 
 
 def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: str) -> None:
-    """Raise UserError that names file and row of the first row that is wrong; why: a text with the
-    row's columns in braces.
+    """Raise UserError that names file and row of the first wrong row; why: a text with the row's
+    columns in braces.
     """
     wrong = np.asarray(wrong, bool)
     if wrong.any():
@@ -48,8 +48,8 @@ def read_answers(
     of the label).
 
     datasets: by source and dataset the splits that may be answered for, None for any. Raises
-    UserError for an answer to something else, one that is missing or none of the labels, and one
-    that stands twice.
+    UserError for an answer to another study, dataset or split, a missing answer, one that is no
+    label, and a repeated one.
     """
     rows = pd.concat([rows_of(file, ANSWER_COLUMNS, AGAIN) for file in files], ignore_index=True)
     known = {" ".join(place): splits for place, splits in datasets.items()}
@@ -101,6 +101,6 @@ def read_answers(
 
 
 def places_of(answers: pd.DataFrame, example_ids: pd.Series) -> np.ndarray:
-    """(answers,) where the example of each answer stands among these; -1 where it does not."""
+    """(answers,) the place of each answer's example among these; -1 where it is not there."""
     items = answers["item"].map(lambda item: int(item, 16)).astype(np.uint64)
     return pd.Index(items_of(example_ids)).get_indexer(items)

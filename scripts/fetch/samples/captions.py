@@ -1,11 +1,11 @@
 """Write sample captions in the format of a real corpus, quirks of the real files included.
 
 --format activitynet   train.json, val_1.json, val_2.json, train_ids.json, val_ids.json
-    --videos videos in train, a fifth of that in val_1, and the same again (a few fewer) in other
-    words in val_2. The steps of a procedure have a usual order, which a model can learn. The order
+    --videos videos in train, a fifth of that in val_1. val_2 has the videos of val_1 (a few fewer)
+    in other words. The steps of a procedure have a usual order, which a model can learn. The order
     wavers a little, and some sentences have no place in it: neighbours are harder than others.
 --format howto100m     raw_caption.zip, with raw_caption.json inside, and HowTo100M_v1.csv
-    Speech as a recogniser would write it. No word says anything about order, only two together.
+    Speech as a recogniser would write it. No single word shows the order, only two together do.
 
 The texts stand in resources/samples/captions.yaml. The same arguments give the same bytes on every
 machine.
@@ -38,7 +38,7 @@ from scripts.fetch.samples.files import (
 
 WAVER = 0.18  # how far a step strays from its usual place in time, of a whole video's length
 LIFT_WAVER = 0.04  # how far a line about a lift strays
-FILLED = 0.05  # share of lines beside the matter
+FILLED = 0.05  # share of lines that say nothing about the lift
 LONGEST_RIDE = 24  # lines
 POOL = 2000  # different videos of howto100m; a larger corpus repeats them under other ids
 
@@ -107,7 +107,7 @@ def captioned(chance: Random, texts: dict, steps: Steps, duration: float) -> dic
 
 
 def disturb(chance: Random, videos: dict[str, dict]) -> None:
-    """Put the quirks of the real files into a split, in place: each occurs, whatever the seed."""
+    """Put the quirks of the real files into a split, in place: each occurs with every seed."""
     long = [video for video in videos.values() if len(video["sentences"]) >= 5]
 
     def part(share: float) -> list[dict]:
@@ -145,7 +145,7 @@ def activitynet(videos: int, chance: Random) -> dict[str, dict | list]:
             val_2[name] = captioned(chance, texts, steps, duration)
     for split in (train, val_1, val_2):
         disturb(chance, split)
-    # Some sentences of val_1 occur in train as they are.
+    # Some sentences of val_1 occur in train unchanged.
     for video in chance.sample(list(val_1.values()), 1 + evaluated // 50):
         video["sentences"][-1] = chance.choice(list(train.values()))["sentences"][-1]
     train_ids, val_ids = [*train, *unlisted[:3]], [*val_1, *unlisted[3:]]
@@ -169,7 +169,7 @@ def write_activitynet(given: argparse.Namespace) -> None:
 
 
 def ride(chance: Random, lifts: dict, count: int) -> list[str]:
-    """So many lines about both lifts, on their way from one end of the house to the other."""
+    """`count` lines about both lifts, on their way from one end of the house to the other."""
     ways = [lifts["ways"][number % 2] for number in range(count)]
     chance.shuffle(ways)
     lines = []
@@ -186,7 +186,7 @@ def ride(chance: Random, lifts: dict, count: int) -> list[str]:
 
 
 def narrated(chance: Random, lifts: dict, count: int) -> dict:
-    """One video as HowTo100M has it: start, end, text, with what a recogniser leaves behind."""
+    """One video as HowTo100M has it: start, end, text, with a recogniser's traces."""
     rides = -(-count // LONGEST_RIDE)
     shares = [count * (place + 1) // rides - count * place // rides for place in range(rides)]
     texts: list = [line for share in shares for line in ride(chance, lifts, share)]
@@ -223,7 +223,7 @@ def narrated(chance: Random, lifts: dict, count: int) -> dict:
 
 
 def howto100m(names: list[str], average: int, chance: Random) -> Iterator[bytes]:
-    """raw_caption.json, video by video. Past POOL videos the bodies come again, reordered."""
+    """raw_caption.json, video by video. After POOL videos the bodies repeat, reordered."""
     lifts = texts_of("captions")["lifts"]
     least, most = max(3, average * 2 // 5), max(3, average * 8 // 5)
     lengths = [chance.randint(least, most) for _ in names[:POOL]]
@@ -238,7 +238,7 @@ def howto100m(names: list[str], average: int, chance: Random) -> Iterator[bytes]
 
 
 def listing(names: list[str], chance: Random) -> str:
-    """HowTo100M_v1.csv for these videos, less a few and with a few that have no captions."""
+    """HowTo100M_v1.csv for these videos, without a few, and with a few that have no captions."""
     categories, text = texts_of("captions")["categories"], io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["video_id", "task_id", "rank", "category_1", "category_2"])

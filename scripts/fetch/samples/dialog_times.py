@@ -1,8 +1,8 @@
-"""The times of the sample dialogs, with all that could and could not be said in their place.
+"""The times of the sample dialogs, with right and wrong alternatives for each.
 
-What can be said follows from what is talked about (an egg takes minutes, a degree years), so that a
-model can learn it. Each kind of time is a list of (text, value, whether it is right, wrong or
-neither: True, False, None).
+The right alternatives follow from the subject (an egg takes minutes, a degree years), so a model
+can learn them. Each kind of time is a list of (text, value, whether it is right, wrong or neither:
+True, False, None).
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Times = list[tuple[str, object, bool | None]]
 
 
 class Time(NamedTuple):
-    """A time in a turn, and what could and could not be said in its place, as (text, value)."""
+    """A time in a turn, and right and wrong alternatives in its place, as (text, value)."""
 
     text: str
     value: object
@@ -55,7 +55,7 @@ def near(value: float, usual: Sequence[float], factor: float) -> bool | None:
 
 
 def away(value: float, usual: Sequence[int], cycle: int) -> float:
-    """How far a value is from the nearest usual one, going round the cycle either way."""
+    """How far a value is from the nearest usual one, either way round the cycle."""
     return min(min((value - one) % cycle, (one - value) % cycle) for one in usual)
 
 
@@ -87,7 +87,7 @@ def ages(chance: Random, usual: tuple[float, ...]) -> Times:
 
 @cache
 def clock_times(chance: Random, usual: tuple[int, ...]) -> Times:
-    """`7 am`, `7:30 pm`, `seven o'clock`; wrong four hours or more away, without am or pm three."""
+    """`7 am`, `7:30 pm`, `seven o'clock`; wrong four hours or more away, three without am or pm."""
     words = texts_of("dialogs")["numbers"]
     times: Times = []
     for hour, half in product(range(24), (0, 30)):
@@ -104,7 +104,7 @@ def clock_times(chance: Random, usual: tuple[int, ...]) -> Times:
 
 @cache
 def frequencies(chance: Random, usual: tuple[float, ...]) -> Times:
-    """`twice a week`, `every day`, `every ten minutes`; by how many times a year it is."""
+    """`twice a week`, `every day`, `every ten minutes`; the value is the times a year."""
     counted = []
     for unit, yearly in YEARLY.items():
         for number, word in enumerate(("once", "twice", "three times", "four times"), 1):
@@ -147,7 +147,7 @@ def years(chance: Random, usual: tuple[int, ...]) -> Times:
     ]
 
 
-# How the times of each kind of scene are made, from what is usual.
+# How to make the times of each kind of scene from the usual ones.
 TIMES_OF = {
     "task": durations,
     "age": ages,

@@ -3,7 +3,7 @@
 --format dailydialog   train.zip, validation.zip, test.zip: ten, one and one parts of --dialogs
 --format timedial      test.json: instances made from the dialogs that --format dailydialog writes
     with the same --dialogs and --seed, as the real ones are from DailyDialog. An eighth as many
-    instances have two right options, a fortieth as many have one.
+    instances as --dialogs have two right options, a fortieth as many have one.
 
 The texts stand in resources/samples/dialogs.yaml. The same arguments give the same bytes on every
 machine.
@@ -25,7 +25,7 @@ from scripts.fetch.samples.files import opened_zip, sample_arguments, texts_of, 
 SPLITS = ("train", "validation", "test")
 # Words and signs of a dialog, two for each turn among them: 128 pieces hold a candidate, too.
 LONGEST = 112
-SEVERAL = ("clock", "habit")  # scenes in which {TIME} may stand several times, each for a new time
+SEVERAL = ("clock", "habit")  # scenes in which {TIME} may occur several times, each for a new time
 MASK = "<MASK>"
 
 Turn = list[str | Time]
@@ -35,7 +35,7 @@ Turn = list[str | Time]
 
 
 def filled(template: str, words: dict[str, object]) -> Turn:
-    """A turn: the template with its braces filled, times as pieces of their own."""
+    """A turn: the template with its braces filled. Times are pieces of their own."""
     pieces: Turn = [""]
     for piece in re.split(r"(\{\w+\})", template):
         value = words[piece[1:-1]] if piece.startswith("{") else piece
@@ -53,7 +53,7 @@ def text_of(turn: Turn) -> str:
 
 
 def preposition(time: Time) -> str:
-    """What stands before a month, a date or a day of the week."""
+    """The preposition before a month, a date or a day of the week."""
     if time.text.startswith(("next ", "this ")):
         return ""
     return "in " if time.text in texts_of("dialogs")["months"] else "on "
@@ -100,7 +100,7 @@ def dialog(chance: Random) -> list[Turn]:
         if chance.random() < 0.3:
             words = {"name": second, "other": first}
             turns += [filled(turn, words) for turn in chance.choice(texts["openings"])]
-        # Tasks come oftener than the rest: durations are what most of the real challenge asks for.
+        # Tasks are more frequent than the rest: most of the real challenge asks for durations.
         kinds = ["task", "task", *texts["scenes"]]
         chance.shuffle(kinds)
         for kind in kinds[: chance.choice([3, 3, 4])]:
@@ -114,9 +114,9 @@ def dialog(chance: Random) -> list[Turn]:
 
 
 def corpus(wanted: int, seed: int) -> dict[str, list[list[Turn]]]:
-    """So many different dialogs, by split.
+    """`wanted` different dialogs, by split.
 
-    In validation and test one in twelve is a copy of one of an earlier split.
+    In validation and test one in twelve is a copy of a dialog of an earlier split.
     """
     chance, known, by_split = Random(seed), set(), {}
     sizes = {"train": wanted - 2 * (wanted // 12), "validation": wanted // 12, "test": wanted // 12}
@@ -167,8 +167,8 @@ def write_dailydialog(given: argparse.Namespace) -> None:
 def wrong_options(chance: Random, masked: Time, texts: str) -> list[tuple[str, str]]:
     """Two wrong options of different value, with the rule by which each was made.
 
-    The rules are TimeDial's: 1 takes a time that the dialog has elsewhere, 2 one with a number of
-    it, 3 what it likes. They are drawn in the real proportions. Where rule 1 or 2 finds nothing,
+    The rules are TimeDial's: 1 takes another time of the dialog, 2 a time with a number of the
+    dialog, 3 any time. They are drawn in the real proportions. Where rule 1 or 2 finds nothing,
     rule 3 takes its place.
     """
     in_words = texts_of("dialogs")["numbers"].values()
@@ -195,10 +195,10 @@ def wrong_options(chance: Random, masked: Time, texts: str) -> list[tuple[str, s
 
 
 def instance(chance: Random, turns: list[Turn], extra: bool) -> dict | None:
-    """A dialog with one of its times masked, as TimeDial writes it; None where no time will do.
+    """A dialog with one of its times masked, as TimeDial writes it; None where no time is suitable.
 
-    A time will do that stands in the dialog only once and has another right wording, preferably
-    another right value.
+    A suitable time stands in the dialog only once and has another right wording, preferably another
+    right value.
     """
     dialog_text = " ".join(map(text_of, turns))
     able = [
@@ -247,7 +247,7 @@ def challenge(by_split: dict[str, list[list[Turn]]], wanted: int, seed: int) -> 
     for one in order:
         if len(found) == wanted // 40 + wanted // 8:
             break
-        # Every sixth is an extra: two right options are what most have.
+        # Every sixth is an extra: most instances have two right options.
         if (masked := instance(chance, one, len(found) % 6 == 4)) is not None:
             found.append(masked | {"id": len(found) + 1})
     return found

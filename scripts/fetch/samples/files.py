@@ -25,7 +25,7 @@ def texts_of(kind: str) -> dict:
 def sample_arguments(
     doc: str, things: str, number: Callable, formats: Iterable[str] = ()
 ) -> argparse.ArgumentParser:
-    """The arguments of every sample: how many things (a type of number), the seed, the folder;
+    """The arguments of every sample: how many things (a type of number), the seed, the folder; and
     the format where there are several.
     """
     options = parser(doc)
@@ -52,7 +52,7 @@ def wavered(chance: Random, most: float) -> float:
 
 
 def identifiers(chance: Random, count: int) -> list[str]:
-    """So many different ids of eleven characters, as YouTube's."""
+    """`count` different ids of eleven characters, as YouTube's."""
     found: dict[str, None] = {}
     while len(found) < count:
         found["".join(chance.choices(ALPHABET, k=11))] = None

@@ -1,11 +1,11 @@
 """Write sample questions about time in the format of MC-TACO, quirks of the real files included.
 
 People do something. How long did it take, when and how often do they do it, what comes next, what
-stays as it is? An answer is likely when it lies in the usual range of the activity, so that a model
-can learn it. The texts stand in resources/samples/questions.yaml. The same arguments give the same
+stays as it is? An answer is likely when it lies in the usual range of the activity, so a model can
+learn it. The texts stand in resources/samples/questions.yaml. The same arguments give the same
 bytes on every machine.
 
-Writes dev_3783.tsv and test_9442.tsv, named as the real ones: --questions of them in the first,
+Writes dev_3783.tsv and test_9442.tsv, named as the real ones: --questions questions in the first,
 half as many in the second.
 
     python -m scripts.fetch.samples.questions --questions 240 --seed 1 --output /tmp/sample
@@ -41,7 +41,7 @@ def clock_times(chance: Random, least: int, most: int) -> Answers:
 
 
 def frequencies(chance: Random, least: int, most: int) -> Answers:
-    """So many times a day, week, month, year, decade."""
+    """Every number of times a day, week, month, year, decade."""
     answers, periods = {}, [*YEARLY.items(), ("decade", 0.1)]
     for _ in range(DRAWS):
         number, (period, yearly) = chance.choice([1, 2, 3, 4, 5, 10, 20]), chance.choice(periods)
@@ -57,7 +57,7 @@ def question(chance: Random) -> tuple[str, str, list[tuple[str, bool]], str]:
     who, where = chance.choice(texts["people"]), chance.choice(texts["places"])
     category, asks = chance.choice(list(texts["questions"].items()))
     next_ones = [one["next"] for one in texts["activities"] if one["next"] != activity["next"]]
-    answers = {  # all are drawn, whichever is wanted
+    answers = {  # all are drawn, although only one kind is wanted
         "Event Duration": durations(chance, *activity["minutes"]),
         "Typical Time": clock_times(chance, *activity["hours"]),
         "Frequency": frequencies(chance, *activity["yearly"]),
@@ -76,7 +76,7 @@ def question(chance: Random) -> tuple[str, str, list[tuple[str, bool]], str]:
 
 
 def corpus(wanted: int, chance: Random, known: set[str]) -> list[str]:
-    """The lines of so many different questions, none of them in `known` (which grows)."""
+    """The lines of `wanted` different questions, none of them in `known` (which grows)."""
     lines: list[str] = []
     questions = 0
     while questions < wanted:
@@ -86,7 +86,7 @@ def corpus(wanted: int, chance: Random, known: set[str]) -> list[str]:
         known.add(f"{sentence} {asks}")
         questions += 1
         chosen = chance.sample(candidates, min(len(candidates), chance.randint(1, 2 * CANDIDATES)))
-        # The odd signs of the real files: a wide space, a soft hyphen, a lone quotation mark.
+        # Odd characters of the real files: a wide space, a soft hyphen, a lone quotation mark.
         sentence = sentence.replace(" ", "\u2002", 1) if questions % 40 == 3 else sentence
         sentence = f'"{sentence}' if questions % 30 == 7 else sentence
         if questions % 50 == 9:

@@ -1,7 +1,7 @@
 """Write the words of the tiny models: those of the sample texts and of the generated sets.
 
-The list is in the repository (resources/sample_vocabulary.txt), so that a model changes only when
-it does. Run this after texts, event templates or lists of times were changed; a test tells when.
+The list is in the repository (resources/sample_vocabulary.txt), so a model changes only when the
+list does. Run this after a change of texts, event templates or lists of times; a test says when.
 
     python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv \\
         --output resources/sample_vocabulary.txt

@@ -1,11 +1,11 @@
 """Make a page on which people answer a sample of a study's items:
 one HTML file that opens from disk and loads nothing.
 
-It asks by keyboard or mouse, saves each answer in the browser as it is given, goes on where a
-person stopped, and hands the answers out as CSV, which an experiment names as `people`
+The page asks by keyboard or mouse. It saves each answer in the browser at once, and continues where
+a person stopped. It hands out the answers as CSV, which an experiment names as `people`
 (docs/people.md). Each person meets the items in an order of their own. The page holds no label of
-an item, and no id that would tell one. Units (pairs, questions with their candidates, instances)
-are drawn by hash and seed: the same call makes the same page.
+an item, and no id that shows a label. Units (pairs, questions with their candidates, instances) are
+drawn by hash and seed: the same call makes the same page.
 
 Reads  <dataset>/<split>.parquet of each dataset, all of one study,
        results/build/<study>/<source>/<dataset>; labelling.yaml of the study
@@ -39,17 +39,17 @@ HERE = Path(__file__).parent
 QUESTIONS = "labelling.yaml"
 GAP = "________"  # for the mask of a dialog
 CANDIDATE = "candidate"
-OPTIONS = ["right", "wrong"]  # the answer to a candidate that was chosen, and to one that was not
+OPTIONS = ["right", "wrong"]  # the answer to a chosen candidate, and to one that was not chosen
 
 
 def sample_of(
     folder: Path, split: str, name: str, questions: dict, units: int, seed: int
 ) -> pd.DataFrame:
-    """The examples of so many units of a dataset's split, in the order of the draw: unit, item,
-    label, the columns shown.
+    """The examples of `units` units of a dataset's split, in the order of the draw: unit, item,
+    label, the shown columns.
 
     name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Raises
-    UserError where the split has fewer, for options of which none is right, and for a dataset that
+    UserError where the split has fewer units, where no option is right, and for a dataset that
     people are not asked about.
     """
     columns = dict.fromkeys(
@@ -94,7 +94,7 @@ def sample_of(
 
 
 def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> list[dict]:
-    """What is asked one after the other: of candidates a screen is a unit, else an example.
+    """The screens of the page, in order. With candidates a screen is a unit, else an example.
 
     titles: of the texts, by column; dataset: its number on the page.
     """
@@ -118,9 +118,7 @@ def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> li
 
 
 def page_of(content: dict) -> str:
-    """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus
-    ends.
-    """
+    """The HTML of the page. It holds the content as JSON, which no markup in a corpus can end."""
     content_json = json.dumps(content, ensure_ascii=False, sort_keys=True)
     content = content | {"digest": hashlib.sha256(content_json.encode()).hexdigest()[:16]}
     environment = jinja2.Environment(
@@ -139,8 +137,8 @@ def page_of(content: dict) -> str:
 
 
 def content_of(given: argparse.Namespace) -> dict:
-    """All that the page asks and says. Raises UserError for datasets of several studies, one that
-    is named twice, and a study that nobody is asked about.
+    """All content of the page. Raises UserError for datasets of several studies, a dataset that is
+    named twice, and a study without questions for people.
     """
     folders = [folder.resolve() for folder in given.dataset]
     studies = {folder.parent.parent.name for folder in folders}
