@@ -1,10 +1,10 @@
-"""Describe a study's datasets for who uses them without this workflow: a dataset card.
+"""Describe a study's datasets for people who use them without this workflow: a dataset card.
 
-Each dataset is a configuration with its own splits: `datasets.load_dataset("results/build/<study>",
-"<source>-<dataset>")` gives them as they are, labels with their names. Terms and citations are
-those that the Parquet files carry.
+Each dataset is a configuration with its own splits. `datasets.load_dataset("results/build/<study>",
+"<source>-<dataset>")` loads them unchanged, labels with their names. Terms and citations are those
+in the Parquet files.
 
-Each call of Snakemake that ran jobs writes it for every dataset that is there, whichever
+Each call of Snakemake that ran jobs writes the card of every existing dataset, whichever
 configuration built it (scripts/running/start.py).
 
 Reads  FOLDER/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
@@ -31,7 +31,7 @@ from scripts.data.tables import parquet_errors, provenance_of, schema_of
 from scripts.data.yaml_files import read_yaml
 
 LABEL = "label"
-OF_STUDY = ("name", "title", "paper", "labels")  # what a card tells of its study
+OF_STUDY = ("name", "title", "paper", "labels")  # the facts of a study on its card
 CARD = """---
 {front}---
 
@@ -72,8 +72,8 @@ def cell(text: object) -> str:
 
 
 def dataset_of(folder: Path, path: str) -> dict:
-    """What a card says of one dataset: configuration, schema, terms, options and by split its file,
-    rows and hash.
+    """The facts of one dataset for the card: configuration, schema, terms, options and, by split,
+    its file, rows and hash.
     """
     manifest = folder / path / "manifest.json"
     splits = {
@@ -98,7 +98,7 @@ def dataset_of(folder: Path, path: str) -> dict:
 
 
 def feature(field: pa.Field, labels: list[str]) -> dict:
-    """A column as the Hub's dataset_info has it."""
+    """A column in the form of the Hub's dataset_info."""
     if field.name == LABEL:
         return {
             "name": LABEL,
@@ -113,7 +113,7 @@ def feature(field: pa.Field, labels: list[str]) -> dict:
 
 
 def front_matter(datasets: list[dict], study: dict) -> dict:
-    """The YAML that stands above a card: each dataset a configuration, each split a split."""
+    """The YAML above a card: each dataset is a configuration, each split a split."""
     licences = {one["terms"].get("licence", "") for one in datasets}
     configs, facts_of_datasets = [], []
     for one in datasets:

@@ -1,8 +1,8 @@
 """Contrast pairs: each item of an evaluation split beside a counterpart that differs in one thing.
 
-A counterpart has the id of its original with COUNTERPART behind it. A dataset with contrast pairs
-holds only items that have one. A system counts where it is right on both (Gardner et al. 2020,
-contrast consistency).
+The id of a counterpart is its original's id followed by COUNTERPART. A dataset with contrast pairs
+holds only items that have a counterpart. A system counts as right where it is right on both
+(Gardner et al. 2020, contrast consistency).
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""CSV that is safe to open, whatever texts from corpora stand in it.
+"""CSV that is safe to open, whatever texts of a corpus it holds.
 
-A spreadsheet takes a cell that begins with =, +, - or @ for a formula. Such a cell is written with
-an apostrophe in front, unless it is a number; reading takes the apostrophe away.
+A spreadsheet reads a cell that begins with =, +, - or @ as a formula. Such a cell is written with
+an apostrophe in front, unless it is a number. Reading removes the apostrophe.
 """
 
 import re
@@ -12,12 +12,12 @@ import pandas as pd
 from scripts.data.files import whole
 
 NUMBER = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ± [\d.,]+)?")
-# the apostrophes, so that reading takes away what writing put there and no more
+# with the apostrophes, so that reading removes exactly the one that writing added
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def harmless(cell: object) -> object:
-    """A cell of a CSV that is no formula."""
+    """A cell of a CSV, made safe: a spreadsheet reads no formula in it."""
     risky = isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell)
     return f"'{cell}" if risky else cell
 
@@ -34,10 +34,10 @@ def write_csv(table: pd.DataFrame, file: Path) -> None:
 
 
 def as_written(column: pd.Series) -> pd.Series:
-    """The texts of a column of write_csv(), as they were."""
+    """The original texts of a column of write_csv()."""
     return column.str.replace(r"^'(?='*[=+\-@\t\r])", "", regex=True)
 
 
 def read_csv(file: Path) -> pd.DataFrame:
-    """The cells of a CSV of write_csv(), as they were, all text."""
+    """The original cells of a CSV of write_csv(), all as text."""
     return pd.read_csv(file, dtype=str, keep_default_na=False).apply(as_written)

@@ -25,8 +25,8 @@ MINUTE, WEEK = 60, 7 * 86400  # seconds
 
 @cache
 def _here() -> str:
-    """What tells this host, and this container on it, from others that share a file system: a
-    process id counts here only.
+    """A name of this host, and of this container on it, that differs from others on the same file
+    system. A process id is valid only here.
     """
     try:
         space = os.readlink("/proc/self/ns/pid")
@@ -53,9 +53,9 @@ def _remove(path: Path) -> None:
 
 
 def _place_beside(path: Path) -> Path:
-    """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>. What
-    killed processes of this host left under such a name is removed, and what nobody touched for a
-    week.
+    """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>. Removes
+    files under such names that killed processes of this host left, and files that nobody touched
+    for a week.
     """
     with suppress(OSError):  # another process may be quicker, or own them
         for left in path.parent.glob(f".*.{glob.escape(path.name)}"):
@@ -71,8 +71,8 @@ def _place_beside(path: Path) -> Path:
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Yield a place beside `path` to write a file or a folder to; rename it when the block ends
-    well. It is on the disk before it gets its name, so that a machine that loses power leaves the
-    old file or the new one. The place keeps the suffix of `path`. On any error it is removed.
+    without an error. It is on the disk before it gets its name. So after a power failure there is
+    the old file or the new one. The place keeps the suffix of `path`. On any error it is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = _place_beside(path)
@@ -82,7 +82,7 @@ def whole(path: Path) -> Iterator[Path]:
         os.replace(beside, path)
         sync(path.parent)
     except BaseException as error:
-        # What the user knows is the name that the file was to get.
+        # The user knows the name that the file was to get.
         if isinstance(error, OSError) and error.filename in (None, str(beside), beside):
             error.filename = str(path)
         _remove(beside)
@@ -90,7 +90,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Have the system write a file, or the names in a folder, to the disk."""
+    """Make the system write a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -99,7 +99,7 @@ def sync(path: Path) -> None:
 
 
 def synced(path: Path) -> None:
-    """Have a file, or a folder with all that is in it, written to the disk."""
+    """Make the system write a file, or a folder with all its contents, to the disk."""
     if path.is_dir():
         for inside in path.iterdir():
             synced(inside)
@@ -108,8 +108,8 @@ def synced(path: Path) -> None:
 
 @contextmanager
 def whole_set(folder: Path) -> Iterator[Path]:
-    """Yield a place for several files or folders; they take their names in `folder` when the block
-    ends well, else none does. A folder takes the place of the one of its name.
+    """Yield a place for several files or folders. They get their names in `folder` when the block
+    ends without an error; else none does. A folder replaces the one of its name.
     """
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,13 +126,13 @@ def whole_set(folder: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(place, ignore_errors=True)
         if new:
-            with suppress(OSError):  # not empty: it has got its files
+            with suppress(OSError):  # the folder is not empty: it has got its files
                 folder.rmdir()
 
 
 def _take_names(place: Path, folder: Path) -> None:
-    """Move all that is in `place` to `folder`. Raises OSError, and moves nothing, where a folder is
-    in a file's place.
+    """Move all files of `place` to `folder`. Raises OSError, and moves nothing, where a file is in
+    the place of a folder.
     """
     written = sorted(place.iterdir())
     for path in written:
@@ -142,8 +142,8 @@ def _take_names(place: Path, folder: Path) -> None:
         if there.exists() and not there.is_dir() and path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
     for path in written:
-        # A folder cannot be renamed over another: the old one moves aside, whole, and goes with the
-        # place.
+        # A folder cannot be renamed over another. So the old one moves to the place, whole, and is
+        # removed with it.
         if path.is_dir() and (folder / path.name).is_dir():
             (folder / path.name).replace(place / f".old-{path.name}")
         path.replace(folder / path.name)
@@ -152,8 +152,8 @@ def _take_names(place: Path, folder: Path) -> None:
 
 @contextmanager
 def zip_errors(what: str) -> Iterator[None]:
-    """Every way in which zipfile and its decompressors tell of a broken zip, as a UserError that
-    `what` opens.
+    """Turn every error of zipfile and its decompressors about a broken zip into a UserError that
+    begins with `what`.
     """
     try:
         yield
@@ -184,9 +184,9 @@ def sha256_of(path: Path) -> str:
 
 
 class Hashes:
-    """The sha256 of files, remembered in a JSON file while their size and time are the same. What
-    was changed within the last seconds is not remembered: a second change might leave both as they
-    are.
+    """The sha256 of files, remembered in a JSON file while their size and time are the same. A file
+    changed within the last seconds is not remembered: a second change might leave both size and
+    time unchanged.
     """
 
     def __init__(self, memory: Path):
@@ -210,7 +210,7 @@ class Hashes:
         return sha256
 
     def write(self) -> None:
-        """Remember what is new. Where the file cannot be written, files are hashed each time."""
+        """Write the new hashes. Where the file cannot be written, files are hashed each time."""
         if self.changed:
             with suppress(OSError), whole(self.memory) as beside:
                 beside.write_text(json.dumps(self.known, indent=1), encoding="utf-8")

@@ -1,5 +1,5 @@
-"""The name of an example on a page for people, and in their answers. The example's id would tell
-its label or its place: of a pair it names the video, of an option the right ones come first.
+"""The name of an example on a page for people, and in their answers. The example's id would show
+its label or its place: a pair's id has the video, and among options the right ones come first.
 """
 
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 KEY = 20_0211  # of this use of the hash
 ITEM = "[0-9a-f]{16}"  # how an item is written
-# of a file of answers
+# columns of a file of answers
 ANSWER_COLUMNS = ["study", "source", "dataset", "split", "item", "person", "answer", "types"]
-HUMAN = "human"  # the model and the method of their rows of metrics
+HUMAN = "human"  # the model and the method of people's rows of metrics
 
 
 def items_of(example_ids: "pd.Series") -> np.ndarray:

@@ -9,9 +9,9 @@ from scripts.running.identity import file_of
 
 
 def labels_of(study: str, labels: list[str], options: dict) -> list[str]:
-    """The labels of a dataset with these options, in the order of their numbers; labels: the
-    study's own. A study whose options decide on them has a module `labels` with labels_of(labels,
-    options).
+    """The labels of a dataset with these options, in the order of their numbers. labels: the
+    study's own labels. A study whose options change its labels has a module `labels` with
+    labels_of(labels, options).
     """
     module = f"scripts.studies.{study}.labels"
     return importlib.import_module(module).labels_of(labels, options) if file_of(module) else labels

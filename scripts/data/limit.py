@@ -1,8 +1,8 @@
-"""The option `limit` of every study: an evaluation split cut to at most so many of its items, by
+"""The option `limit` of every study: an evaluation split is cut to at most so many of its items, by
 hash.
 
-An item is what is scored as a whole. A smaller limit keeps a part of what a larger one keeps; what
-is learnt from, or chooses the epoch, is never cut.
+An item is scored as a whole. A smaller limit keeps a part of the items of a larger one. Training
+examples, and examples that choose the epoch, are never cut.
 """
 
 import numpy as np
@@ -11,18 +11,16 @@ import pandas as pd
 from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.running.program import log
 
-LIMIT = 7  # the draw, apart from the builders' other draws from the same ids
+LIMIT = 7  # marks the draw, so that the builders' other draws from the same ids differ
 
 
 def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
-    """The hash by which items are cut; numbers: what tells items of one id apart."""
+    """The hash by which items are cut; numbers: values that separate items of one id."""
     return keyed_hash(ids, *numbers, LIMIT)
 
 
 def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
-    """What the provenance of a cut split says, which is logged as well; where: the dataset and its
-    split.
-    """
+    """The provenance of a cut split, which is also logged; where: the dataset and its split."""
     log.info("%s: cut to %d of %d %s by the option limit", where, kept, of, items)
     return {"limited": {"items": items, "kept": kept, "of": of}}
 
@@ -30,8 +28,8 @@ def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
 def limited(
     rows: pd.DataFrame, item: str, limit: int | None, items: str, where: str
 ) -> tuple[pd.DataFrame, dict]:
-    """The rows of the `limit` items whose ids (column `item`) hash lowest, in their order, and what
-    the provenance says of it; without a limit all rows, and nothing. items: what they are called.
+    """The rows of the `limit` items whose ids (column `item`) hash lowest, in their order, and the
+    provenance of the cut. Without a limit all rows, and no provenance. items: the word for them.
     """
     if limit is None:
         return rows, {}

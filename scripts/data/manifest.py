@@ -1,8 +1,8 @@
 """Which files a folder of results holds: manifest.json, with the bytes and the sha256 of each.
 
-How many files a source, a dataset or a model has differs from one to the next, but a rule of
-Snakemake has fixed outputs. So a rule's output is the manifest, written last, when every file is
-there; whoever reads the files depends on it.
+The number of files differs between sources, datasets and models, but a rule of Snakemake has fixed
+outputs. So a rule's output is the manifest. It is written last, when every file is there; every job
+that reads the files depends on it.
 
     {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
 """
@@ -29,8 +29,8 @@ def describe(folder: Path, names: list[str]) -> dict:
 
 
 def files_in(manifest: Path) -> dict[str, dict]:
-    """By name the bytes and the sha256 of the files of a manifest. Raises UserError where it is
-    damaged.
+    """The bytes and the sha256 of the files of a manifest, by name. Raises UserError for a damaged
+    manifest.
     """
     try:
         files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
@@ -45,8 +45,8 @@ def files_in(manifest: Path) -> dict[str, dict]:
 
 
 def lost_files(manifest: Path) -> list[str]:
-    """The files of a manifest that are gone or have another length now; its own name, if it cannot
-    be read.
+    """The files of a manifest that are missing or have another length now; the manifest's own name,
+    if it cannot be read.
     """
     try:
         files = files_in(manifest)
@@ -61,13 +61,13 @@ def lost_files(manifest: Path) -> list[str]:
 
 
 def manifest_beside(file: Path) -> Path:
-    """The manifest of files that have a name up to its first dot in common."""
+    """The manifest of all files whose names are equal up to the first dot."""
     return file.with_name(f"{file.name.split('.')[0]}.manifest.json")
 
 
 def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
-    """What says how a file of results/ was left, and by file the sha256: a manifest of its files,
-    or beside it; the mark of a finished run. None where nothing says it.
+    """The file that says how a file of results/ was left, and the sha256 by file. It is a manifest
+    of its files, or one beside it, or the mark of a finished run. None where there is none.
     """
     if file.name.endswith("manifest.json"):
         facts = files_in(file)
@@ -81,14 +81,14 @@ def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
             try:
                 known = json.loads(mark.read_text(encoding="utf-8"))["sha256"]
                 return mark, {file: known[str(file.relative_to(folder))]}
-            except (ValueError, KeyError, TypeError):  # the run itself says so, and starts anew
+            except (ValueError, KeyError, TypeError):  # the run itself reports it, and starts anew
                 break
     return file, {}
 
 
 def check_made(files: Iterable[Path]) -> None:
-    """Raises UserError for a file of an earlier stage that is not as its rule left it: of a
-    manifest all that it lists, of a finished run what it handed out.
+    """Raises UserError for a file of an earlier stage that is not as its rule left it. For a
+    manifest all its files count, for a finished run the files that it handed out.
     """
     for file in files:
         told_by, hashes = _hashes_of(file)
@@ -101,17 +101,15 @@ def check_made(files: Iterable[Path]) -> None:
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:
-    """Describe the named files of a folder in `output`. Raises UserError for a file that is not
-    there.
-    """
+    """Describe the named files of a folder in `output`. Raises UserError for a missing file."""
     described = describe(folder, names)
     with whole(output) as place:
         place.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def describe_beside(*files: Path) -> None:
-    """Describe files of one name beside them, so that who reads them can check them. On any error
-    none of them stays.
+    """Describe files of one name beside them, so that readers can check them. On any error all of
+    them are removed.
     """
     try:
         write_manifest(files[0].parent, [file.name for file in files], manifest_beside(files[0]))

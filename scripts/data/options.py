@@ -1,6 +1,6 @@
 """The arguments of every study's builder. --options are the options of its dataset, as study.yaml
-declares them. The workflow checks them before anything runs; this check serves who calls a builder
-by hand.
+declares them. The workflow checks them before any job runs. This check serves people who call a
+builder by hand.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from scripts.running.program import UserError, json_object, parser
 
 
 class Beside(NamedTuple):
-    """Another source that a dataset is built from: folders of its tables and of its temporal
+    """Another source from which a dataset is built: folders of its tables and of its temporal
     expressions, and its splits.
     """
 
@@ -38,7 +38,7 @@ def beside(text: str) -> dict[str, Beside]:
 
 
 def source_beside(given: argparse.Namespace, name: str) -> Beside:
-    """The source of this name. Raises UserError where --beside has none."""
+    """The source of this name. Raises UserError where --beside has no such source."""
     if name not in given.beside:
         raise UserError(f"--beside: names no {name}, which the dataset is built from; add it")
     return given.beside[name]
@@ -73,7 +73,7 @@ def builder_arguments(
     splits: str = "its splits, the one to learn from first",
     count: int | str = "+",
 ) -> argparse.ArgumentParser:
-    """The arguments that every builder takes; splits: what --splits names, in words; count: how
+    """The arguments that every builder takes. splits: the meaning of --splits, in words; count: how
     many.
     """
     options = parser(doc)

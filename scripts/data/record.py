@@ -1,18 +1,20 @@
-"""The record: what is kept with the project of runs that took hours. docs/record/<study>/ holds
+"""The record: the results of runs that took hours, kept with the project. docs/record/<study>/
+holds
 
 runs.jsonl       a line a run: run (its run.json), preset, command, recorded (the date), paradigm
                  (that of the training code, or `control`, `search/<study>`), programs (the
                  identity of the code that cleaned and built its data), given (sha256 of its
                  settings, method and splits; missing where no scores were kept)
-scores.parquet   a row a run, epoch and split to measure on: run, split, selections (schema
+scores.parquet   a row a run, epoch and evaluation split: run, split, selections (schema
                  predictions), epoch, score (those of the examples in the order of the dataset, one
                  after the other)
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 
-Runs of controls that are not searched are left out: they are measured again in a moment. Scores are
-kept in as few bits as leave every rank as it is, or whole where a metric of the study adds them up
-(study.yaml: sums_scores). Numbers are kept to a millionth. No text of a corpus is in a record.
+Runs of controls that are not searched are left out, since they are quick to measure again. Scores
+are kept in the fewest bits that leave every rank unchanged. They are kept whole where a metric of
+the study adds them up (study.yaml: sums_scores). Numbers are kept to a millionth. A record holds no
+text of a corpus.
 
 Not a program.
 """
@@ -51,19 +53,19 @@ SCORE_SCHEMA = pa.schema(
         ("score", pa.list_(pa.float32())),
     ]
 )
-MILLIONTH = 20  # bits after the point, to which numbers are kept
+MILLIONTH = 20  # bits after the point to which numbers are kept
 FRACTION = 23  # bits of the fraction of a float32
-KEPT = (9, 12, 15, 18)  # of these, the fewest with which no rank changes
+KEPT = (9, 12, 15, 18)  # the fewest of these with which no rank changes are kept
 
 
 def digest_of_given(settings: str, method: dict, splits: list[str]) -> str:
-    """sha256 of what a run is asked for; settings: its JSON."""
+    """sha256 of a run's settings, method and splits; settings: their JSON."""
     given = {"settings": json.loads(settings), "method": method, "splits": splits}
     return hashlib.sha256(as_json(given).encode()).hexdigest()
 
 
 def columns_of(method: dict, learnt_from: bool) -> list[str]:
-    """The columns over which the digest of a split is, of run.json (`data`)."""
+    """The columns over which run.json (`data`) has the digest of a split."""
     teaches = method.get("teaches", []) if learnt_from else []
     return list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label", *teaches]))
 
@@ -72,8 +74,8 @@ def columns_of(method: dict, learnt_from: bool) -> list[str]:
 
 
 def read_runs(folder: Path) -> dict[str, dict]:
-    """The lines of runs.jsonl, by the name of the run; none where there is no record. Raises
-    UserError for a broken file.
+    """The lines of runs.jsonl, by the name of the run; empty without a record. Raises UserError for
+    a broken file.
     """
     file, found = folder / RUNS, {}
     if not file.exists():
@@ -97,7 +99,7 @@ def write_runs(runs: dict[str, dict], folder: Path) -> None:
 
 
 def rounded(scores: np.ndarray, bits: int) -> np.ndarray:
-    """Scores (float32) rounded to so many bits of their fraction; what is not finite stays."""
+    """Scores (float32) rounded to `bits` bits of their fraction; infinite ones and NaN stay."""
     left = FRACTION - bits
     whole_bits = scores.view(np.uint32)
     kept = (whole_bits + np.uint32(1 << (left - 1))) & np.uint32(-(1 << left) & 0xFFFFFFFF)
@@ -105,16 +107,16 @@ def rounded(scores: np.ndarray, bits: int) -> np.ndarray:
 
 
 def ranks(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
-    """(n, 2 × labels) the ranks of the scores among the labels of an example, and of each label's
-    among the examples of a choice.
+    """(n, 2 × labels) the rank of each score among the labels of its example, and among the
+    examples of its choice with the same label.
     """
     among = pd.DataFrame(scores).groupby(choices).rank("dense").to_numpy()
     return np.hstack([rankdata(scores, "dense", axis=1, nan_policy="omit"), among])
 
 
 def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
-    """(n, labels) scores in as few bits as leave each rank as it is; choices: (n) what an example
-    is compared within.
+    """(n, labels) scores in the fewest bits that leave each rank unchanged; choices: (n) the group
+    within which an example is compared.
     """
     wanted = ranks(scores, choices)
     for bits in KEPT:
@@ -158,7 +160,7 @@ def scored_rows(
 
 
 def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.Table:
-    """The predictions of which scored_rows() made these rows."""
+    """The predictions from which scored_rows() made these rows."""
     parts = []
     for row in rows:
         names = [columns["example_id"], columns["group_id"], "label"]
@@ -211,8 +213,8 @@ def to_a_millionth(metrics: pa.Table) -> pa.Table:
 
 
 def write_compact(table: pa.Table, file: Path) -> None:
-    """Write a table of a record: the bytes of one place of each number together, which compress
-    well.
+    """Write a table of a record. The bytes of one place of each number stand together, which
+    compresses well.
     """
     numbers = [
         "score.list.element" if field.name == "score" else field.name

@@ -1,5 +1,5 @@
-"""What a finished run leaves, its run.json and its predictions.parquet,
-for all that measures or publishes it.
+"""The results of a finished run, its run.json and its predictions.parquet, for all code that
+measures or publishes it.
 """
 
 import re
@@ -16,7 +16,7 @@ REMEDY = "remove it and run again"
 
 
 class Facts(dict):
-    """An object of a run.json: a key that it lacks is told with the file's name."""
+    """An object of a run.json. A missing key is reported with the file's name."""
 
     def __init__(self, values: dict, file: Path):
         super().__init__(
@@ -32,8 +32,8 @@ class Facts(dict):
 
 
 def is_name(value: object) -> bool:
-    """Whether a value names a source, a dataset, a model or a run: a text that leads a path nowhere
-    else.
+    """Whether a value names a source, a dataset, a model or a run: a text that cannot lead a path
+    out of its folder.
     """
     return (
         isinstance(value, str)
@@ -43,7 +43,7 @@ def is_name(value: object) -> bool:
 
 
 def facts_of(file: Path) -> Facts:
-    """A run's run.json. Raises UserError for one that is broken, and where a key is missed."""
+    """A run's run.json. Raises UserError for a broken file, and for a missing key."""
     return Facts(json_of(text_of(file, REMEDY, "run again"), str(file), REMEDY), file)
 
 

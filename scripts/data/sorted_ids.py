@@ -1,8 +1,8 @@
-"""Which of many ids are known, in time that hardly grows with how many there are.
+"""Find which of many ids are known, in time that hardly grows with their number.
 
-Not a program. Ids are kept in the order of their hashes, so that one is found by halving; where the
-hashes of two ids are equal the ids themselves are compared: what is told is exact. About 25 bytes
-an id are held.
+Not a program. Ids are kept in the order of their hashes, so one is found by halving. Where the
+hashes of two ids are equal, the ids themselves are compared, so the answer is exact. An id takes
+about 25 bytes of memory.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from scripts.data.keyed import keyed_hash
 
 
 class SortedIds(NamedTuple):
-    """Ids in the order of their hashes; `rows`: where each stood before."""
+    """Ids in the order of their hashes; `rows`: the row where each one stood before."""
 
     hashes: np.ndarray
     ids: pa.Array
@@ -44,7 +44,7 @@ def hashes_of(ids: pa.Array) -> np.ndarray:
 
 
 def sorted_ids(ids: pa.Array, hashes: np.ndarray) -> SortedIds:
-    """Ids, which may stand several times, by hash."""
+    """Ids, which may occur several times, in the order of their hashes."""
     rows = np.argsort(hashes, kind="stable")
     return SortedIds(hashes[rows], ids.take(pa.array(rows)), rows)
 
@@ -52,15 +52,16 @@ def sorted_ids(ids: pa.Array, hashes: np.ndarray) -> SortedIds:
 class Seen:
     """The ids that were seen so far.
 
-    They stand in runs, each more than twice as long as the one behind it: a batch is looked up in a
-    run for each doubling of what was seen, and an id is moved as often as that, to a longer run.
+    They stand in runs. Each run is more than twice as long as the next one. So the number of runs
+    grows by one with each doubling of the ids. A batch is looked up in every run, and an id moves
+    at most that often to a longer run.
     """
 
     def __init__(self) -> None:
         self.runs: list[SortedIds] = []
 
     def new(self, ids: pa.Array, hashes: np.ndarray) -> np.ndarray:
-        """(n,) whether each id is seen for the first time; from here on all of them are seen."""
+        """(n,) whether each id is seen for the first time; afterwards all of them are seen."""
         batch = sorted_ids(ids, hashes)
         new = batch.rows_of(ids, hashes) == np.arange(len(ids))
         for run in self.runs:

@@ -1,6 +1,6 @@
-"""What each study says of itself.
+"""The files in which each study describes itself.
 
-A study is a folder of scripts/studies/ that holds a study.yaml; shared code names none.
+A study is a folder of scripts/studies/ that holds a study.yaml. Shared code names no study.
 
 study.yaml     what it reads, its labels, methods, controls, options and headline
                (resources/schemas/study.schema.yaml)
@@ -8,11 +8,10 @@ figures.yaml   its figures and tables, beside those of resources/figures.yaml th
 columns.yaml   what the columns of its datasets and of its metrics hold
 claims.yaml    what its paper claims in words (resources/schemas/claims.schema.yaml)
 published.csv  what its paper prints in numbers (scripts/publish/comparison.py)
-released.csv   what language models said of its items, as others released it
+released.csv   answers of language models to its items, as others released them
                (scripts/studies/mctaco/released.py)
 labelling.yaml how people are asked (scripts/people/labelling/page.py)
 prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
-
 A study may leave out all but study.yaml. Not a program.
 """
 
@@ -28,7 +27,7 @@ PUBLISHED = ["table", "row", "model", "setting", "metric", "value", "unit", "not
 # The columns of released.csv.
 RELEASED = ["source", "corpus", "name", "model", "shots"]
 RELEASED += ["asked", "wording", "file", "form", "joined"]
-EACH, ALL = "each", "all"  # the studies of an item that every study has, and of one about all
+EACH, ALL = "each", "all"  # an item that every study has, and an item about all studies
 
 
 def folder_of(study: str, root: Path = ROOT) -> Path:
@@ -49,7 +48,7 @@ def read_studies(root: Path = ROOT) -> dict[str, dict]:
 
 
 def beside(study: str, name: str, root: Path = ROOT):
-    """What a YAML file of a study's folder holds; None where it has none of this name."""
+    """The content of a YAML file in a study's folder; None where the study has no such file."""
     file = folder_of(study, root) / name
     return read_yaml(file) if file.exists() else None
 
@@ -57,8 +56,8 @@ def beside(study: str, name: str, root: Path = ROOT):
 def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
     """The items of resources/figures.yaml and of each study's figures.yaml, with `study` in each.
 
-    Those that every study has (study: each) stand before its first table, where it has the file
-    that they need.
+    Items that every study has (study: each) stand before the study's first table. A study has such
+    an item where it has the file that the item needs.
     """
     shared = items_in(root / "resources/figures.yaml", ALL)
     items = [item for item in shared if item["study"] != EACH]
@@ -73,7 +72,7 @@ def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
 
 
 def items_in(file: Path, study: str) -> list[dict]:
-    """The items of a file, each with `study`. Raises UserError for what is no list of mappings."""
+    """The items of a file, each with `study`. Raises UserError where it is no list of mappings."""
     items = read_yaml(file)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise UserError(
@@ -84,13 +83,13 @@ def items_in(file: Path, study: str) -> list[dict]:
 
 
 def is_made(item: dict, study: str, root: Path) -> bool:
-    """Whether a study has this item: every study that has the file which the item needs."""
+    """Whether a study has this item of every study: it must have the file that the item needs."""
     file = folder_of(study, root) / str(item.get("needs_file"))
     return item["study"] == EACH and file.exists()
 
 
 def item_of(item: dict, study: str, entry: dict) -> dict:
-    """An item that every study has, as this study's: `title` with the authors of its paper."""
+    """An item that every study has, for this study: `title` with the authors of its paper."""
     authors = entry.get("paper", study).rsplit(" ", 1)[0]
     named = {key: value for key, value in item.items() if key != "needs_file"}
     return named | {
@@ -112,7 +111,7 @@ def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str
 
 
 def read_released(study: str, root: Path = ROOT) -> list[list[str]]:
-    """The rows of a study's released.csv under their header; the header alone where it has none."""
+    """The rows of a study's released.csv under their header; only the header without that file."""
     file = folder_of(study, root) / "released.csv"
     if not file.exists():
         return [RELEASED]
@@ -120,7 +119,7 @@ def read_released(study: str, root: Path = ROOT) -> list[list[str]]:
 
 
 def read_claims(study: str, root: Path = ROOT) -> dict:
-    """What a study's paper claims, and the classes of models that stand for one another."""
+    """The claims of a study's paper, and the classes of models that stand for one another."""
     return {
         "classes": read_yaml(root / "resources/classes.yaml"),
         "claims": beside(study, "claims.yaml", root),

@@ -1,35 +1,35 @@
-"""The schema of every kind of table, and Parquet files that say where they come from.
+"""The schema of every kind of table, and Parquet files that carry their provenance.
 
 captions      one row a sentence: source, split, video_id, position (from 0, in start order), text,
               start_s, end_s (seconds)
 cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept,
               changed, dropped, noted), reason, count
 templates     one row an event: source, split, template, past and future forms (fronted: after "In
-              May, …"), their units, duration_units, and the forms that tell of a duration; empty
-              text where an event has no such side
+              May, …"), their units, duration_units, and the forms for a duration; empty text where
+              an event has no such side
 questions     one row a candidate answer: source, split, question_id, sentence, question, answer,
               label (1 likely, 0 unlikely), category (duration, ordering, typical_time, frequency,
               stationarity)
 dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text,
-              duplicate_of (the first dialog with the same words, of this split or one before; empty
-              where there is none)
+              duplicate_of (the first dialog with the same words, of this split or an earlier one;
+              empty where there is none)
 challenge     one row an option: source, split (test: two right options of four; extras: one right),
               instance_id, dialog (the turns as `A: text`, one a line, with one <MASK>), option,
               label (1 right), rule (phrase, numeral, open_ended: how a wrong option was made; empty
               for right ones), is_original (the option that stood in the dialog)
 spans         one row a temporal expression: source, split, dialog_id (of a challenge: the instance,
               its dialog with the original option in place), turn, start, end (characters of the
-              turn's text), text, kind (date, time, duration, set, age), has_numeral, value (what it
-              stands for, normalised: equal for "two weeks" and "14 days"; the words in lower case
-              where no quantity is understood)
+              turn's text), text, kind (date, time, duration, set, age), has_numeral, value (its
+              normalised meaning: equal for "two weeks" and "14 days"; the words in lower case where
+              no quantity is understood)
 endings       one row an ending: source, split (of the release), item_id, activity, domain
               (activitynet, wikihow), video_id (missing where the release has lost it), context,
               ending, place (from 0, of its item), label (1 right)
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last
               epoch, where nothing is held out; peak: the epoch best on this very split; direct: of
-              a model that did not learn), epoch, example_id, group_id, label, score (the
-              log-probability of each label, a list in label order; a list of one, the mean
-              log-likelihood of the candidate's tokens, where the candidate itself is scored)
+              a model that did not learn), epoch, example_id, group_id, label, score (a list of the
+              log-probabilities of the labels, in label order; where candidates are scored, a list
+              of one: the mean log-likelihood of the candidate's tokens)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy,
               n
 metrics       resources/columns.yaml and the columns.yaml of the study say what its columns hold
@@ -175,7 +175,7 @@ HISTORY = pa.schema(
 )
 
 METRICS = pa.schema(
-    [  # of every study; each has columns of its own besides
+    [  # of every study; each study has further columns of its own
         ("experiment", pa.string()),
         ("study", pa.string()),
         ("model", pa.string()),
@@ -199,8 +199,8 @@ METRICS = pa.schema(
 
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
-    """A Parquet writer (zstd, a checksum a page) for tables of `schema`; the file appears when the
-    block ends well. `provenance` is stored as JSON under the metadata key `timestride`.
+    """A Parquet writer (zstd, a checksum a page) for tables of `schema`. The file appears when the
+    block ends without an error. `provenance` is stored as JSON, metadata key `timestride`.
     """
     schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
     with (
@@ -218,7 +218,7 @@ def write_table(table: pa.Table, path: Path, schema: pa.Schema, provenance: dict
 
 @contextmanager
 def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Iterator[None]:
-    """Every way in which pyarrow tells that a Parquet file is missing or broken, as a UserError."""
+    """Turn every error of pyarrow about a missing or broken Parquet file into a UserError."""
     if path.is_dir():
         raise UserError(f"{path}: is a folder where a file is meant; name a Parquet file")
     try:
@@ -263,9 +263,9 @@ def provenance_of(path: Path) -> dict:
 def read_metrics(
     path: Path, schema: pa.Schema = METRICS, draws: bool = False, others: bool = False
 ) -> pa.Table:
-    """A table of metrics; schema: of a study's own ones, where its rows are wanted; draws: with
-    them, which only comparisons need; others: with the rows of what others released, which a table
-    of their own shows.
+    """A table of metrics. schema: with the columns of a study, where its rows are wanted. draws:
+    with the draws, which only comparisons need. others: with the rows of results that others
+    released, which have a table of their own.
     """
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
@@ -284,8 +284,8 @@ def read_metrics(
 def check_columns(
     path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None
 ) -> None:
-    """Raises UserError where a wanted column is not in a file, stands twice, or is of another type
-    than in `schema`.
+    """Raises UserError where a wanted column is missing from a file, stands twice, or is of another
+    type than in `schema`.
     """
     present = found.names
     if missing := [name for name in wanted if name not in present]:
@@ -318,8 +318,8 @@ def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterab
 def read_table(
     path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a
-    byte of it has changed. schema: what the columns must be, of those that it names.
+    """Read a Parquet file, or the named columns of it. Raises UserError when a column is missing,
+    or when a byte has changed. schema: the types of the columns that it names.
     """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         present = opened.schema_arrow.names
@@ -350,8 +350,8 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
-    """read_table() of the columns of a schema. Raises UserError for a value that is missing in a
-    column not in `missing`.
+    """read_table() of the columns of a schema. Raises UserError for a missing value, except in the
+    columns of `missing`.
     """
     table = read_table(path, schema.names, schema)
     check_complete(path, table, set(schema.names) - set(missing))

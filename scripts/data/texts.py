@@ -1,9 +1,9 @@
-"""Reading what a user gives as text: UTF-8, JSON, lines and CSV,
-each fault told in one sentence with its place.
+"""Reading text from a user: UTF-8, JSON, lines and CSV. Each fault is told in one sentence with its
+place.
 
-Not a program. A file is text in UTF-8; one byte order mark at its start is left out, and told of. A
-line ends at a line feed, or a carriage return with one, and nowhere else: U+2028, U+0085 and form
-feeds are parts of a text.
+Not a program. A file is text in UTF-8. One byte order mark at its start is left out, and logged. A
+line ends at a line feed, or at a carriage return with a line feed, and nowhere else: U+2028, U+0085
+and form feeds are parts of a text.
 """
 
 import csv
@@ -19,8 +19,8 @@ import pandas as pd
 
 from scripts.running.program import UserError, cut, log, shown
 
-# A string of JSON, whole or open at the end; and in it the escapes: a pair of surrogates, half of
-# one, any other.
+# A string of JSON, whole or open at the end; and the escapes in it: a pair of surrogates, an
+# unpaired surrogate, any other.
 STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
 HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
@@ -28,8 +28,8 @@ HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)
 def text_of(
     file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again"
 ) -> str:
-    """The text of a file in UTF-8. Raises UserError for one that is missing, a folder, or in
-    another encoding.
+    """The text of a file in UTF-8. Raises UserError for a missing file, a folder, or another
+    encoding.
     """
     try:
         content = file.read_bytes()
@@ -63,8 +63,8 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
 
 
 def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]:
-    """The lines of a text, without their ends; a last one that is empty is none. Raises UserError
-    where carriage returns alone seem to end them.
+    """The lines of a text, without their ends; an empty last line does not count. Raises UserError
+    where carriage returns alone seem to end lines.
     """
     if "\r" in text.removesuffix("\r") and "\n" not in text:
         raise UserError(
@@ -76,7 +76,7 @@ def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object of its pairs. Raises UserError (without its file) for a key that stands
+    """A JSON object from its pairs. Raises UserError (without its file) for a key that stands
     twice.
     """
     known: dict[str, object] = {}
@@ -96,8 +96,8 @@ def json_of(
     behind: Callable[[str], str] = lambda before: "",
 ) -> Any:
     """The value of a JSON text; `where` (file, line) opens the error. Raises UserError for broken
-    JSON, a key that stands twice, half of a surrogate pair, and what is nested too deep. behind:
-    tells of the text before a fault what it lies in, as `, in or just behind video x`.
+    JSON, a key that stands twice, an unpaired surrogate, and too deep nesting. behind: a function
+    of the text before a fault; it names the place, as `, in or just behind video x`.
     """
 
     def place(at: int) -> str:
@@ -135,8 +135,8 @@ def csv_of(
     remedy: str = "fetch it again",
     missing: str = "fetch the corpus again",
 ) -> pd.DataFrame:
-    """The named columns of a CSV file with a header, as text; empty lines are none. Raises
-    UserError that names the line for a record with more or fewer cells than the header, and for
+    """The named columns of a CSV file with a header, as text; empty lines do not count. Raises
+    UserError that names the line, for a record with more or fewer cells than the header, and for
     broken quotes.
     """
     text = text_of(file, remedy, missing)
@@ -174,7 +174,7 @@ def csv_of(
 
 def numbers_of(column: pd.Series, file: Path, remedy: str = "fetch it again") -> pd.Series:
     """A column of csv_of() as finite numbers. Raises UserError that names the row of a cell that is
-    none.
+    no finite number.
     """
     values = pd.to_numeric(column, errors="coerce").astype(float)
     wrong = column[~values.abs().lt(float("inf"))]

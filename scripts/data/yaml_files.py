@@ -1,4 +1,4 @@
-"""Reading YAML plainly: each fault in one sentence.
+"""Reading YAML: each fault is told in one sentence.
 
 A key that stands twice is a fault; YAML itself would keep the last one.
 """
@@ -18,7 +18,7 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
     """Raise UserError that names file, line and key of the first key that stands twice in one
     mapping.
     """
-    waiting, seen = [root], {id(None)}  # an alias is the very node that it names
+    waiting, seen = [root], {id(None)}  # an alias is the same node object that it names
     while waiting:
         node = waiting.pop()
         if id(node) in seen:
@@ -42,7 +42,7 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
 
 
 def count_values(node: yaml.Node, counts: dict[int, float]) -> float:
-    """How many values a node holds, an alias counted wherever it stands; infinite in itself."""
+    """How many values a node holds, an alias counted wherever it occurs; infinite in a cycle."""
     if id(node) not in counts:
         counts[id(node)] = math.inf
         inner = [] if isinstance(node, yaml.ScalarNode) else node.value
@@ -52,8 +52,8 @@ def count_values(node: yaml.Node, counts: dict[int, float]) -> float:
 
 
 def read_yaml(file: Path):
-    """The value of a YAML file. Raises UserError, with the line, for one that cannot be read, has a
-    key twice or holds too much by its aliases.
+    """The value of a YAML file. Raises UserError, with the line, for a file that cannot be read,
+    has a key twice or holds too many values through its aliases.
     """
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())
