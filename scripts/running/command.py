@@ -7,8 +7,8 @@
     ./timestride probe ORG/NAME limit=200      a model on all four studies (presets/probe.yaml)
     ./timestride compare A B …                 two systems (scripts/measure/compare.py)
 
-The presets are checked first, so that a fault is named with its file and line. From the first word
-that begins with `-` on, all is Snakemake's. The call of Snakemake is printed, to be given as it is.
+The presets are checked first, so a fault is named with its file and line. All words from the first
+one that begins with `-` go to Snakemake. The call of Snakemake is printed, for use as it is.
 """
 
 import os
@@ -45,9 +45,9 @@ def preset_of(word: str) -> Path | None:
 
 
 def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
-    """The call of Snakemake of these words: presets, targets and KEY=VALUE, then its own options.
+    """The call of Snakemake for these words: presets, targets and KEY=VALUE, then its own options.
 
-    Raises UserError for a word that is none of these.
+    Raises UserError for any other word.
     """
     first = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
     files, targets, values = list(presets), [], []
@@ -91,7 +91,7 @@ def call_of(words: list[str]) -> list[str]:
 
 
 def help_of(words: list[str]) -> str | None:
-    """The help that is asked for: of `probe` what its preset says of itself."""
+    """The help that is asked for: for `probe` the head of its preset."""
     match words:
         case [] | ["-h" | "--help", *_]:
             return __doc__

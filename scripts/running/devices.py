@@ -1,8 +1,8 @@
-"""What computes here: the processor, which GPUs this process may use, and which of them it has to
-itself, without importing torch.
+"""The hardware here: the processor, which GPUs this process may use, and which of them no other
+process uses, without importing torch.
 
-A GPU goes by its UUID: an index means another GPU to CUDA (the fastest first) than to nvidia-smi,
-and two jobs that name one GPU in two ways must not both take it.
+A GPU is named by its UUID. An index means another GPU to CUDA (the fastest first) than to
+nvidia-smi. Two jobs that name one GPU in two ways must not both take it.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from pathlib import Path
 from scripts.running.program import UserError
 
 LISTED = re.compile(r"^(?:GPU (?P<index>\d+):|\s+MIG ).*\(UUID: (?P<uuid>\S+)\)")
-NONE = {"", "-1", "NoDevFiles"}  # what in CUDA_VISIBLE_DEVICES ends the list
+NONE = {"", "-1", "NoDevFiles"}  # values that end the list in CUDA_VISIBLE_DEVICES
 TURN_SECONDS = 10  # the longest wait for others that choose a GPU at the same moment
 CLAIMS: list[int] = []  # descriptors of the locks that this process holds until it ends
 
@@ -40,7 +40,7 @@ def processor() -> str:
 
 
 def _listed() -> list[dict]:
-    """The GPUs that nvidia-smi lists: index, uuid, and the UUIDs of MIG devices; none without a
+    """The GPUs that nvidia-smi lists: index, uuid, and the UUIDs of MIG devices; empty without a
     driver.
     """
     done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
@@ -70,13 +70,13 @@ def _named(name: str, gpus: list[dict]) -> list[str]:
             else name.startswith("GPU-") and gpu["uuid"].startswith(name)
         )
     ]
-    # of a GPU that is split into MIG devices CUDA shows the first
+    # of a GPU that is split into MIG devices, CUDA shows the first
     return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant]
 
 
 def visible_gpus() -> list[str]:
     """The UUIDs of the GPUs, or MIG devices, that are here and allowed; empty without nvidia-smi.
-    Raises UserError when CUDA_VISIBLE_DEVICES names one that is not here, or one twice: CUDA would
+    Raises UserError when CUDA_VISIBLE_DEVICES names a missing GPU, or one GPU twice: CUDA would
     silently show fewer.
     """
     if not shutil.which("nvidia-smi"):
@@ -110,10 +110,10 @@ def visible_gpus() -> list[str]:
 
 def _open(file: Path) -> int:
     """A descriptor of a lock file, which every user of the machine may lock. Raises OSError where
-    this one may not. An existing file is only read: in a shared folder Linux refuses to open
+    this user may not. An existing file is only read: in a shared folder Linux refuses to open
     another user's file for writing.
     """
-    # the folder is anybody's: no link is followed, no pipe waited for
+    # every user may write to the folder: follow no link, wait for no pipe
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
     for _ in range(3):
         with suppress(FileNotFoundError):
@@ -126,8 +126,8 @@ def _open(file: Path) -> int:
 
 
 def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
-    """The descriptor of a lock that is ours now; None when another holds it, or when it cannot be
-    locked (`refused`).
+    """The descriptor of a lock that we now hold; None when another process holds it, or when it
+    cannot be locked (`refused`).
     """
     descriptor = None
     try:
@@ -144,8 +144,8 @@ def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """One process of the machine at a time looks for free GPUs, so that none sees the other's tries
-    as claims.
+    """One process of the machine at a time looks for free GPUs. So no process takes another's tries
+    for claims.
     """
     held, end = None, time.monotonic() + TURN_SECONDS
     refused: set[Path] = set()
@@ -161,9 +161,9 @@ def _turn(folder: Path) -> Iterator[None]:
 
 
 def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -> list[list[int]]:
-    """The free places on a GPU, each as the descriptors of the locks that hold it; all of them are
-    ours now. A run that shares locks the GPU for sharing and a slot; one that does not locks the
-    GPU alone.
+    """The free places on a GPU, each as the descriptors of the locks that hold it; we now hold all
+    of them. A run that shares a GPU takes a shared lock on it, and a slot. A run that does not
+    share locks the whole GPU.
     """
     name = f"timestride-gpu-{gpu.replace('/', '_')}"
     if runs_per_gpu == 1:
@@ -183,9 +183,9 @@ def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -
 
 
 def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[str]:
-    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES; they stay this process's until it
+    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES; this process keeps them until it
     ends. At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first.
-    Raises UserError when there are fewer, or fewer free ones, than wanted.
+    Raises UserError when fewer exist, or fewer are free, than wanted.
     """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     within = "" if named is None else f" within CUDA_VISIBLE_DEVICES={named}"

@@ -1,10 +1,10 @@
 """One command at a time in a working folder, and no `--unlock` by hand after a kill.
 
 Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind.
-Here its main process also holds an flock on .snakemake/owner, which the kernel lets go when the
-process ends, and writes into that file who it is. Whoever gets the flock knows that an owner on the
-same machine is dead, and removes the files that it left. An owner on another machine cannot be
-known to be dead: its files stay, and the message says what to type.
+Here its main process also holds an flock on .snakemake/owner, and writes its identity into that
+file. The kernel releases the flock when the process ends. A process that gets the flock knows that
+an owner on the same machine is dead, and removes its files. An owner on another machine may still
+live: its files stay, and the message says what to type.
 """
 
 import fcntl
@@ -42,8 +42,8 @@ def this_process() -> dict:
 
 
 def owner_in(file: Path) -> dict | None:
-    """Who last worked in the folder, as `this_process` has it; None where nobody said so in
-    full.
+    """Who last worked in the folder, in the form of `this_process`; None where the file is
+    incomplete.
     """
     try:
         owner = json.loads(file.read_text(encoding="utf-8"))
@@ -75,7 +75,7 @@ def take(descriptor: int, file: Path) -> bool:
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     """Remove the lock files that a dead owner left. owner: who wrote them. taken: whether we hold
-    the flock. Raises WorkflowError where its death is not proven.
+    the flock. Raises WorkflowError where the owner may still live.
     """
     left = sorted((folder / "locks").glob("*.lock"))
     if not left:
@@ -94,13 +94,13 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     logger.warning(
         f"Unlocked {folder.parent}: {described(owner)} was killed. What it had finished is kept."
     )
-    time.sleep(3 * SECONDS)  # its programs end meanwhile (scripts/running/owner.py)
+    time.sleep(3 * SECONDS)  # meanwhile its programs end (scripts/running/owner.py)
 
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Be the owner of a .snakemake folder within the block. Raises WorkflowError when another is,
-    or may be.
+    """Be the owner of a .snakemake folder within the block. Raises WorkflowError when another
+    process is the owner, or may be.
     """
     file = folder / "owner"
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)

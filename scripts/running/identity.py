@@ -1,17 +1,20 @@
-"""The identity of code: it changes when what the code computes may have changed, and not when its
-shape does.
+"""The identity of code: it changes when the results of the code may have changed, and not when only
+the code's shape does.
 
-From an entry, each used name is followed to the definition that it stands for: a function, a class,
-a constant. The identity is a hash of these definitions, each by what it does and by the identities
-of what it uses. No name of a module or of a definition, no import line and no list kept by hand
-takes part. So moving, merging, splitting, renaming and formatting change nothing.
+From an entry, each used name is followed to its definition: a function, a class, a constant. The
+identity is a hash of these definitions. Each counts by its own code and by the identities of the
+definitions that it uses. No name of a module or of a definition, no import line and no list kept by
+hand takes part. So moving, merging, splitting, renaming and formatting change nothing.
 
-These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and
-of --help, and the block that starts a program. Names that only these use are not followed, nor is
-what a function is given as an argument. A module used as a value, and what a module does when it is
-imported, count whole. What is reached by a name put together at run time (a paradigm of training)
-is an entry of its own. How a program reads its options is outside `main`, so a default that decides
-a result stands in what `main` reaches.
+These do not count:
+  * comments, docstrings, types of arguments
+  * the texts of errors, of log lines and of --help
+  * the block that starts a program
+Names that only these use are not followed, and neither are the arguments that a function is called
+with. A module used as a value counts whole, and so does all that a module does when it is imported.
+A name put together at run time (a paradigm of training) is an entry of its own. How a program reads
+its options is outside `main`, so a default that decides a result stands in code that `main`
+reaches.
 
 The same code has the same identity on every Python from 3.11 on. Standard library only.
 """
@@ -31,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "scripts"
 MODULE_NAME = re.compile(rf"{PACKAGE}(\.[A-Za-z_]\w*)+")
 LOG_METHODS = {"debug", "info", "warning", "error", "critical", "exception", "log"}
-ERRORS = {"UserError", "TooLarge"}  # of which no argument counts
+ERRORS = {"UserError", "TooLarge"}  # none of their arguments counts
 DOCUMENTED = {
     "add_argument",
     "add_argument_group",
@@ -47,7 +50,7 @@ NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 HAS_DOCSTRING = (ast.Module, *NAMED)
 IMPORTS = (ast.Import, ast.ImportFrom)
 DOES_SOMETHING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-# the name that an assignment defines, and the others of the same assignment
+# the name that an assignment defines, and the other names of the same assignment
 ITSELF, BESIDE = ("<itself>", "<beside>")
 
 
@@ -65,12 +68,12 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# ---- what counts of a piece of code
+# ---- the parts of a piece of code that count
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether an expression is a text for people to read: written out, put together or formatted
-    here.
+    """Whether an expression is a text for people to read: a literal, a concatenation or a
+    formatted text.
     """
     match node:
         case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
@@ -90,9 +93,9 @@ def _only_says(node: ast.expr) -> bool:
 
 
 def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr], list[ast.keyword]]:
-    """A call's arguments without those that only say something. Of the program's own errors and of
-    log lines none counts, of other errors what is no text (an exit code). An argument that assigns
-    or awaits always counts.
+    """A call's arguments that count, without texts for people. Arguments of the program's own
+    errors and of log lines do not count. For other errors an argument that is no text counts (an
+    exit code). An argument that assigns or awaits always counts.
     """
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     owner = getattr(getattr(call.func, "value", None), "id", "")
@@ -111,8 +114,8 @@ def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr],
 
 
 def _pieces(text: ast.JoinedStr) -> list[ast.expr]:
-    """The parts of an f-string; neighbouring constants, which Python versions split differently, as
-    one.
+    """The parts of an f-string. Neighbouring constants, which Python versions split differently,
+    are joined.
     """
     pieces: list[ast.expr] = []
     for value in text.values:
@@ -124,7 +127,7 @@ def _pieces(text: ast.JoinedStr) -> list[ast.expr]:
 
 
 class _Counted(ast.NodeTransformer):
-    """Takes out of a tree what does not count."""
+    """Removes from a tree all parts that do not count."""
 
     raised: ast.expr | None = None
     in_function = False
@@ -235,8 +238,8 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
-    """The names that imports of this project bind in a piece of code: the module, and the name in
-    it.
+    """The names that imports of this project bind in a piece of code: for each the module, and the
+    name in it.
     """
     found = {}
     for inner in _statements(node):
@@ -248,12 +251,13 @@ def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
 
 
 class _Writer:
-    """Writes a definition as a text that is the same for the same code; `uses` are its references,
+    """Writes a definition as a text that is the same for the same code. `uses` are its references,
     by place in the text.
 
-    A reference is a name of the module, `name.attribute` of one that the module imports from this
-    project, or `module:` with a name for what the definition itself imports, and for a module named
-    in a text.
+    A reference is one of
+      a name of the module
+      name.attribute    of a name that the module imports from this project
+      module:name       of a name that the definition itself imports; also a module named in a text
     """
 
     def __init__(self, names: set[str], imported: set[str]):
@@ -267,7 +271,7 @@ class _Writer:
         self.parts.append(f"@{self.uses.index(name)};")
 
     def reference(self, node: ast.AST, bound: frozenset, local: dict) -> str | None:
-        """What a node refers to outside its definition; None where it is nothing of this
+        """The definition that a node refers to outside its own; None where it is not of this
         project.
         """
         if (
@@ -288,15 +292,15 @@ class _Writer:
         return None
 
     def write(self, value, bound: frozenset = frozenset(), local: dict | None = None) -> None:
-        """Append a value. bound: the names that are local here; local: those that imports of this
-        project bind here.
+        """Append a value. bound: the names that are local here. local: the names that imports of
+        this project bind here.
         """
         local = local or {}
         if isinstance(value, ast.AST) and (name := self.reference(value, bound, local)):
             self.refer(name)
         elif isinstance(value, ast.Constant):
-            # In ASCII, since which characters are printable differs; hexadecimal, since long
-            # decimal integers are refused.
+            # In ASCII, since Python versions print different characters; hexadecimal, since Python
+            # refuses long decimal integers.
             constant = value.value
             self.parts.append(
                 f"{type(constant).__name__}:"
@@ -325,7 +329,7 @@ class _Writer:
         self.parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
-            # Empty fields are left out, since a Python version may have some that another has not.
+            # Empty fields are left out, since Python versions have different ones.
             if value is None or value == [] or name == "ctx":
                 continue
             outside = name in ("decorator_list", "bases", "keywords", "args") and isinstance(
@@ -343,8 +347,8 @@ class _Writer:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """The names that a statement at the top of a module defines; none of one that only does
-    something.
+    """The names that a statement at the top of a module defines; empty where the statement only
+    does something.
     """
     if isinstance(statement, NAMED):
         return [statement.name]
@@ -370,8 +374,8 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
-    """A statement (changed in place) as the definition of one of its names, which it then does not
-    hold.
+    """A statement (changed in place) as the definition of one of its names; the result does not
+    hold the name.
     """
     if isinstance(statement, IMPORTS):
         [alias] = [
@@ -400,9 +404,7 @@ def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
 
 
 def _is_no_code(statement: ast.stmt) -> bool:
-    """Whether a statement does not count: a docstring, the block of a program, imports for
-    types.
-    """
+    """Whether a statement does not count: a docstring, a program's block, imports for types."""
     if isinstance(statement, ast.If):
         return {"__name__", "TYPE_CHECKING"} & {
             node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)
@@ -411,9 +413,9 @@ def _is_no_code(statement: ast.stmt) -> bool:
 
 
 def read_module(source: str) -> dict:
-    """What a module defines: `definitions`, by name the hash of its text and its references;
-    `imports` of this project, by name the module and the name in it; `effects`, what it does when
-    imported.
+    """The content of a module: `definitions`, by name the hash of its text and its references;
+    `imports` of this project, by name the module and the name in it; `effects`, the statements that
+    act when it is imported.
     """
     statements = [statement for statement in ast.parse(source).body if not _is_no_code(statement)]
     imports = {
@@ -453,8 +455,9 @@ def read_module(source: str) -> dict:
 
 # ---- modules, read once
 
-# What was read of modules, by the hash of their text and of this file's. A workflow keeps it in its
-# working folder, for its jobs too: reading takes a third of a dry run, and half of a short run.
+# The content of each read module, by the hash of its text and of this file's. A workflow keeps it
+# in its working folder, for its jobs too: reading takes a third of a dry run, and half of a short
+# run.
 MEMORY = Path(".snakemake/timestride/identities")
 _known: dict[str, dict] = {}
 _new: list[str] = []
@@ -465,8 +468,8 @@ def _check_of(text: bytes) -> bytes:
 
 
 def remember_in(file: Path) -> None:
-    """Take what an earlier process has read of modules from a file: a line of JSON each, behind its
-    hash.
+    """Load the modules that an earlier process has read, from a file: one line of JSON for each,
+    after its hash.
     """
     with suppress(OSError):
         for line in file.read_bytes().splitlines():
@@ -477,7 +480,7 @@ def remember_in(file: Path) -> None:
 
 
 def write_memory(file: Path) -> None:
-    """Add what this process has read to that file. One that cannot be written costs only time."""
+    """Add the modules that this process has read to that file. A failure costs only time."""
     with suppress(OSError):
         if _new:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -504,7 +507,7 @@ def _read(module: str) -> dict:
     return _known[key]
 
 
-# ---- what a reference stands for
+# ---- the definition that a reference stands for
 
 # a module and the name of a definition in it; "" for the whole module,
 # "#0" for the first of its effects
@@ -512,8 +515,8 @@ Node = tuple[str, str]
 
 
 def _resolved(module: str, name: str) -> Node | str:
-    """The definition that a name of a module stands for, through imports; a text for what is none
-    of this project.
+    """The definition that a name of a module stands for, through imports; a text where it is not of
+    this project.
     """
     code = _read(module)
     if name in code["imports"]:
@@ -523,16 +526,14 @@ def _resolved(module: str, name: str) -> Node | str:
 
 
 def _inside(module: str, name: str) -> Node | str:
-    """What `from module import name` stands for."""
+    """The definition that `from module import name` stands for."""
     if file_of(f"{module}.{name}"):
         return (f"{module}.{name}", "")
     return _resolved(module, name) if file_of(module) else f"{module}.{name}"
 
 
 def _target(module: str, use: str) -> tuple[Node | str, str]:
-    """The definition that a reference in a module stands for, and the attribute of it that
-    is used.
-    """
+    """The definition that a reference in a module stands for, and its attribute that is used."""
     imported, colon, name = use.rpartition(":")
     if use.endswith(":"):
         return ((use[:-1], "") if file_of(use[:-1]) else use), ""
@@ -545,7 +546,7 @@ def _target(module: str, use: str) -> tuple[Node | str, str]:
 
 @cache
 def _uses(node: Node) -> tuple[str, list[tuple[Node | str, str]]]:
-    """A definition's hash without what it uses, and what it uses."""
+    """A definition's hash without the definitions that it uses, and these."""
     module, name = node
     code = _read(module)
     if name == "":
@@ -580,8 +581,8 @@ def _hash_together(nodes: list[Node]) -> None:
 
 
 def _identify(start: Node) -> None:
-    """Fill the identities of a definition and of all it reaches: Tarjan's algorithm, without
-    recursion.
+    """Fill the identities of a definition and of all definitions that it reaches: Tarjan's
+    algorithm, without recursion.
     """
     order: dict[Node, int] = {}
     low: dict[Node, int] = {}
@@ -613,7 +614,7 @@ def _identify(start: Node) -> None:
 
 
 def reached(*entries: str) -> set[Node]:
-    """The definitions (module, name) that entries reach, with what their modules do when
+    """The definitions (module, name) that entries reach, and the effects of their modules when
     imported.
     """
     waiting, found = [_entry(entry) for entry in entries], set()
@@ -644,7 +645,7 @@ def _entry(entry: str) -> Node:
 @cache
 def identity(*entries: str) -> str:
     """Twelve hexadecimal digits for the code that these entries reach: modules (of a program its
-    `main`) or `<module>.<definition>`. Raises UserError where there is none.
+    `main`) or `<module>.<definition>`. Raises UserError for an entry that does not exist.
     """
     nodes = [_entry(entry) for entry in entries]
     effects = sorted(node for node in reached(*entries) if node[1].startswith("#"))

@@ -1,9 +1,9 @@
-"""What a job is given by file instead of by command line: lists of any length, and the part of
+"""Inputs that a job gets by file instead of by command line: lists of any length, and the part of
 resources/ that it may read.
 
-Each file is named after its content and stands under .snakemake/timestride/, so writing it again
-changes nothing, and no configured value is ever read by a shell. A dry run writes none: they wait
-until jobs start. Standard library only.
+Each file is named after its content and stands under .snakemake/timestride/. So writing it again
+changes nothing, and no configured value is ever read by a shell. A dry run writes no file: the
+files wait until jobs start. Standard library only.
 """
 
 import csv
@@ -20,7 +20,7 @@ from scripts.running.program import UserError
 PLACE = Path(".snakemake/timestride")
 _waiting: (
     dict[str, dict[str, str]] | None
-) = {}  # by folder the files to write as soon as jobs start; None once they have
+) = {}  # by folder the files to write when jobs start; None after they have started
 
 
 def _is_whole(folder: Path, files: dict[str, str]) -> bool:
@@ -31,8 +31,8 @@ def _is_whole(folder: Path, files: dict[str, str]) -> bool:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write texts to paths inside a folder, which gets its name when all stand there. A damaged one
-    is written anew.
+    """Write texts to paths inside a folder, which gets its name when all are written. A damaged
+    folder is written anew.
     """
     if folder.is_dir():
         if _is_whole(folder, files):
@@ -51,7 +51,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 
 
 def hand_over(files: dict[str, str], at_once: bool = False) -> str:
-    """The folder that holds these texts under these names as soon as jobs start, or at once."""
+    """The folder that holds these texts under these names when jobs start, or at once."""
     digest = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:16]
     folder = PLACE / digest
     if _waiting is not None and not at_once:
@@ -62,7 +62,7 @@ def hand_over(files: dict[str, str], at_once: bool = False) -> str:
 
 
 def write_waiting() -> None:
-    """Write what waits; from here on each file is written when it is planned."""
+    """Write the waiting files; from here on each file is written when it is planned."""
     global _waiting
     waiting, _waiting = _waiting or {}, None
     for folder, files in waiting.items():
@@ -71,7 +71,7 @@ def write_waiting() -> None:
 
 def argument_file(arguments: Iterable) -> str:
     """A file with these arguments, one a line, which a program takes as `@FILE`. Raises UserError
-    for an argument with a line break, and for one that names such a file itself.
+    for an argument with a line break, and for an argument that itself names such a file.
     """
     lines = [str(argument) for argument in arguments]
     if broken := [
@@ -108,7 +108,7 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
 
 
 def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
-    """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their
+    """A CSV of the rows (from csv_rows()) that have one of these values in a column, under their
     header.
     """
     place = rows[0].index(column)
@@ -122,7 +122,7 @@ def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
 def fields_of(
     entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]
 ) -> dict[str, dict]:
-    """These fields of these entries, in the order in which the entries stand."""
+    """The named fields of the named entries, in the order of the entries."""
     wanted, field_names = set(names), set(fields)
     return {
         name: {key: value for key, value in entry.items() if key in field_names}
@@ -132,7 +132,7 @@ def fields_of(
 
 
 def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:
-    """The same entries, where these keys say only that they are there: `sample: true`."""
+    """The same entries, where these keys say only that they exist: `sample: true`."""
     plain = set(keys)
     return {
         name: {key: True if key in plain else value for key, value in entry.items()}
@@ -141,8 +141,8 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
 
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
-    """Whether a run's data options are those that an item needs: each the one value, or one of a
-    list; `any`: it is set; `number`: it is set to one.
+    """Whether a run's data options are those that an item needs. Each must have the one value, or
+    one of a list; `any`: it is set; `number`: it is set to a number.
     """
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)

@@ -1,5 +1,5 @@
-"""Locks that the kernel lets go when their process ends, and file systems that have none. Standard
-library only.
+"""Locks that the kernel releases when their process ends, also on file systems without locks.
+Standard library only.
 """
 
 import errno

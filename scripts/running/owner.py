@@ -1,8 +1,7 @@
-"""A program ends with the Snakemake that started it, so that no orphan works beside the next
-command.
+"""A program ends with the Snakemake that started it, so no orphan works beside the next command.
 
-Snakemake names itself in the environment of its jobs; their programs look at it twice a second. A
-job of a Slurm cluster looks at the Snakemake of its own step.
+Snakemake names itself in the environment of its jobs. Their programs check twice a second that it
+still lives. A job of a Slurm cluster checks the Snakemake of its own step.
 """
 
 import os
@@ -12,11 +11,11 @@ import time
 from pathlib import Path
 
 VARIABLE = "TIMESTRIDE_OWNER"
-SECONDS = 0.5  # between two looks
+SECONDS = 0.5  # between two checks
 
 
 def boot() -> str | None:
-    """What names this start of this machine; None where the system has no name for it."""
+    """A name of this start of this machine; None where the system has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -24,8 +23,8 @@ def boot() -> str | None:
 
 
 def started(process: int) -> str | None:
-    """When a living process of this machine began, in clock ticks since boot; None where none is
-    seen.
+    """When a living process of this machine began, in clock ticks since boot; None where no such
+    process is seen.
     """
     try:
         state, *facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -40,8 +39,8 @@ def name_owner() -> None:
 
 
 def end_with_owner() -> None:
-    """Send this process SIGTERM when its owner ends: training then saves what was learnt. Nothing
-    is done without an owner, or with one of another machine or container.
+    """Send this process SIGTERM when its owner ends: training then saves its state. Without an
+    owner, or with one of another machine or container, do nothing.
     """
     machine, process, began = os.environ.get(VARIABLE, "None 0 None").split()
     if machine != boot() or started(int(process)) != began or began == "None":
@@ -56,9 +55,7 @@ def end_with_owner() -> None:
 
 
 def end_forks_with_this() -> None:
-    """Let every process that this one forks from here on end when this one does, even by
-    SIGKILL.
-    """
+    """Let every process that this one forks from now on end with this one, even by SIGKILL."""
     parent = os.getpid()
 
     def look() -> None:

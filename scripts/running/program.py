@@ -1,4 +1,4 @@
-"""What every program shares: its log, its errors, its exit, and the types of its arguments."""
+"""Code that every program shares: its log, its errors, its exit, and the types of its arguments."""
 
 import argparse
 import difflib
@@ -20,8 +20,8 @@ SHOWN = 80  # characters of a value in a message
 LONGEST = 1500  # characters of a message
 AGAIN = "then give the same command again; finished work is kept"
 FULL = f"free some, {AGAIN}"
-# What libraries say of a disk that is full when they raise no OSError that says so, and of any file
-# that they could not write.
+# Messages of libraries about a full disk where they raise no OSError that says so, and about any
+# file that they could not write.
 DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I
 )
@@ -48,16 +48,14 @@ class UserError(Exception):
 
 
 def printable(text: str) -> str:
-    """A text as one line: signs that do not print are written as escapes."""
+    """A text as one line; characters that do not print are written as escapes."""
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
 
 
 def cut(text: str, longest: int = SHOWN) -> str:
-    """A text of a user's data for a message: in one line, and only its beginning where it
-    is long.
-    """
+    """A text of a user's data for a message: in one line, and cut where it is long."""
     return (
         printable(text)
         if len(text) <= longest
@@ -81,7 +79,7 @@ def shown(value: object) -> str:
 
 
 def closest(name: str, known) -> str:
-    """`; did you mean X?` where a known name is near, else the known names."""
+    """`; did you mean X?` where a known name is similar, else the known names."""
     near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
     return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
 
@@ -90,7 +88,7 @@ def closest(name: str, known) -> str:
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Help that says of every number what it may be."""
+    """Help that states the allowed values of every number."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         bounds = getattr(action.type, "bounds", None)
@@ -98,7 +96,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells of a wrong argument in one line, as of any other error, not with the usage above it."""
+    """Reports a wrong argument in one line, as any other error, without the usage above it."""
 
     def _read_args_from_files(self, arg_strings: list[str]) -> list[str]:
         try:
@@ -138,7 +136,7 @@ def parser(doc: str) -> argparse.ArgumentParser:
 def _within(
     read_number: Callable[[str], float], minimum: float, maximum: float, bounds: str
 ) -> Callable[[str], float]:
-    """The type of an argument that is a number within bounds, which --help tells."""
+    """The type of an argument that is a number within bounds; --help states the bounds."""
 
     def read(text: str) -> float:
         try:
@@ -213,7 +211,7 @@ def _of_os(error: OSError) -> str:
 
 
 def _sentence_of(error: BaseException) -> str | None:
-    """One sentence on an error that is no fault of the program's; None for a fault of its own."""
+    """One sentence on an expected error; None for an error that is the program's own fault."""
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -231,19 +229,19 @@ def _sentence_of(error: BaseException) -> str | None:
 
 
 def sentence_of(error: Exception) -> str:
-    """An error in one line; one of the program's own is logged with its traceback."""
+    """An error in one line; a fault of the program is logged with its traceback."""
     sentence = _sentence_of(error)
     if sentence is None:
         log.error("unexpected error", exc_info=error)
         return ""
     line = printable(sentence)
-    if len(line) > LONGEST:  # the place stands in front, the remedy at the end
+    if len(line) > LONGEST:  # keep both ends: the place is in front, the remedy at the end
         line = f"{line[: LONGEST * 2 // 3]} … {line[-LONGEST // 3 :]}"
     return line
 
 
 def _close_output() -> None:
-    """Flush standard output; where that fails, let nothing be tried again when Python ends."""
+    """Flush standard output. Where that fails, prevent a second try when Python ends."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -251,8 +249,8 @@ def _close_output() -> None:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file. Where it can be written no longer, as on a full disk, the terminal says what it
-    would have.
+    """A log file. Where it can no longer be written, as on a full disk, the terminal shows its
+    messages.
     """
 
     def handleError(self, record: logging.LogRecord) -> None:
@@ -299,7 +297,7 @@ def execute(
             "error: stopped by Ctrl-C; nothing half-written is left: give the same command again"
         )
         sys.exit(130)
-    except BrokenPipeError:  # who reads our output has read enough
+    except BrokenPipeError:  # the reader of our output has read enough
         _close_output()
         sys.exit(1)
     except Exception as error:

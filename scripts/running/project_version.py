@@ -1,5 +1,5 @@
 """Which timestride this is: the version, and the git commit of the project's folder where it has
-one. Neither is a part of an identity: another commit reruns nothing.
+one. Neither is a part of an identity: another commit runs nothing again.
 """
 
 import os
@@ -16,7 +16,7 @@ def version() -> str:
 
 
 def _git(*arguments: str) -> str | None:
-    """What git says of the project's folder; None without git, or where it refuses."""
+    """git's answer about the project's folder; None without git, or where it refuses."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("GIT_")
     } | {"GIT_OPTIONAL_LOCKS": "0"}
@@ -34,8 +34,8 @@ def _git(*arguments: str) -> str | None:
 
 
 def project_version() -> dict:
-    """`{"version", "commit", "modified"}`; without a git repository of the folder's own, commit is
-    TIMESTRIDE_COMMIT (an image has no .git) or None, and modified is None.
+    """`{"version", "commit", "modified"}`. If the folder has no git repository of its own, commit
+    is TIMESTRIDE_COMMIT (an image has no .git) or None, and modified is None.
     """
     top = _git("rev-parse", "--show-toplevel")
     if not top or Path(top).resolve() != ROOT.resolve():
@@ -54,11 +54,11 @@ def project_version() -> dict:
 
 def commit_date() -> int | None:
     """Seconds since 1970: SOURCE_DATE_EPOCH where it is set, else the date of the commit; None
-    without.
+    without a commit.
     """
     if epoch := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
         return int(epoch) if epoch.isdecimal() else None
     date = (
         _git("log", "-1", "--format=%ct") if project_version()["modified"] is not None else None
-    )  # not that of a folder around it
+    )  # not the commit of a folder around it
     return int(date) if date else None

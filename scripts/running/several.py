@@ -1,9 +1,9 @@
 """Do several jobs in one process, one after the other: imports, and a model that no job changes,
-are loaded once.
+are loaded only once.
 
-A job is written PROGRAM@FILE: the program's module, and the file of its arguments. One that fails
-is told, and the others go on; the process then ends with exit 1. What is finished stays, and the
-same command goes on from there.
+A job is written PROGRAM@FILE: the program's module, and the file of its arguments. A failed job is
+reported, and the others continue; the process then ends with exit 1. Finished jobs stay, and the
+same command continues after them.
 
 Writes what its jobs write, then the manifest of the files that they name
 
@@ -26,7 +26,7 @@ def do(job: str, shared: list[str]) -> None:
     program = importlib.import_module(name)
     if hasattr(program, "arguments"):
         options = program.arguments()
-    else:  # of a figure or a table: all that any of them may be given
+    else:  # of a figure or a table: all arguments that any of them may get
         options = publisher_arguments("", *READS, required=False)
     arguments = options.parse_args([f"@{file}", *shared])
     arguments.program = name
@@ -43,7 +43,7 @@ def main(given: argparse.Namespace) -> None:
         except Exception as error:
             failed.append(sentence_of(error) or "an unexpected error, see the log")
             log.info("failed: %s", failed[-1])
-        gc.collect()  # what the job held of a GPU
+        gc.collect()  # free the GPU memory that the job held
     if failed:
         rest = "" if len(given.jobs) == 1 else f" ({len(failed)} of {len(given.jobs)} jobs failed)"
         raise UserError(failed[0] + rest)

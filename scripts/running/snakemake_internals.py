@@ -1,6 +1,6 @@
-"""All that touches parts of Snakemake which it does not document. On a version that is not in KNOWN
-none of it is done, which one line says: Snakemake's own output, lock and records are used, and GPUs
-are counted where the command line says how many.
+"""All code that touches undocumented parts of Snakemake. On a version that is not in KNOWN it does
+nothing, and logs one line. Then Snakemake's own output, lock and records are used, and GPUs are
+counted only where the command line gives their number.
 """
 
 import os
@@ -28,7 +28,7 @@ def is_known() -> bool:
 
 
 def is_main_process(workflow) -> bool:
-    """Whether this is the process that was called, not one started for a job."""
+    """Whether this is the process that the user called, not one started for a job."""
     return workflow.is_main_process and not workflow.remote_exec
 
 
@@ -37,7 +37,7 @@ def is_dry_run(workflow) -> bool:
 
 
 def explain_missing_rules(explain: Callable[[str], str]) -> None:
-    """Let Snakemake say of a file that no rule makes what `explain` says."""
+    """Let Snakemake print the text of `explain` for a file that no rule makes."""
     if not is_known():
         return
 
@@ -58,7 +58,7 @@ def say_unknown(workflow) -> None:
 
 
 def lock_by_owner() -> None:
-    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, job
+    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, in job
     steps or with --nolock.
     """
     name_owner()
@@ -81,7 +81,7 @@ def say_damaged(record: str) -> None:
 
 
 def leave_out_damaged_records() -> None:
-    """Let Snakemake go on without a record that is damaged, as it does where one is no JSON."""
+    """Let Snakemake continue without a damaged record, as it does where a record is no JSON."""
     inner = FilePersistence._read_record
     if hasattr(inner, "leaves_out") or not is_known():
         return
@@ -98,8 +98,8 @@ def leave_out_damaged_records() -> None:
 
 
 def use_terminal(workflow) -> bool:
-    """Put a line a job in the place of Snakemake's own output, unless --verbose or --quiet; whether
-    it was done.
+    """Replace Snakemake's own output by one line a job, unless --verbose or --quiet. Returns
+    whether it did.
     """
     settings = workflow.output_settings
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
@@ -108,7 +108,7 @@ def use_terminal(workflow) -> bool:
     for handler in default:
         logger.removeHandler(handler)
     logger.addHandler(
-        # of jobs that wait in a cluster's queue no time left can be told
+        # for jobs that wait in a cluster's queue the time left is unknown
         Terminal(
             settings, lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec}
         )
@@ -119,7 +119,7 @@ def use_terminal(workflow) -> bool:
 def start_jobs_when_one_ends(workflow) -> None:
     """Let Snakemake look for jobs to start when one has ended, and at no other time. Because of its
     default limit, 100 jobs a second, it also looks a second later. Each end of a job adds such a
-    series of looks, which cost more than the jobs' planning. On this machine the cores limit jobs.
+    series of looks, which cost more than the jobs' planning. On one machine the cores limit jobs.
     """
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if is_known() and workflow.local_exec and limit and limit.max_jobs >= 100 * limit.timespan:
@@ -127,8 +127,8 @@ def start_jobs_when_one_ends(workflow) -> None:
 
 
 def put_first(workflow, file: str) -> None:
-    """Let the jobs that a file needs go before all others, as --prioritize does; unless that is
-    given.
+    """Let the jobs that a file needs go before all others, as --prioritize does, unless the user
+    gave that option.
     """
     dag = workflow.dag
     if is_known() and not dag.priorityfiles and not dag.priorityrules:
@@ -137,13 +137,13 @@ def put_first(workflow, file: str) -> None:
 
 
 def keep_records_with_results() -> None:
-    """Let Snakemake's records stand in results/, so that results taken elsewhere are known there.
+    """Keep Snakemake's records in results/, so results that are copied elsewhere are known there.
     .snakemake/metadata becomes a link: when jobs start, and wherever there are records.
     """
     if not is_known():
         return
     records, place = Path("results/.records"), Path(".snakemake/metadata")
-    # without it Snakemake rewrites the records
+    # without this folder Snakemake rewrites the records
     Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)
     records.mkdir(parents=True, exist_ok=True)
     if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
@@ -153,14 +153,14 @@ def keep_records_with_results() -> None:
 
 
 class Gpus:
-    """What runs ask for of GPUs. visible: how many this machine has; devices_per_run, runs_per_gpu:
-    of the configuration.
+    """How many GPUs runs ask for. visible: how many this machine has; devices_per_run,
+    runs_per_gpu: from the configuration.
 
     A machine with k GPUs trains k · runs_per_gpu runs at a time, unless the command line or the
-    profile names another number. Inside a Slurm job the number is what Slurm allotted. On a
-    cluster, runs that share a GPU are one job, a group of Snakemake's. A group adds up what its
-    runs ask for, which is wrong for a GPU. So the GPU is asked for by a text (gres), which is the
-    same for all, and a resource of its own counts how many GPUs there may be at once.
+    profile gives another number. Inside a Slurm job the number is the one that Slurm allotted. On a
+    cluster, runs that share a GPU are one job, a group of Snakemake's. A group adds up the
+    resources of its runs, which is wrong for a GPU. So a text (gres), the same for all runs, asks
+    for the GPU. A resource of its own counts how many GPUs there may be at once.
     """
 
     def __init__(
@@ -183,15 +183,15 @@ class Gpus:
             workflow.register_resource("gpu_runs", at_once * runs_per_gpu)
 
     def group(self, wildcards) -> str:
-        """The group of a run that shares a GPU. Its size is set as often as a job is made:
-        Snakemake replaces what the Snakefile sets, and the plugin does not hand --group-components
-        on.
+        """The group of a run that shares a GPU. Its size is set each time that a job is made:
+        Snakemake replaces the size that the Snakefile sets, and the plugin does not pass
+        --group-components on.
         """
         self.workflow.group_settings.group_components = {self.shared: self.runs_per_gpu}
         return self.shared
 
     def alone(self, wildcards) -> int:
-        """How many GPUs a run asks for by itself: none where its group does."""
+        """How many GPUs a run asks for by itself: none where its group asks."""
         return (
             0
             if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec)
@@ -210,10 +210,10 @@ class Gpus:
         }
 
     def threads(self, allotted_by_rule: int, cpus_per_task) -> int | str:
-        """The threads of a run: inside a job that Snakemake sent, the cores that the cluster gave
-        to it.
+        """The threads of a run. Inside a job that Snakemake sent, these are the cores that the
+        cluster gave to the job.
         """
         allotted = os.environ.get("SLURM_CPUS_PER_TASK") if self.workflow.remote_exec else None
         if allotted and self.shared and cpus_per_task > 0:
-            return cpus_per_task  # the job's are those of all runs in it
+            return cpus_per_task  # a job's cores are for all runs in it
         return allotted or allotted_by_rule

@@ -1,5 +1,5 @@
-"""The beginning of each call of Snakemake: the plan, what is checked before hours of work, and what
-is written when jobs start.
+"""The beginning of each call of Snakemake: the plan, the checks before hours of work, and the files
+that are written when jobs start.
 """
 
 import gc
@@ -31,12 +31,12 @@ from scripts.running.summary import summary
 
 
 def one_of(names: Iterable[str]) -> str:
-    """A wildcard's constraint: one of these names, or nothing where there is none."""
+    """A wildcard's constraint: one of these names, or nothing where there are no names."""
     return "|".join(map(re.escape, sorted(names))) or "(?!)"
 
 
 def one_hashed(names: Iterable[str]) -> str:
-    """one_of() runs or batches, by the hashes with which their names end: a thousand long names
+    """one_of() runs or batches, by the hashes at the ends of their names: a thousand long names
     take seconds.
     """
     return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
@@ -53,7 +53,9 @@ def check_writable() -> None:
 
 
 def as_workflow_error(call: Callable) -> Callable:
-    """The same function, whose UserError is Snakemake's WorkflowError: one line on the terminal."""
+    """The same function, but a UserError becomes Snakemake's WorkflowError: one line on the
+    terminal.
+    """
 
     def called(*given, **named):
         try:
@@ -65,7 +67,7 @@ def as_workflow_error(call: Callable) -> Callable:
 
 
 def or_exit(call: Callable) -> Callable:
-    """The same function, whose UserError ends Snakemake with that line alone. Snakemake itself adds
+    """The same function, but a UserError ends Snakemake with that line alone. Snakemake itself adds
     a traceback to each exception of a Snakefile.
     """
 
@@ -80,14 +82,14 @@ def or_exit(call: Callable) -> Callable:
 
 
 class Start:
-    """What the Snakefile asks. given: the configuration; is_module: whether another workflow
+    """The interface of the Snakefile. given: the configuration; is_module: whether another workflow
     imports this one.
     """
 
     @or_exit
     def __init__(self, workflow, given: dict, root: Path, is_module: bool):
         self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
-        gc.disable()  # until jobs start: a plan frees little, and to look for it takes an eighth
+        gc.disable()  # until jobs start: a plan frees little, and the search takes an eighth
         self.is_main = internals.is_main_process(workflow)
         internals.say_unknown(workflow)
         if self.is_main:
@@ -115,21 +117,21 @@ class Start:
             1 if self.gpus.per_run else config["devices_per_run"],
         )
         if is_module or not self.is_main:
-            self.begin()  # the workflow that starts jobs is another one
+            self.begin()  # another workflow starts the jobs
         elif Path("results/.records").is_dir():
             internals.keep_records_with_results()
         elif Path(".snakemake/metadata").is_symlink():
-            Path(".snakemake/metadata").unlink()  # results/ was removed: it leads nowhere
+            Path(".snakemake/metadata").unlink()  # results/ was removed, so the link is broken
         if self.is_main and not is_module and internals.use_terminal(workflow):
-            # the programs write on the terminal what Snakemake does not: warnings
+            # the programs show on the terminal only warnings, which Snakemake does not show
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
             internals.explain_missing_rules(self.explain)
             self.check()
 
     def check(self) -> None:
-        """Notes and warnings, and a UserError, before anything runs. A folder that lost a file
-        loses its manifest, so that its rule runs again; a dry run only says so.
+        """Notes and warnings, and a UserError, before any job runs. A folder that lost a file loses
+        its manifest, so its rule runs again; a dry run only says so.
         """
         for note in self.work.notes:
             logger.info(note)
@@ -152,7 +154,7 @@ class Start:
         return f"{target}: is no rule{closest(target, [rule.name for rule in self.workflow.rules])}"
 
     def begin(self) -> None:
-        """Write what stands on the disk when jobs start. A dry run writes nothing."""
+        """Write the files that jobs need, when jobs start. A dry run writes nothing."""
         gc.enable()
         write_waiting()
         write_memory(MEMORY)
@@ -164,12 +166,12 @@ class Start:
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
 
     def shortest_study(self) -> str:
-        """The study of the fewest runs, whose figures are there first."""
+        """The study with the fewest runs, whose figures are ready first."""
         runs = Counter(run.study for run in self.work.runs.values())
         return min(runs, key=runs.__getitem__, default=ALL)
 
     def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
-        """The parameters of a rule, by its function in Jobs; fixed: what no wildcard says.
+        """The parameters of a rule, by its function in Jobs; fixed: values that no wildcard gives.
         Snakemake compares `code` and `decides`, since they do not take `output`.
         """
 
@@ -198,8 +200,8 @@ class Start:
         return self.parameters("train_batch") | {"message": message}
 
     def list_results(self) -> None:
-        """Write a card of each study's datasets and the list of studies: of all that stands on the
-        disk. As jobs, one configuration would run them again after another one.
+        """Write a card of each study's datasets and the list of studies: of all existing results.
+        They are no jobs, since one configuration would run them again after another one.
         """
         writers = [
             partial(

@@ -1,5 +1,5 @@
-"""What a finished study says on the terminal: what was found, where the page is, and what took the
-time.
+"""The summary of a finished study on the terminal: the findings, where the page is, and the longest
+jobs.
 """
 
 import json
@@ -53,8 +53,8 @@ def clock(seconds: float) -> str:
 
 
 def summary(metrics: Path, page: Path, benchmarks: Path, since: float, of_all: list[str]) -> str:
-    """All of it; what was found only where the page was made in this call. of_all: the files of
-    what is about all studies.
+    """The whole summary; the findings only where this call made the page. of_all: the files about
+    all studies.
     """
     lines = []
     if page.exists() and page.stat().st_mtime >= since:

@@ -1,11 +1,11 @@
-"""What Snakemake says on the terminal, a line a job; its own log file keeps everything,
-reasons and paths included.
+"""Snakemake's messages on the terminal, one line a job; its own log file keeps everything, also
+reasons and paths.
 
     [ 3/64, 1 min 05 s, over 4 min left] Cleaning sample_howto100m
 
 The time left is counted from the jobs that ended. A dry run adds why a job would run. A failed job
-is shown once, with the last lines of its log.
-`--verbose` and `--quiet` leave Snakemake's own output as it is.
+is shown once, with the last lines of its log. `--verbose` and `--quiet` leave Snakemake's own
+output unchanged.
 """
 
 import logging
@@ -29,7 +29,7 @@ HIDDEN = {
     LogEvent.JOB_FINISHED,
     LogEvent.PROGRESS,
 }
-# Of the messages without an event, those that say nothing about this study.
+# Messages without an event that say nothing about this study.
 CHATTER = re.compile(
     r"\s*$|host: |Building DAG|Assuming unrestricted|Using shell|Conda environments|Select jobs"
     r"|Execute \d|Config file|Job stats|Using profile|Using workflow specific|Complete log|Elapsed "
@@ -38,7 +38,7 @@ CHATTER = re.compile(
     r"|Reasons:|Some jobs were triggered by provenance|Rules with provenance triggered"
 )
 LAST_LINES = 12
-# Errors that only say again what the failed job's log says.
+# Errors that only repeat the failed job's log.
 REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
 REASON_LENGTH = 110
 PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
@@ -47,7 +47,7 @@ NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
 
 
 def in_words(reason: str, command: str) -> str:
-    """Why a job would run, without the hash of its code and the JSON of its settings; command: its
+    """Why a job would run, without the hash of its code and the JSON of its settings. command: its
     shell command, which names the program. Programs that share a job name themselves, or have one
     hash.
     """
@@ -68,7 +68,7 @@ def in_words(reason: str, command: str) -> str:
 
 
 def counted(stats: dict) -> str:
-    """`64 jobs: clean_corpus 6, …` of the numbers by rule."""
+    """`64 jobs: clean_corpus 6, …` from the numbers by rule."""
     rules = [f"{name} {count}" for name, count in stats.items() if name not in ("total", "all")]
     return f"{stats.get('total', 0)} jobs: {', '.join(rules)}"
 
@@ -85,8 +85,8 @@ def tail(files: list[str]) -> list[str]:
 
 
 class TimeLeft:
-    """How long the jobs left will take: as long as the mean job of their rule did so far, with as
-    many jobs at a time as so far. jobs: how many there are, by rule.
+    """How long the remaining jobs will take. It assumes the mean time of each rule so far, and as
+    many jobs at a time as so far. jobs: the number of jobs by rule.
     """
 
     def __init__(self, jobs: dict[str, int]):
@@ -107,8 +107,8 @@ class TimeLeft:
             self.taken.setdefault(rule, []).append(time.monotonic() - since)
 
     def in_words(self) -> str:
-        """`, 4 min left`; `over` where some left are of a rule of which none ended yet, empty where
-        half are.
+        """`, 4 min left`. With `over` where a rule of the remaining jobs has not ended a job yet;
+        empty where half of them have such a rule.
         """
         now = time.monotonic()
         left = {rule: count for rule, count in self.left.items() if count > 0}
@@ -128,8 +128,8 @@ class TimeLeft:
 
 
 class Terminal(logging.StreamHandler):
-    """Writes a line a job. `settings` are Snakemake's output settings; timed: the rules whose jobs
-    take time on this machine, of which the time left can be estimated.
+    """Writes one line a job. `settings` are Snakemake's output settings; timed: the rules whose
+    jobs take time on this machine, for which the time left can be estimated.
     """
 
     def __init__(self, settings, timed: Callable[[], set[str]]):
@@ -149,7 +149,7 @@ class Terminal(logging.StreamHandler):
 
     def job(self, facts: dict) -> str:
         """A job that starts, or would start."""
-        if not facts["rule_msg"]:  # a stage's target, which does nothing
+        if not facts["rule_msg"]:  # the target of a stage, which does nothing
             return ""
         if not self.dryrun:
             passed = clock(time.monotonic() - self.begun)
@@ -161,7 +161,7 @@ class Terminal(logging.StreamHandler):
         return f"{facts['rule_msg']}   ({facts['rule_name']}; {cut})"
 
     def failure(self, facts: dict) -> str:
-        """A job that failed: what it was about, and the end of its log."""
+        """A job that failed: its subject, and the end of its log."""
         head = f"Failed: {facts.get('rule_msg') or facts['rule_name']} (rule {facts['rule_name']})"
         logs = [str(file) for file in facts.get("log") or []]
         return "\n".join([head, *tail(logs), *(f"    log: {file}" for file in logs)])
@@ -196,7 +196,7 @@ class Terminal(logging.StreamHandler):
             if record.levelno >= logging.ERROR
             else event is None and CHATTER.match(text)
         )
-        is_again = event is None and text in self.said  # `Will exit after …`, whenever a job ends
+        is_again = event is None and text in self.said  # `Will exit after …`, at each job's end
         self.said.add(text)
         return "" if event in HIDDEN or chatter or is_again else text
 
