@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-# The project's own folder, wherever the study is made: results go to the working directory.
+# The project's own folder. A study may be made anywhere: its results go to the working directory.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parent
 # An unactivated environment and Slurm jobs find the same interpreter and the same programs.
 sys.path.insert(0, str(ROOT))

@@ -98,7 +98,7 @@ rule publish_page:
         "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-# Without output, so that a record which could not be written takes none away; it is made anew whenever it is asked for.
+# No output: Snakemake would remove it if the record could not be written. The rule runs whenever it is asked for.
 rule record:
     """The runs and numbers of the study join the record, to be kept with the project (scripts/publish/record.py)."""
     input:

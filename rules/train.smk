@@ -35,9 +35,9 @@ rule train_run:
         "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
         run=one_hashed(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
-    # The longest jobs start as soon as they can: data goes before them (2), and what is evaluated and published after (0).
+    # The longest jobs start as soon as possible. Data goes before them (2), evaluation and publishing after (0).
     priority: 1
-    # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
+    # Each attempt has more memory and time. A job that failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     group:
         GPUS.group if GPUS.shared else None
@@ -60,7 +60,7 @@ rule train_run:
         "python -m {params.program} {params.arguments} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
 
 
-# Rules of their own, since their outputs are others; all else is as above.
+# These are separate rules only because their outputs differ; all else is as above.
 use rule train_run as train_model with:
     """A run that makes a model, with which others begin."""
     output:
@@ -136,7 +136,7 @@ use rule train_controls as train_recorded with:
         batch=one_hashed(WORK.batches_of("recorded")),
 
 
-# Rules without a place in the chain of stages: they are asked for by name, before a study.
+# These rules have no place in the chain of stages: a user asks for them by name, before a study.
 rule rehearse_files:
     """Whether every file of the study can be had, and the configurations of its models."""
     output:
