@@ -2,8 +2,8 @@
 place.
 
 Not a program. A file is text in UTF-8. One byte order mark at its start is left out, and logged. A
-line ends at a line feed, or at a carriage return with a line feed, and nowhere else: U+2028, U+0085
-and form feeds are parts of a text.
+line ends only at a line feed, or at a carriage return with a line feed. U+2028, U+0085 and form
+feeds are parts of a text.
 """
 
 import csv

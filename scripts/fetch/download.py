@@ -242,12 +242,12 @@ def download(
     """Bring a file and verify it; returns its place under `partial`, from where the caller takes
     it.
 
-    name        for messages
-    pin         where its sha256 and size are written down, for messages
-    size, most  the bytes that it must, or may, have (None: not known)
-    archive     the caller verifies its members instead
-    otherwise   a function that writes the file where the mirror has none, in place of the URLs; it
-                returns from where the file came
+      name        for messages
+      pin         where its sha256 and size are written down, for messages
+      size, most  the bytes that it must, or may, have (None: not known)
+      archive     the caller verifies its members instead
+      otherwise   a function that writes the file where the mirror has none, in place of the URLs; it
+                  returns from where the file came
 
     A verified file that a failed fetch left under `partial` is used again. Raises NoFile when no
     place has the file. Raises UserError when the mirror does not answer, or hash or size differ.

@@ -1,5 +1,5 @@
-"""From the scores of a system on one split to its tallies: how well it predicts the order of pairs,
-their stride, or the order of whole spans.
+"""From the scores of a system on one split to its tallies. They count how well the system predicts
+the order of pairs, their stride, or the order of whole spans.
 
 Not a program. judgements: for each replicate a table of the examples of the dataset, in its order,
 with label and scores (log-probabilities of the labels) or right. Labels, strides and orders that

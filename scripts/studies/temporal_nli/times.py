@@ -40,9 +40,9 @@ MONTHS = [
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
-# The ways to choose two times. Each has the unit, the number of times in the list, two spellings,
-# the parts of a date, the preposition of a fixed time, and whether time runs in a cycle. Each
-# sentence of a pair has one spelling; a coin says which.
+# The ways to choose two times. Each has the unit, the number of times in the list, and two
+# spellings. It also has the parts of a date, the preposition of a fixed time, and whether time runs
+# in a cycle. Each sentence of a pair has one spelling; a coin says which.
 LISTS = {
     "hour_12": ("hours", 24, (HOURS_12, HOURS_12), "at"),
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
