@@ -1,20 +1,22 @@
-"""An attack on the controls of a study: which simple model reaches more than they do?
+"""An attack on the controls of a study: which simple model scores higher than they do?
 
     snakemake train --cores all --configfile presets/controls.yaml    # data and controls
     python -m benchmarks.attack timedial
 
-Takes every dataset of the study that was built and has controls, and fits all learners of all
-views: those that the study declares, and views that any study has (one text, both, how an option
-stands among the others). The committed controls choose inside the training split; an attack looks
-at what is measured, so what it finds is a lead. Give a lead a view of its own in
-scripts/studies/<study>/controls.py before a headline is published. Prints Markdown, a table a
-dataset: what reaches more than the best committed control, by more than one standard error of that
-difference. Learns from at most 10,000 examples. Takes minutes a dataset.
+The program takes every built dataset of the study that has controls. It fits all learners of all
+views. Views are those that the study declares, and three that any study has: one text, both texts,
+how an option compares with the others. The committed controls choose inside the training split. An
+attack looks at the evaluation split, so its result is a lead. Give a lead a view of its own in
+scripts/studies/<study>/controls.py before a headline is published.
+
+It prints Markdown, a table a dataset: the learners that score above the best committed control by
+more than one standard error of the difference. It learns from at most 10,000 examples. It takes
+minutes a dataset.
 
     python -m benchmarks.attack timedial --by-folds
 
-learns from the measured split itself, by folds of its groups. That is what one could reach who has
-seen the labels of other items of the test: the most that the texts of a view give away.
+learns from the evaluation split itself, by folds of its groups. This is the score of a model that
+has seen the labels of other test items: the most that the texts of a view can give away.
 """
 
 import argparse
@@ -66,8 +68,8 @@ def lengths(data: pd.DataFrame) -> np.ndarray:
 
 
 def among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """(n, 4) an option's length, and its words' share, less those of the others of its choice: of
-    the same first text where the study has no choices.
+    """(n, 4) an option's length, and its words' share, less those of the other options of its
+    choice. Where the study has no choices, the others are those with the same first text.
     """
     group = data["choice_id" if "choice_id" in data else "first"]
     words = data["second"].str.lower().str.split().map(set)
@@ -102,10 +104,13 @@ GENERAL = {
 
 
 def sizes_among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """(n, 9) of each option of TimeDial how far its size is from those of the others and how alike
-    the letters are, both in ascending order; how far the sizes of the others are from each other,
-    at least; its length; and the difference in length to the option that is nearest in size.
-    Where there is one other option, it stands for three.
+    """(n, 9) features of each option of TimeDial:
+      * the distance of its size to the sizes of the others, and the similarity of the letters, both
+        in ascending order
+      * the smallest distance between the sizes of the others
+      * its length, and the difference in length to the option that is nearest in size
+
+    A single other option counts as three.
     """
     read = data["second"].map(lambda text: (sizes(text), letters(text), len(text))).to_numpy()
     found = np.zeros((len(data), 9))
@@ -139,8 +144,8 @@ OF_STUDY = {
 def headline(
     study: Study, facts: dict, file: Path, data: pd.DataFrame, metric: str, scores: np.ndarray
 ) -> dict | None:
-    """The row of metrics of what scores of a split reach; None where the split has another
-    headline. They are measured as of a model that learnt nothing; facts: of a control.
+    """The row of metrics for scores of a split; None where the split has another headline. The
+    scores count as those of a model that learnt nothing; facts: those of a control.
     """
     labels = facts["labels"] if scores.shape[1] > 1 else facts["labels"][-1:]
     predictions = predictions_of(facts["run"], file.stem, data, scores, "direct")
@@ -154,8 +159,8 @@ def headline(
 
 
 def above(row: dict, best: dict) -> tuple[float, float]:
-    """How far a row of metrics lies above another one of the same split, and the standard error of
-    that, paired over the groups.
+    """How far a row of metrics lies above another row of the same split, and the standard error of
+    this difference, paired over the groups.
     """
     spread = over_groups(row["draws"] - best["draws"], row["effective_groups"])
     return row["value"] - best["value"], spread.variance**0.5
@@ -164,7 +169,7 @@ def above(row: dict, best: dict) -> tuple[float, float]:
 def attacked(
     view: View, train: pd.DataFrame, labels: int, exchangeable: bool
 ) -> Callable[[pd.DataFrame], dict[str, np.ndarray]]:
-    """Every learner of a view: a function from a table to the scores of each, by name."""
+    """Every learner of a view: a function from a table to the scores of each learner, by name."""
     searched = Search(view, train, labels, exchangeable)
     fitted = searched.fit(frozenset())
     left_out = searched.left_out()
@@ -183,14 +188,16 @@ def attacked(
 
 
 def shared(view: View, data: pd.DataFrame, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What the view makes of the scores of each learner, beside those of the other candidates."""
+    """The scores of each learner after the view's `shared`, beside those of the other
+    candidates.
+    """
     share = view.shared or (lambda _, scores: scores)
     return {name: share(data, scores) for name, scores in found.items()}
 
 
 def together(data: pd.DataFrame) -> np.ndarray:
-    """(n,) the group of each example, joined with those of choices of the same candidates: who
-    knows the answer of one of two dialogs that exchanged their options knows the other.
+    """(n,) the group of each example, joined with the groups of choices of the same candidates. Two
+    dialogs may have exchanged their options: then the answer of one shows the answer of the other.
     """
     if "choice_id" not in data:
         return data["group_id"].to_numpy()
@@ -204,8 +211,8 @@ def together(data: pd.DataFrame) -> np.ndarray:
 def by_folds(
     view: View, measured: pd.DataFrame, labels: int, exchangeable: bool
 ) -> dict[str, np.ndarray]:
-    """The scores of every learner of a view, each fold of a measured split by what the others
-    say.
+    """The scores of every learner of a view; learners of the other folds score each fold of an
+    evaluation split.
     """
     measured = measured.assign(group_id=together(measured))
     left_out = Search(view, measured, labels, exchangeable).left_out()
@@ -225,9 +232,11 @@ def leads(
     every: bool,
     of_measured: bool,
 ) -> list[list]:
-    """What reaches more than the best of these controls on each split of their dataset (folder), by
-    more than a standard error: split, view, learner, and what COLUMNS says. every: all that is not
-    below. of_measured: it learns by_folds() of the split.
+    """The learners that score above the best of these controls on each split of their dataset
+    (folder), by more than a standard error.
+
+    A row has split, view, learner, and COLUMNS. every: list all that are not below. of_measured:
+    they learn by_folds() of the split.
     """
     widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
     how, (learn, *measured) = description["methods"]["control"], widest["splits"]
@@ -284,7 +293,7 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.results}/train/{given.study}: no controls; train some first")
     for (source, dataset), runs in committed.items():
         folder = given.results / "build" / given.study / source / dataset
-        with threadpool_limits(1):  # more are slower on small tables
+        with threadpool_limits(1):  # more threads are slower on small tables
             found = leads(study, description, views, folder, runs, given.all, given.by_folds)
         print(f"\n{source}, {dataset}\n", flush=True)
         nothing = "Nothing here reaches more than the committed controls."

@@ -1,10 +1,9 @@
-"""What a study costs: measured of what is finished, counted of all that it plans.
+"""What a study costs: measured for its finished jobs, counted for all jobs of its plan.
 
-Measured: minutes, CPU hours and the most memory, of the runs by their run.json, of the other stages
-by results/benchmarks/. Counted: the operations of benchmarks/cost_counted.py, and the hours that
-they take at a stated share of a card's peak, which nobody measured here; sizes are those of
-datasets that are built here, else stated ones (benchmarks/cost_sizes.yaml). Prints tables in
-Markdown.
+Measured: minutes, CPU hours and the most memory. For runs they come from run.json, for other stages
+from results/benchmarks/. Counted: the operations of benchmarks/cost_counted.py, and the hours that
+they take at a stated share of a card's peak, which nobody measured here. Sizes are those of built
+datasets, else stated ones (benchmarks/cost_sizes.yaml). Prints tables in Markdown.
 
     python -m benchmarks.cost --configfile presets/paper.yaml
     python -m benchmarks.cost --configfile presets/small.yaml --results results --rate 40
@@ -23,12 +22,12 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.workplan import Workplan, laid_over
 from scripts.data.yaml_files import read_yaml
 
-# Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32
-# without them, in which it scores.
+# Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, for training; fp32 without
+# them, for scoring.
 CARDS = {"H100": (989.0, 67.0), "A100": (312.0, 19.5)}
-SHARE = 0.35  # of the peak: a stated rate, as good loops reach it with full batches
-# seconds of a step, at least, for each layer: launching its kernels, which small batches of short
-# texts wait for; stated, too
+SHARE = 0.35  # of the peak: a stated rate, which good loops reach with full batches
+# seconds of a step, at least, for each layer, to launch its kernels: small batches of short texts
+# wait for these; stated, too
 A_LAYER = 0.002
 GPUS = (1, 8, 64)
 
@@ -70,8 +69,8 @@ def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: P
 
 
 def hours_on(runs: list[Counted], card: str, gpus: int) -> float:
-    """Hours that runs take on so many GPUs, one run on one at a time: their sum shared,
-    but no less than the longest.
+    """Hours that runs take on `gpus` GPUs, one run on one GPU at a time: the sum, shared by the
+    GPUs, but at least the longest run.
     """
     bf16, fp32 = (peak * 1e12 * SHARE for peak in CARDS[card])
     each = [
@@ -93,7 +92,7 @@ def shown(value: float) -> str:
 
 
 def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
-    """A row of the table of what is counted."""
+    """A row of the table of counted runs."""
     learning, scoring = sum(run.learning for run in runs), sum(run.scoring for run in runs)
     hours = [hours_on(runs, card, 1) for card in CARDS]
     if rate:
@@ -113,7 +112,7 @@ def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
 def counted_report(
     plan: Plan, sources: dict, models: dict, studies: dict, results: Path, rate: float | None
 ) -> str:
-    """What a plan computes, and how long that takes, in Markdown."""
+    """The operations of a plan, and the hours that they take, in Markdown."""
     learnt = [run for run in plan.runs.values() if run.method != CONTROL]
     found = {run.name: counted_run(run, sources, models, studies, results) for run in learnt}
     every, of = list(found.values()), {}

@@ -1,10 +1,11 @@
-"""What a study computes, counted: examples × tokens × epochs, and operations,
-of each run of its plan.
+"""Count what a study computes: examples × tokens × epochs, and operations, of each run of its plan.
 
-A reading of a text of T tokens takes 2·N·T operations for the N weights that its layers multiply
-by, and 4·layers·width·T² for attention; a step of learning three times as many. An epoch is scored
-on what is held out and on the evaluation splits, at most as often as there are epochs. Not counted:
-embeddings, what a decoder of a T5 writes, padding, tokenizing, cleaning, building, evaluating.
+Reading a text of T tokens takes
+  2·N·T              operations for the N weights that its layers multiply by
+  4·layers·width·T²  operations for attention
+A training step takes three times as many. Each epoch is scored on the held-out examples; the
+evaluation splits are scored at most as often as there are epochs. Not counted: embeddings, the text
+that a decoder of a T5 writes, padding, tokenizing, cleaning, building, evaluating.
 """
 
 import json
@@ -23,15 +24,15 @@ SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted
 SPECIAL = 3  # tokens
 GATED = ("llama", "gemma", "qwen", "mistral", "modernbert")  # feed-forward layers of three matrices
-# the share of a text's tokens that the head, as wide as the vocabulary, is asked for
+# the share of a text's tokens that pass the head, which is as wide as the vocabulary
 ASKED = {"mlm": 0.15, "clm": 1.0}
 FROM_RIGHT = ("fill", "generate", "mlm", "clm")
 
 
 @dataclass(frozen=True)
 class Size:
-    """Rows that are learnt from, held out and measured on, the tokens of an example, the share
-    of right candidates, from where.
+    """The numbers of training, held-out and evaluation rows, the tokens of an example, the share
+    of right candidates, and the source of these numbers.
     """
 
     learned: float
@@ -46,7 +47,7 @@ class Size:
 def built_size(
     folder: Path, splits: list[str], held_out: str | None, inputs: list[str]
 ) -> Size | None:
-    """The size of a dataset that is there; None where it is not."""
+    """The size of a built dataset; None where it is not built."""
     if not (folder / "manifest.json").exists():
         return None
     rows = {
@@ -73,12 +74,12 @@ def built_size(
 
 @cache
 def stated() -> dict:
-    """cost_sizes.yaml, which is asked hundreds of times."""
+    """cost_sizes.yaml, read once: it is asked hundreds of times."""
     return read_yaml(SIZES)
 
 
 def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
-    """The size that cost_sizes.yaml states; splits: how many are measured on.
+    """The size that cost_sizes.yaml states; splits: how many evaluation splits there are.
 
     Raises UserError where it states none.
     """
@@ -108,10 +109,10 @@ def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
 
 
 def shape_of(name: str, models: dict, fetched: Path) -> dict:
-    """The architecture of a model: as it was fetched, as its entry writes it,
-    or as cost_sizes.yaml states it.
+    """The architecture of a model: of the fetched model, else from its entry, else from
+    cost_sizes.yaml.
 
-    Raises UserError for none.
+    Raises UserError where none of them has it.
     """
     entry = models[name]
     for stage in ("mlm", "clm"):
@@ -135,8 +136,8 @@ def first(config: dict, *names: str, otherwise=None):
 
 
 def of_layers(config: dict) -> tuple[int, int, float]:
-    """Layers, the width of their attention, and the weights that they multiply by,
-    of an encoder or decoder.
+    """Layers, the width of their attention, and the weights that they multiply by, for an encoder
+    or decoder.
     """
     layers, hidden = (
         first(config, "num_hidden_layers", "num_layers", "n_layer"),
@@ -162,8 +163,8 @@ def reading(config: dict, tokens: float) -> float:
 
 
 def esim_reading(entry: dict, models: dict, fetched: Path, tokens: float) -> tuple[float, float]:
-    """Operations of ESIM's one reading, and those of the frozen encoder before it,
-    which never learns.
+    """Operations of ESIM's one reading, and those of the frozen encoder before it, which never
+    learns.
     """
     hidden, frozen, dimension = entry["esim"]["hidden_size"], 0.0, 300
     if "encoder" in entry:
@@ -174,7 +175,7 @@ def esim_reading(entry: dict, models: dict, fetched: Path, tokens: float) -> tup
 
 
 def readings(job: dict, tokens: float) -> float:
-    """How often a run reads an example of its texts."""
+    """How often a run reads each example."""
     paradigm, prompt = job["paradigm"], job.get("prompt")
     if paradigm == "pseudo_log_likelihood":
         return tokens
@@ -185,8 +186,8 @@ def readings(job: dict, tokens: float) -> float:
 
 @dataclass
 class Counted:
-    """A run: examples that it learns from, over all epochs, tokens of these, steps, layers of the
-    model, operations of learning and of scoring, its dataset's size.
+    """A run: training examples over all epochs, their tokens, steps, layers of the model,
+    operations of training and of scoring, the size of its dataset.
     """
 
     learned: float

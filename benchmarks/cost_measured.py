@@ -1,5 +1,5 @@
-"""What a finished study has taken: of its runs by run.json (cost), of the other jobs by what
-Snakemake measured (results/benchmarks/).
+"""The cost of a finished study: for its runs from run.json (cost), for other jobs from Snakemake's
+measurements (results/benchmarks/).
 """
 
 import json
@@ -11,7 +11,7 @@ HEAD = ["stage", "jobs", "minutes", "CPU hours", "GPU hours", "most memory, GB"]
 
 
 def benchmark_of(file: Path) -> dict | None:
-    """What Snakemake measured of a job's last run; None where there is none."""
+    """Snakemake's measurements of a job's last run; None where there are none."""
     try:
         line = json.loads(file.read_text(encoding="utf-8").strip().splitlines()[-1])
         return {
@@ -25,7 +25,7 @@ def benchmark_of(file: Path) -> dict | None:
 
 
 def run_of(facts: Path) -> dict | None:
-    """What a run took in all, its killed attempts too; None for one that is not finished."""
+    """The whole cost of a run, with its killed attempts; None for an unfinished run."""
     try:
         run = json.loads(facts.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def run_of(facts: Path) -> dict | None:
 def jobs_of(
     plan: Plan, name: str, results: Path, sources: dict, models: dict
 ) -> dict[str, list[dict | None]]:
-    """By stage, what each job of a plan took; None for one that is not there."""
+    """By stage, the cost of each job of a plan; None for a job that is not finished."""
     places, runs = (
         results / "benchmarks",
         [run for run in plan.runs.values() if run.method != CONTROL],
@@ -96,7 +96,7 @@ def of_stage(name: str, jobs: list[dict]) -> list[str]:
 def measured(
     plan: Plan, name: str, results: Path, sources: dict, models: dict
 ) -> tuple[list[list[str]], str]:
-    """The rows of the table of what was measured, and what there is to say of it."""
+    """The rows of the table of measured costs, and a sentence about them."""
     rows, every, missing = [], [], []
     for stage, found in jobs_of(plan, name, results, sources, models).items():
         there = [job for job in found if job]

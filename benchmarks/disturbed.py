@@ -1,10 +1,10 @@
-"""A reduced study, run undisturbed in one checkout and disturbed in another: killed programs,
-damaged results, damaged records. What comes out in the end is compared. Not a program:
+"""A reduced study runs undisturbed in one checkout and disturbed in another: by killed programs,
+damaged results, damaged records. Then the results are compared. Not a program:
 benchmarks/faults.py and benchmarks/gpu.py use it.
 
-Left out of the comparison is how long a run took (`seconds`, `tokens_per_second`, `cost` in
-run.json, and the page's table of runs). Logs, timings, Snakemake's records and the working folders
-of runs are not results.
+The comparison leaves out how long a run took (`seconds`, `tokens_per_second`, `cost` in run.json,
+and the page's table of runs). Logs, timings, Snakemake's records and the working folders of runs
+are not results.
 """
 
 import json
@@ -33,7 +33,7 @@ KILLED = ["train", *[stage for stage in STAGES if stage != "train"]]
 VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
 LONGEST = 1800  # seconds of a command, on a busy machine
 SENTENCE = re.compile(r"^ *error: .+|^WorkflowError", re.M)
-# A job's program is known by the log that it is given: studies have programs of several stages.
+# The log that a job's program writes shows its stage: studies have programs of several stages.
 LOG = re.compile(rf"results/logs/({'|'.join(STAGES)})/")
 
 MINI = {"max_dialogs": 40}
@@ -47,7 +47,7 @@ DATA = {
     "sample_dialogs_generate": MINI,
     "sample_dialogs_whole": MINI,
 }
-# The short form: a run and one that stands on an MLM stage, of one dataset each, and few controls.
+# The short form: a run, and a run that starts from an MLM stage, of one dataset each; few controls.
 SHORT = {
     "sample_sop": {
         "data": {"source": ["sample_activitynet"], "stride": [0]},
@@ -89,14 +89,14 @@ def overlay(short: bool) -> dict:
 
 
 def results(folder: Path) -> dict[str, Path]:
-    """The files of results/ that are promised, by their place there."""
+    """The files of results/ that must be the same, by their place there."""
     place = folder / "results"
     files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
     return {name: file for name, file in files.items() if not NOT_RESULTS.search(name)}
 
 
 def promised(file: Path) -> object:
-    """What a result promises to say again: its bytes, without times."""
+    """The part of a result that must be the same again: its bytes, without times."""
     if file.name == "run.json":
         facts = json.loads(file.read_text())
         return {key: value for key, value in facts.items() if key not in TIMES}
@@ -111,7 +111,7 @@ def promised(file: Path) -> object:
 
 
 def differences(undisturbed: Path, disturbed: Path) -> list[str]:
-    """What differs between the results of two folders, one sentence a file."""
+    """The differences between the results of two folders, one sentence a file."""
     one, other = results(undisturbed), results(disturbed)
     both = sorted(one.keys() & other.keys())
     return [
@@ -207,7 +207,9 @@ def outlives(folder: Path) -> bool:
 
 
 def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[str, str]:
-    """The end after kills in a stage, training first: what an undisturbed run has, or not."""
+    """How a study ends after kills in a stage, training first: with the undisturbed results, or
+    not.
+    """
     stage, victim = KILLED[number % len(KILLED)], rng.choice(VICTIMS)
     for late in STAGES[STAGES.index(stage) :]:
         shutil.rmtree(folder / "results" / late, ignore_errors=True)
@@ -243,7 +245,7 @@ def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
         raise SystemExit(f"the dry run failed ({code}):\n{said[-2000:]}")
     found = defaultdict(list)
     for program, arguments in re.findall(r"python -m (scripts\.\S+) @(\S+)", said):
-        file = study / arguments  # that of a job under other arguments is not there
+        file = study / arguments  # missing if the job had other arguments
         text = file.read_text() if file.exists() else ""
         for name in re.findall(r"^--verify=(.+)$", text, re.M):
             listed = [name]
@@ -256,7 +258,7 @@ def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def kind_of(file: str) -> str:
-    """What a file is: its stage and its name, or its suffix where each has a name of its own."""
+    """The kind of a file: its stage and its name, or its suffix where all names differ."""
     place = Path(file)
     stage, one_of_many = place.parts[1], place.parts[1] in ("evaluate", "publish")
     return f"{stage}/{'*' + place.name[place.name.find('.') :] if one_of_many else place.name}"
@@ -280,8 +282,8 @@ def damage(folder: Path, file: str, how: str, beside: list[str], rng: random.Ran
 
 
 def differing(study: Path, folder: Path, file: str) -> list[str]:
-    """What differs after damage to a file, but for the file itself, and for manifests that were
-    taken away: they are written again when a job needs what they list.
+    """The differences after damage to a file. They leave out the file itself, and manifests that
+    were removed: these are written again when a job needs their files.
     """
     away = re.compile(rf"is missing: .*manifest\.json$|.*: {re.escape(file[8:])}$")
     return [one for one in differences(study, folder) if not away.match(one)]
@@ -290,7 +292,7 @@ def differing(study: Path, folder: Path, file: str) -> list[str]:
 def judge(
     study: Path, folder: Path, file: str, code: int | None, said: str, again: bool
 ) -> tuple[str, str]:
-    """The end of a command after damage to a file; again: whether what it writes is compared."""
+    """How a command ends after damage to a file; again: whether its new files are compared."""
     if code is None:
         return "hang", f"{file}: {said[-300:]}"
     if "Traceback" in said or "unexpected error" in said:
@@ -308,8 +310,8 @@ def judge(
 def damaged_reads(
     study: Path, folder: Path, rng: random.Random, share: float
 ) -> Iterator[tuple[str, str]]:
-    """The ends of programs of which one file that they read was damaged, its time kept: each kind
-    of file by each damage, or a share of these cases, each damage at least once.
+    """How programs end when one file that they read was damaged, its time unchanged. The cases are
+    each kind of file with each damage, or a share of these, each damage at least once.
     """
     read_by = {file: by for file, by in readers(study).items() if (study / file).is_file()}
     files_of = list(kinds(list(read_by)).values())
@@ -346,8 +348,8 @@ def damaged_reads(
 def damaged_study(
     study: Path, folder: Path, rng: random.Random, file: str, beside: list[str]
 ) -> tuple[str, str]:
-    """The end of the whole command after damage to a file. What is refused is mended as the
-    sentence says, and then the results are equal.
+    """How the whole command ends after damage to a file. If it refuses the file, the remedy of its
+    sentence is applied; then the results must be equal.
     """
     copy_of(study, folder)
     how = rng.choice(DAMAGES)

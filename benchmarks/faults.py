@@ -1,10 +1,13 @@
-"""Kill, damage, fill and lie to everything that timestride reads, and count how it ends.
+"""Kill, damage, fill and mislead all parts of timestride, and count how each case ends.
 
-A case ends well in one of four ways. It is refused by one sentence that names the place. The file
-is rewritten. All results are equal to those of an undisturbed run. Or the input, which is a user's
-own, is accepted, with whole files. A traceback, a hang, and a wrong end (another result, a half
-file, a refusal without a place) are faults: each is printed, its input goes to --keep, and the exit
-code is 1. The same seed gives the same cases, but for the moments of kills.
+A case ends well in one of four ways:
+  * One sentence that names the place refuses the input.
+  * The file is rewritten.
+  * All results are equal to those of an undisturbed run.
+  * The input, a user's own, is accepted, and the files are whole.
+These are faults: a traceback, a hang, and a wrong end (another result, a half file, a refusal
+without a place). Each fault is printed, its input goes to --keep, and the exit code is 1. The same
+seed gives the same cases, except for the moments of kills.
 
     python -m benchmarks.faults                          # a quarter of an hour on two cores
     python -m benchmarks.faults --share 5 --only inputs  # five times as many cases of one class
@@ -36,9 +39,9 @@ from tests.fuzz_targets_models import MODELS
 ENDS = ["refused", "rewritten", "equal", "accepted", "traceback", "hang", "wrong"]
 FAULTS = ENDS[4:]
 LONGEST = 120  # seconds of a case
-End = tuple[str, str]  # its name, and what is to be said of it
+End = tuple[str, str]  # its name, and the text about it
 
-# By class how a case is run, on which targets, and how many cases of each.
+# For each class how a case is run, on which targets, and how many cases of each target.
 FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
     "results of programs, damaged": (attempt_verified, list(MADE), 20),
     "full disks": (attempt_full, [name for name in TARGETS if TARGETS[name].outputs], 6),
@@ -51,7 +54,7 @@ FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
         50,
     ),
 }
-# By class how many cases there are.
+# For each class how many cases there are.
 DISTURBED = {"kills": 12, "results of a study, damaged": 1, "a study, damaged": 12}
 RECORDS = ["results/.records/*", ".snakemake/timestride/*", ".snakemake/timestride/*/*"]
 
@@ -75,7 +78,9 @@ def fuzzed_case(kind: str, target: str, seed: int, number: int, keep: Path) -> E
 
 
 def fuzzed(kind: str, given: argparse.Namespace) -> Iterator[End]:
-    """The ends of the cases of a class, in a process that a crash of a library costs alone."""
+    """The ends of the cases of a class. They run in a process of their own, so a crash of a library
+    costs only that process.
+    """
     _, targets, cases = FUZZED[kind]
     context, pool = multiprocessing.get_context("spawn"), None
     for target in targets:
@@ -141,7 +146,7 @@ def main(given: argparse.Namespace) -> int:
             chosen = [kind for kind in chosen if kind != "full disks"]
         study = cache(lambda: disturbed.undisturbed_study(Path(name, "undisturbed")))
         if set(chosen) & set(DISTURBED):
-            disturbed.readers(study())  # before two classes ask
+            disturbed.readers(study())  # before two classes ask for it
         with ThreadPoolExecutor(given.jobs) as threads:
             running = [
                 threads.submit(

@@ -1,12 +1,13 @@
-"""What a machine's GPU gives: one command, no network, no weights; prints a list to keep.
+"""The performance of a machine's GPU: one command, no network, no weights; prints a list to keep.
 
-agreement   a reduced study of every paradigm (that of benchmarks/disturbed.py) trains twice to the
-            same bytes; in fp32 without dropout its scores are compared with those of the CPU
-throughput  our loop beside a plain one and beside ours with compiled graphs
+agreement   a reduced study of every paradigm (that of benchmarks/disturbed.py) trains twice and
+            must give the same bytes; in fp32 without dropout its scores are compared with those of
+            the CPU
+throughput  our loop beside a plain loop and beside ours with compiled graphs
             (benchmarks/throughput.py), the share of the card's peak, and the memory
 
-What fails is a line, the others go on, and the exit code is 1. Killed and resumed runs on a GPU:
-`python -m benchmarks.faults --only kills` there.
+A failure is one line, the others continue, and the exit code is 1. For killed and resumed runs on a
+GPU: `python -m benchmarks.faults --only kills` there.
 
     python -m benchmarks.gpu > gpu.txt
     python -m benchmarks.gpu --tiny      # small, on the CPU: shows that it works, measures nothing
@@ -39,7 +40,7 @@ EXACT = {"precision": "fp32", "dropout": 0.0}
 
 
 def trained(folder: Path, device: str, tiny: bool, training: dict) -> Path:
-    """Train the runs of the reduced study in a new folder; tiny: of one of its experiments."""
+    """Train the runs of the reduced study in a new folder; tiny: only of one experiment."""
     study = overlay(short=tiny) | {"name": "gpu", "device": device}
     if tiny:
         study["run"] = ["sample_sop"]
@@ -51,7 +52,7 @@ def trained(folder: Path, device: str, tiny: bool, training: dict) -> Path:
 
 
 def rounding(one: Path, other: Path) -> str:
-    """How far the scores of the same runs in two folders are apart."""
+    """The difference between the scores of the same runs in two folders."""
     differences = [0.0]
     for file in one.glob("results/train/*/*/predictions.parquet"):
         left, right = (
@@ -111,7 +112,7 @@ def main(given: argparse.Namespace) -> int:
         try:
             for line in SECTIONS[title](given, device):
                 print(f"    {line}", flush=True)
-        except (Exception, SystemExit) as error:  # one that fails must not take the others with it
+        except (Exception, SystemExit) as error:  # a failure must not stop the others
             print(traceback.format_exc(), file=sys.stderr)
             print(f"    FAILED, {type(error).__name__}: {error}", flush=True)
             well = False

@@ -1,8 +1,9 @@
-"""The same requests of likelihood, by our own loop and by lm-evaluation-harness.
+"""The same likelihood requests, by our own loop and by lm-evaluation-harness.
 
-A decoder is asked all four studies on the sample corpora. Both read the same texts and score the
-same tokens (tests/workflow/test_harness.py compares the scores). CPU seconds of the whole command:
-ours begins with built datasets and ends with written scores, theirs begins with written tasks.
+A decoder is asked all four studies on the sample corpora. Both programs read the same texts and
+score the same tokens (tests/workflow/test_harness.py compares the scores). The result is CPU
+seconds of the whole command. Ours begins with built datasets and ends with written scores; theirs
+begins with written tasks.
 
     python -m benchmarks.harness --lm-eval lm_eval/bin/python --model FOLDER
 """

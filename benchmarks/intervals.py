@@ -1,13 +1,16 @@
-"""What the intervals cover, and what comparisons find, by simulation.
+"""How often intervals cover the truth, and how often comparisons find a difference, by simulation.
 
     python -m benchmarks.intervals --times 2000
 
 Groups of uneven size (log-normal) have shares that vary between them (within-group correlation
 0.15). Seeds agree on most examples, and differ in how good they are. A good 95 % interval covers
-the truth in 95 of 100 cases and is narrow. Then: two systems on the same examples, of which one is
-better by 5 points, compared by a paired difference and by intervals that do not overlap; and the
-slope over five strides of the same videos; and items that go together in two ways, as pairs of
-temporal NLI do by template and by pair of times. Prints Markdown.
+the truth in 95 of 100 cases and is narrow. Three comparisons follow:
+  * Two systems on the same examples, one better by 5 points, compared by a paired difference and by
+    intervals that do not overlap.
+  * The slope over five strides of the same videos.
+  * Items that belong together in two ways, as pairs of temporal NLI do by template and by pair of
+    times.
+Prints Markdown.
 """
 
 import argparse
@@ -23,7 +26,7 @@ from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.studies.temporal_nli.evaluate import weighted_f1
 
 LABELS = np.array([0.5, 0.3, 0.2])  # how often each label of the weighted F1 is the right one
-# Title, whether of the weighted F1, how uneven groups are, numbers of seeds.
+# Title, whether it is for the weighted F1, how uneven groups are, numbers of seeds.
 KINDS = [
     ("Shares", False, 0.7, (1, 2, 3, 5)),
     ("Shares, very uneven groups", False, 1.2, (1, 3)),
@@ -39,7 +42,7 @@ COMPARED = [
 ]
 
 
-# Templates, pairs of times, items, and how far (sd) a template and a pair of times shift a share.
+# Templates, pairs of times, items; and how far (sd) a template and a pair of times shift a share.
 TWO_WAYS = [
     (30, 500, 3000, 0.0, 0.0),
     (30, 500, 3000, 0.1, 0.0),
@@ -53,10 +56,10 @@ CROSSED += ["by template (%)", "by both (%)", "width by template (points)", "wid
 
 @dataclass(frozen=True)
 class World:
-    """What examples are drawn from.
+    """The distribution of examples.
 
     sd_seeds: how far a seed shifts the share of every group. own: the share of examples on which
-    seeds (and systems) do not agree more than by chance.
+    seeds (and systems) agree only by chance.
     """
 
     groups: int
@@ -74,7 +77,7 @@ def items(groups: int, right: float, seeds: int = 1, alone_share: float = 0.4) -
     return World(groups, right, seeds, 1, 0, 0, alone_share=alone_share)
 
 
-# What, the world, the gain of each system over the one before, the number of systems.
+# Title, the world, the gain of each system over the one before, the number of systems.
 CASES = [
     ("5 points, 300 items, independent systems", items(300, 0.88, alone_share=1), 0.05, 2),
     ("5 points, 300 items, 4 of 10 apart", items(300, 0.70), 0.05, 2),
@@ -107,8 +110,8 @@ def truth(world: World, draw: np.random.Generator) -> float:
 def answers(
     world: World, gains: list[float], draw: np.random.Generator
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """For each gain of a system the (seeds, n) right answers on the same examples;
-    their (n,) groups.
+    """For each gain of a system the (seeds, n) right answers on the same examples; and the (n,)
+    groups of the examples.
     """
     sizes = draw.lognormal(np.log(world.per_group), world.uneven, world.groups).round().clip(1)
     group = np.repeat(np.arange(world.groups), sizes.astype(int))
@@ -143,8 +146,8 @@ def confusion_tally(
 
 
 def true_f1(right: float) -> float:
-    """The weighted F1 where a share is right and the rest is spread evenly
-    over the other labels.
+    """The weighted F1 where a share is right and the rest is spread evenly over the other
+    labels.
     """
     confusion = np.where(np.eye(3) == 1, right, (1 - right) / 2) * LABELS[:, None]
     return float(weighted_f1(confusion, np.float64(1)))
@@ -179,11 +182,11 @@ def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.n
 def comparisons(
     world: World, gain: float, systems: int, times: int, resamples: int
 ) -> dict[str, float]:
-    """Systems in a row, each better by `gain` than the one before:
-    how often (%) the last stands out.
+    """Systems in a row, each better by `gain` than the one before: how often (%) a test finds the
+    last one better.
 
-    By intervals that do not overlap, and by the slope over the systems (of two, their difference),
-    and whether that covers the gain.
+    The tests are intervals that do not overlap, and the slope over the systems (of two, their
+    difference). Also whether the slope's interval covers the gain.
     """
     draw = np.random.default_rng([world.groups, world.seeds, 7])
     drawn = resampling(range(world.groups), resamples)
@@ -201,8 +204,8 @@ def comparisons(
 def two_ways(
     templates: int, times: int, items: int, sds: tuple[float, float], cases: int, resamples: int
 ) -> np.ndarray:
-    """In how many per cent of cases the interval by template, and that by template and pair of
-    times, covers a share of 0.7; and their mean widths in points.
+    """In how many per cent of cases two intervals cover a share of 0.7: by template, and by
+    template and pair of times. Also their mean widths in points.
     """
     draw, found = np.random.default_rng([templates, times, items]), np.zeros(4)
     for _ in range(cases):

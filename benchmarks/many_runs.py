@@ -1,11 +1,11 @@
-"""One study of many runs: what a dry run, evaluation and publication take,
-and how large its page is.
+"""One study of many runs: the cost of a dry run, of evaluation and of publication, and the size of
+its page.
 
-Sentence order at four strides of sample captions, by models that differ in name alone, five seeds
-each. One model and seed is trained. The other runs are made from it, with random scores around a
-level of each model's own: training a thousand says nothing of what comes after it. All else is the
-workflow's own, in a checkout in a temporary folder. Prints a table in Markdown, a column a number
-of runs.
+The study is sentence order at four strides of sample captions, by models that differ only in name,
+five seeds each. One model and seed is trained. The other runs are copies with random scores around
+a level of each model's own, since training does not matter for the later stages. All else is the
+workflow's own, in a checkout in a temporary folder. Prints a table in Markdown, one column for each
+number of runs.
 
     python -m benchmarks.many_runs --models 5 50
 """
@@ -32,7 +32,7 @@ MODEL = "my/tiny_bert"
 
 def write_model(folder: Path) -> None:
     """A tiny BERT of random weights in a checkout."""
-    import torch  # late: --help does without
+    import torch  # late: --help does not need it
     from transformers import AutoConfig, AutoModelForMaskedLM
 
     command = ["-m", "scripts.fetch.model", "--model", "tiny_bert", "--output", MODEL]
@@ -54,7 +54,7 @@ def study(name: str, models: int, seeds: list[int], strides: list[int]) -> dict:
         "data": {"source": "sample_activitynet", "stride": strides},
         "training": training,
     }
-    # a folder, as of a fetched model: runs of a tiny one that is written would share a process
+    # a folder, as of a fetched model: a model that is written here would share one process
     entries = {
         model: {"folder": MODEL, "licence": "MIT", "title": model.replace("_", " ")}
         for model in names
@@ -95,7 +95,7 @@ def missing_runs(folder: Path, listed: Path) -> None:
 
 
 def column(folder: Path, models: int, strides: list[int]) -> dict[str, str]:
-    """What a study of so many models takes, by what is measured."""
+    """The cost of a study of `models` models, by what is measured."""
     configuration = study(f"models_{models}", models, SEEDS, strides)
     name = configuration["name"]
     results, dry = folder / "results", "{:.0f} s, {:.0f} CPU s, {:,.0f} MiB"
@@ -104,7 +104,7 @@ def column(folder: Path, models: int, strides: list[int]) -> dict[str, str]:
         "a dry run before training": dry.format(*workflow(folder, configuration, "-n")),
     }
     missing_runs(folder, folder / f"{name}.txt")
-    seconds, processors, _ = workflow(folder, configuration)  # its memory is Snakemake's alone
+    seconds, processors, _ = workflow(folder, configuration)  # the memory is only Snakemake's
     found["evaluate and publish"] = f"{seconds:.0f} s, {processors:.0f} CPU s"
     jobs = {
         file.stem: json.loads(file.read_text().splitlines()[0])

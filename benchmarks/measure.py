@@ -1,4 +1,4 @@
-"""What the benchmarks share: ways that take turns, the cost of a command, a checkout, tables."""
+"""Code that the benchmarks share: ways in turn, the cost of a command, a checkout, tables."""
 
 import argparse
 import json
@@ -29,10 +29,10 @@ def in_turn(
     warm: int = 1,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Seconds of each way over so many turns, the ways one after the other in each.
+    """Seconds of each way over `turns` turns; each turn takes the ways one after the other.
 
-    warm: turns before, which do not count. By default the clock counts CPU seconds of this
-    process, of which other work on the machine takes none.
+    warm: turns before, which do not count. By default the clock counts CPU seconds of this process,
+    so other work on the machine does not count.
     """
     seconds = dict.fromkeys(ways, 0.0)
     for turn in range(warm + turns):
@@ -53,7 +53,7 @@ def ratios(seconds: dict[str, float], items: int) -> str:
 
 
 def memory(process: psutil.Process) -> float:
-    """MiB of a process and those below it, shared parts one time; 0 for one that has ended."""
+    """MiB of a process and its descendants, shared parts one time; 0 for an ended process."""
     with suppress(psutil.Error):
         processes = [process, *process.children(recursive=True)]
         return sum(one.memory_full_info().pss for one in processes) / 2**20
@@ -65,7 +65,7 @@ def measured(
 ) -> tuple[float, float, float]:
     """Seconds by the clock, CPU seconds and peak memory in MiB of a command of Python.
 
-    The processes that it starts count, too. output: the file of what it prints.
+    The processes that it starts count, too. output: the file for its printed text.
     """
     before, begun, peak = os.times(), time.perf_counter(), 0.0
     with open(output or os.devnull, "w") as text:
@@ -99,7 +99,7 @@ def checkout(folder: Path) -> Path:
 
 
 def workflow(folder: Path, configuration: dict, *options: str) -> tuple[float, float, float]:
-    """What the workflow takes in a checkout, as measured(); its text is in <name>.txt."""
+    """The cost of the workflow in a checkout, as measured(); its text is in <name>.txt."""
     name = configuration["name"]
     (folder / f"{name}.json").write_text(json.dumps(configuration))
     command = ["-m", "snakemake", *options, "--cores", 2, "--configfile", f"{name}.json"]

@@ -1,8 +1,8 @@
 """Our training loop beside a plain one over the same texts, as ratios in one run.
 
-The plain loop is the recipe of transformers' run_glue example: batches in random order, each padded
-to its longest text by a collator in a DataLoader, fused AdamW, clipped gradients, autocast; no
-deterministic mode. It scores in the order of the file. Ours is
+The plain loop is the recipe of transformers' run_glue example. Its batches are in random order, and
+a collator in a DataLoader pads each to its longest text. It has fused AdamW, clipped gradients and
+autocast, but no deterministic mode. It scores in the order of the file. Ours is
 scripts/train/{step,scoring}.py as the stage uses them; it always scores in fp32.
 
 Models are built from configuration, untrained. Texts are random tokens, as many as the words of
@@ -33,7 +33,7 @@ from scripts.train.early_end import Stop
 
 TRAINING = {"learning_rate": 2e-5, "warmup_ratio": 0.1, "weight_decay": 0.01, "gradient_clip": 1.0}
 SEED = 1
-STEPS = 1_000_000  # of the schedule: the rate is as good as constant
+STEPS = 1_000_000  # of the schedule: so many that the rate is nearly constant
 PADDING = {"input_ids": 0, "token_type_ids": 0}
 
 
@@ -74,7 +74,7 @@ def examples_of(model: Model, n: int) -> Examples:
     """n pairs of random tokens, as long as ActivityNet's (log-normal, median 14 words a text)."""
     draw = np.random.default_rng(0)
     words = np.exp(draw.normal(np.log(14), 0.40, (2, n))).round().astype(int).clip(1)
-    lengths = (words.sum(0) + 3).clip(max=model.max_length)  # special tokens come to them
+    lengths = (words.sum(0) + 3).clip(max=model.max_length)  # three special tokens are added
     vocabulary = model.options.get("vocab_size", 30_522)
     tokens = Ragged.of(draw.integers(5, vocabulary, lengths.sum()), lengths)
     return Examples({"input_ids": tokens}, draw.integers(0, 2, n), np.arange(n), 0)
@@ -159,7 +159,7 @@ class Plain:
         self.batches = chain.from_iterable(repeat(DataLoader(rows, shuffle=True, **options)))
 
     def forward(self, batch: dict[str, torch.Tensor]):
-        """What the network says of a batch."""
+        """The network's output for a batch."""
         batch = {name: part.to(self.device, non_blocking=True) for name, part in batch.items()}
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             return self.network(**batch)
@@ -182,7 +182,7 @@ class Plain:
 
 
 def collate(rows: list[tuple[torch.Tensor, int]]) -> dict[str, torch.Tensor]:
-    """Rows padded to the longest of them; no token of theirs is 0."""
+    """Rows padded to the longest row; none of their tokens is 0."""
     ids, labels = zip(*rows)
     padded = pad_sequence(ids, batch_first=True)
     return {
@@ -200,7 +200,7 @@ def set_modes(deterministic: bool) -> None:
 
 
 def clock_of(accelerator: Accelerator) -> Callable[[], float]:
-    """CPU seconds of this process; of a GPU the time by the clock, once it is done."""
+    """CPU seconds of this process; for a GPU the clock's time, after its work is done."""
 
     def seconds() -> float:
         torch.cuda.synchronize()
@@ -214,7 +214,7 @@ def seconds_of(
 ) -> dict[str, dict[str, float]]:
     """Seconds of each loop to learn from n examples, and of each to score them.
 
-    compiled: also our loop with compiled graphs, which an epoch before makes.
+    compiled: also our loop with compiled graphs, which an epoch before the timing makes.
     """
     examples, clock, steps = examples_of(model, n), clock_of(accelerator), -(-n // model.batch_size)
     loops = {
