@@ -67,7 +67,7 @@ def clean_split(
     videos: dict[str, Captions], source: str, split: str
 ) -> tuple[pd.DataFrame, list[Count]]:
     """One split (thousands of videos, not millions) as a table of captions,
-    and what was found and done.
+    and the counts of what was found and changed.
 
     Sorted by video_id and start time; equal times keep the order of the file. A sentence is dropped
     only for an empty text or a time that is not a finite number. Odd times are counted and stay.

@@ -1,4 +1,4 @@
-"""What the cleaners share: their arguments, reading entries of a known shape,
+"""Code that the cleaners share: their arguments, reading entries of a known shape,
 and writing all or nothing.
 
 Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv

@@ -120,7 +120,7 @@ def same_words(texts: pd.Series) -> pd.Series:
 
 
 def narrow(text: str) -> str:
-    """Full-width characters of a text as plain ones; the rest as it is."""
+    """Full-width characters of a text as plain ones; the rest is unchanged."""
     return WIDE.sub(
         lambda found: unicodedata.normalize("NFKC", found.group().translate(STOPS)), text
     )
@@ -168,7 +168,7 @@ def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, pd.Series]]:
 
 def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.DataFrame, list[Count]]:
     """One split as a table of turns (schema dialogs, duplicate_of still missing),
-    and what was found and done.
+    and the counts of what was found and changed.
     """
     lines = pd.Series(lines_in(text, where), dtype=object)
     pieces = lines.str.split(END)

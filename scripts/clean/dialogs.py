@@ -53,7 +53,7 @@ SPLITS = ("train", "validation")
 VALIDATION_SHARE = 0.1
 CHUNK = 1 << 23  # bytes of JSONL read at a time
 ROWS = 1 << 16  # rows of Parquet read at a time
-# The columns of a Parquet file as they are read, and which types may stand for them.
+# The columns of a Parquet file, the types that they are read as, and the types that they may have.
 NEEDED = {"dialog_id": pa.string(), "turn": pa.int64(), "text": pa.string()}
 MAY_BE = {
     "dialog_id": "text or whole numbers",

@@ -53,7 +53,7 @@ WIKIHOW = {
     "Work World",
     "Youth",
 }
-VIDEO = "activitynet~"  # what a video's id begins with in source_id
+VIDEO = "activitynet~"  # the beginning of a video's id in source_id
 
 
 class Item(msgspec.Struct):

@@ -37,7 +37,7 @@ class Step(msgspec.Struct):
 
 
 class Entry(msgspec.Struct):
-    """What is used of one video under one prompt."""
+    """The used fields of one video under one prompt."""
 
     v_duration: float
     steps: list[Step]
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct):
 
 def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]]:
     """The videos of one file that have steps, by id without `.mp4`,
-    and the counts of what was left out.
+    and the counts of the videos left out.
     """
     prompts = shaped(read_json(file), dict[str, dict[str, object]], str(file))
     videos: dict[str, Captions] = {}

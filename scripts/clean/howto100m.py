@@ -116,7 +116,7 @@ def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
     )
     for at in (np.zeros_like(size), size - 1, size // 2):  # single bytes differ in nearly all pairs
         pairs = pairs[characters[(first + at)[pairs]] == characters[(second + at)[pairs]]]
-    # Compare what is left byte by byte, all pairs at once.
+    # Compare the remaining pairs byte by byte, all at once.
     sizes = size[pairs].astype(np.int64)
     begins = np.cumsum(sizes) - sizes
     within = np.arange(sizes.sum()) - np.repeat(begins, sizes)
@@ -241,7 +241,7 @@ def clean_batch(
     )
 
 
-# ---- What is written
+# ---- The files that are written
 
 
 class Shards:
@@ -289,7 +289,7 @@ class Shards:
 
 
 def read_listing(file: Path) -> pa.Table:
-    """The videos of HowTo100M_v1.csv and their categories, each text of which is held once."""
+    """The videos of HowTo100M_v1.csv and their categories; memory holds each text once."""
     category = pa.dictionary(pa.int32(), pa.string())
     types = {"video_id": pa.string(), **dict.fromkeys(CATEGORIES, category)}
     try:
@@ -316,13 +316,13 @@ class VideoTable:
         self.listed, self.without = 0, Counter()
 
     def add(self, videos: pa.Table) -> None:
-        """Add videos, each of which is new."""
+        """Add videos, all of them new."""
         self.held.append(videos)
         if sum(map(len, self.held)) >= ROWS:
             self.write()
 
     def write(self) -> None:
-        """Write what is held."""
+        """Write the videos in memory."""
         if not self.held:
             return
         videos = pa.concat_tables(self.held)
@@ -336,7 +336,7 @@ class VideoTable:
         self.writer.write_table(videos.select(VIDEOS.names).cast(self.writer.schema))
 
     def finish(self) -> list[Count]:
-        """Write what is left; returns what the listing lacks, and what is only there."""
+        """Write the last videos; returns how many the listing lacks, and how many only it has."""
         self.write()
         others = pc.count_distinct(self.listing["video_id"]).as_py() - self.listed
         return [

@@ -246,7 +246,7 @@ def texts_of(values: list) -> tuple[pa.Array, np.ndarray]:
 
 
 def as_batch(read: list[tuple[str, Video, int]]) -> pa.RecordBatch:
-    """A batch of what Videos gives. Cuts longer lists of a video in place."""
+    """A batch of videos from Videos. Cuts longer lists of a video in place."""
     names, videos, ends = zip(*read)
     sizes = np.array([(len(one.start), len(one.end), len(one.text)) for one in videos])
     shortest, longest = sizes.min(axis=1), sizes.max(axis=1)
@@ -313,7 +313,7 @@ def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
     while True:
         try:
             batch = connection.recv()
-        except (EOFError, OSError):  # in front of what it sends, or amid it
+        except (EOFError, OSError):  # before it sends a batch, or in the middle of one
             raise UserError(
                 f"{file}: the process that reads it was ended from outside, most often "
                 "for want of memory; give the job more of it (mem_mb), then give the "

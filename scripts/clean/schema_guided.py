@@ -45,14 +45,14 @@ FILES = {"train": "train_*.json", "validation": "dev_*.json"}
 
 
 class Turn(msgspec.Struct):
-    """What is used of a turn."""
+    """The used fields of a turn."""
 
     speaker: Literal["USER", "SYSTEM"]
     utterance: str
 
 
 class Dialog(msgspec.Struct):
-    """What is used of a dialog."""
+    """The used fields of a dialog."""
 
     dialogue_id: str
     turns: list[Turn]
@@ -80,7 +80,7 @@ def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
 
 def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
     """One split as a table of turns (schema dialogs, duplicate_of still missing),
-    and what was found and done.
+    and the counts of what was found and changed.
     """
     turns, dialogs = read_split(files)
     turns["text"] = joined(turns["raw"])
