@@ -1,7 +1,7 @@
 """Temporal quantities in texts: they are found, joined with their neighbours, and separated from
 expressions that only look like a quantity.
 
-Not a program. scripts/text/unit_normalization.py lists what is no quantity.
+Not a program. scripts/text/unit_normalization.py lists the expressions that are no quantity.
 """
 
 import re

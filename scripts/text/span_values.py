@@ -1,5 +1,5 @@
-"""What a temporal expression stands for, as a text that is equal for expressions
-that mean the same.
+"""The value of a temporal expression: a text that is equal for expressions with the same
+meaning.
 
     two weeks, 14 days, a fortnight                        1209600 s
     half an hour, 30 minutes, about thirty minutes         1800 s

@@ -10,7 +10,7 @@ resources/temporal_patterns.yaml.
               weekends), age (five years old)
     numeral   whether a digit, a number word (two, half, a dozen, thousands of) or an ordinal stands
               in it; "a" is none
-    value     what it stands for, the same for "two weeks" and "14 days"
+    value     its meaning, the same for "two weeks" and "14 days"
               (scripts/text/span_values.py)
 
 --spacy-model is optional. It adds the DATE and TIME entities of an installed statistical pipeline

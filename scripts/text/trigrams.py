@@ -111,7 +111,7 @@ def learn(table: pd.DataFrame) -> Trigrams:
 
 
 def look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """(n,) the values of the wanted keys, 0 for those that are not there; keys: sorted."""
+    """(n,) the values of the wanted keys, 0 for missing keys; keys: sorted."""
     if not len(keys):
         return np.zeros(len(wanted))
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
