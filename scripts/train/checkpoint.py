@@ -1,5 +1,5 @@
-"""A run's checkpoint: what a killed run needs to go on to the same numbers,
-in one file that is whole or refused.
+"""A run's checkpoint: all that a killed run needs to continue to the same numbers, in one file that
+is whole or refused.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not no
 
 
 class _Hashed:
-    """A file that hashes what is written.
+    """A file that hashes the bytes that are written to it.
 
     An error waits in `failed`, since torch would turn it into errors of its own.
     """

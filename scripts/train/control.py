@@ -138,7 +138,7 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
 
 
 def tied(labels: int) -> Scores:
-    """A function from a table to (n, labels) log-probabilities: all labels alike."""
+    """A function from a table to (n, labels) log-probabilities, equal for all labels."""
     return lambda table: np.full((len(table), labels), -np.log(labels))
 
 
@@ -358,7 +358,7 @@ def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
 def predict_searched(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
 ) -> tuple[dict[str, np.ndarray], pa.Table, Found]:
-    """Search for the control of a view. Returns what predict() returns, and what was chosen."""
+    """Search for the control of a view. Returns the result of predict(), and the chosen learner."""
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train = train[keyed_hash(train["group_id"], DRAW) <= most_groups(train)]
     found = search(view, train, len(method["labels"]), method["exchangeable"])

@@ -113,7 +113,7 @@ def remedies(training: dict, learns: bool = True) -> str:
 
 # ---- the model is broken
 
-# modules whose code reads the files, or works with what the libraries read
+# modules whose code reads the files, or works with their content
 READERS = ("transformers.", "tokenizers", "scripts.train.batches")
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class State:
-    """How far a run is; what a checkpoint keeps beside the weights and the optimizer."""
+    """How far a run is: the part of a checkpoint beside the weights and the optimizer."""
 
     epoch: int = 0  # finished epochs
     step: int = 0  # finished steps of the next epoch

@@ -8,7 +8,7 @@ a run without training.
   README.md      a model card
   kept.json      what the weights are, and the sha256 of each file
 
-The digest covers all that decides what is learnt, and nothing about evaluation. So a run with
+The digest covers all that decides the weights, and nothing about evaluation. So a run with
 another evaluation finds the same weights. No rule declares them, so Snakemake never deletes them.
 Standard library only: this code runs before torch is imported.
 """

@@ -255,7 +255,7 @@ def learn(
 @dataclass
 class Trained:
     """The result of a run: its state, its predictions (schema predictions; None where the run makes
-    a model), and what they were computed from.
+    a model), and the objects that they were computed from.
     """
 
     state: State

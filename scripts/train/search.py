@@ -419,7 +419,7 @@ def with_threshold(scores: Numbers, threshold: float) -> Numbers:
 def with_even_odds(
     view: View, train: pd.DataFrame, left_out: np.ndarray, scores: Numbers
 ) -> Numbers:
-    """Scores of a learner as they are measured: log-probabilities that are even at the decision
+    """A learner's scores for evaluation: log-probabilities that are even at the decision
     threshold. left_out: its scores of the training split, cross-fitted.
     """
     if view.whole:

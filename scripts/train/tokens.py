@@ -1,5 +1,5 @@
-"""Tokenized splits, kept by what they were made from:
-a dataset is tokenized once for all runs with the same tokenizer.
+"""Tokenized splits, kept under a digest of their origin. So a dataset is tokenized once for all
+runs with the same tokenizer.
 
 <folder>/<digest>/ holds one .npy a field and facts.json. Any of it may be deleted at any time.
 """

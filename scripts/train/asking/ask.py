@@ -274,7 +274,7 @@ def model_of(
 
 
 def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
-    """Ask, and write what was found."""
+    """Ask, and write the result."""
     from scripts.train.splits import read_split, read_tables  # late: both import torch
 
     began, echoes = time.time(), echoed(job["prompt"])

@@ -74,7 +74,7 @@ class Reading:
         self.frame, self.is_cut = texts.frame, np.zeros(len(texts.frame), bool)
 
     def cut(self, kept: Kept) -> list[str]:
-        """Cut texts that are too long, all texts of a context alike; returns those to ask again."""
+        """Cut too long texts, equally for all texts of a context; returns those to ask again."""
         echoes = Echoes(kept)
         tokens = tokens_of(echoes, self.frame)
         room, groups = self.max_length - echoes.front, groups_of(self.frame["context"])

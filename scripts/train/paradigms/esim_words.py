@@ -116,7 +116,7 @@ class WordVectors(torch.nn.Module):
     def forward(
         self, input_ids: torch.Tensor, lengths: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """(rows, width) numbers → (rows, width, dimension) vectors, and the lengths as they are."""
+        """(rows, width) numbers → (rows, width, dimension) vectors, and the same lengths."""
         return self.table(input_ids), lengths
 
 

@@ -4,7 +4,7 @@ A paradigm is a module scripts/train/paradigms/<name>.py with a class Paradigm: 
 esim, fill, generate, pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder,
 the job and the tables, after the caller has seeded torch. It holds
 
-  tokenizer, network   what is trained or asked
+  tokenizer, network   the model that is trained or asked
   width                how many scores an example gets
   padding              {field: number that pads it}, for collate()
 """
