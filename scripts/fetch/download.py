@@ -38,7 +38,7 @@ class Absent(NoFile):
     """The place of the file answers that it has none."""
 
 
-# ---- What the programs share
+# ---- Code that the programs share
 
 
 def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argparse.ArgumentParser:
@@ -246,8 +246,8 @@ def download(
       pin         where its sha256 and size are written down, for messages
       size, most  the bytes that it must, or may, have (None: not known)
       archive     the caller verifies its members instead
-      otherwise   a function that writes the file where the mirror has none, in place of the URLs; it
-                  returns from where the file came
+      otherwise   a function, used instead of the URLs, that writes the file where the mirror has
+                  none; it returns from where the file came
 
     A verified file that a failed fetch left under `partial` is used again. Raises NoFile when no
     place has the file. Raises UserError when the mirror does not answer, or hash or size differ.

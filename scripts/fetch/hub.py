@@ -256,5 +256,5 @@ class Hub(Origin):
 
 
 def one_file(name: str, wanted: dict, pin: str, partial: Path, mirror: str | None) -> Hub:
-    """The model of which one file is wanted: {hub, revision, file, sha256}."""
+    """A model, to fetch one of its files: {hub, revision, file, sha256}."""
     return Hub(name, wanted | {"files": {wanted["file"]: wanted["sha256"]}}, pin, partial, mirror)

@@ -1,4 +1,4 @@
-"""What the sample programs share: texts, arguments, ids as YouTube's, zips of the same bytes."""
+"""Code of all sample programs: texts, arguments, ids as YouTube's, zips of the same bytes."""
 
 import argparse
 import zipfile
