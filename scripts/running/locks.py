@@ -1,5 +1,5 @@
-"""Locks that the kernel releases when their process ends, also on file systems without locks.
-Standard library only.
+"""Locks that the kernel releases when their process ends. A file system may have no locks. Standard
+library only.
 """
 
 import errno
