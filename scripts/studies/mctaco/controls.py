@@ -102,7 +102,7 @@ def read(answers: pd.Series) -> pd.DataFrame:
 
 
 def log(numbers: pd.Series) -> pd.Series:
-    """Natural logarithms, of what is above zero."""
+    """Natural logarithms of positive numbers; NaN for all others."""
     return np.log(numbers.where(numbers > 0))
 
 

@@ -26,7 +26,7 @@ TIMES = re.compile(rf"\b{TIME}", re.I)
 LEADING = re.compile(
     rf"\b((?:[^\W\d_]+\s+(?:less|more)\s+than)|[^\W\d_]+)\s+(?:the\s+)?{TIME}", re.I
 )
-# Where thresholds lie: each number up to 31, then 6 % apart; of four digits, each year.
+# The thresholds: each number up to 31, then 6 % apart; for numbers of four digits, each year.
 THRESHOLDS = np.unique(np.rint(np.r_[1:32, 31 * 1.06 ** np.arange(80)])).astype(int)
 YEARS = np.arange(1900, 2101)
 
