@@ -245,7 +245,7 @@ def clean_batch(
 
 
 class Shards:
-    """Writes the captions of one split into files of so many videos; the manifest comes last."""
+    """Writes the captions of one split into files of equally many videos, then the manifest."""
 
     def __init__(self, folder: Path, videos_per_shard: int, provenance: dict):
         self.folder, self.most, self.provenance = folder, videos_per_shard, provenance

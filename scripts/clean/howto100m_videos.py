@@ -308,7 +308,7 @@ def send_all(file: Path, receives: Connection, connection: Connection) -> None:
 def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
     """The batches that send_all() sends.
 
-    Raises its error; UserError where its process is no more.
+    Raises the error that it sends, and UserError where its process has ended.
     """
     while True:
         try:

@@ -125,7 +125,7 @@ EVENT_COLUMNS = {
 
 
 def read(file: Path, columns: list[str]) -> pd.DataFrame:
-    """The named columns of a CSV file, as text but for those of NUMBERS and TRUTHS."""
+    """The named columns of a CSV file, as text except those of NUMBERS and TRUTHS."""
     table = csv_of(file, columns)
     for name in NUMBERS & set(columns):
         table[name] = numbers_of(table[name], file)

@@ -23,7 +23,7 @@ from scripts.running.program import UserError, execute, log, parser, shown
 
 def read_tensors(file: Path) -> dict[str, torch.Tensor]:
     """The tensors of a pickled state_dict, each with memory of its own. Raises UserError for a
-    pickle of anything else, which is not run.
+    pickle of anything else, whose code never runs.
     """
     try:
         found = torch.load(file, map_location="cpu", weights_only=True)

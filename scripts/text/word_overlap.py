@@ -39,7 +39,7 @@ def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def runs_of(texts: pd.Series, length: int = RUN) -> pd.DataFrame:
-    """Every run of so many words in the texts: text (its place),
+    """Every run of `length` words in the texts: text (its place),
     at (the place of its first word in it), run (a hash).
     """
     words, counts = words_of(texts)

@@ -206,7 +206,7 @@ def trained_state(network: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
-    """Put the result of trained_state() back into a network like that one; frozen weights stay.
+    """Put the result of trained_state() into a network of the same kind; frozen weights stay.
 
     Raises RuntimeError for the state of another network.
     """

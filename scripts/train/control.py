@@ -324,7 +324,7 @@ def facts_of(
 def predict(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
 ) -> tuple[dict[str, np.ndarray], pa.Table]:
-    """Fit one control: its scores of the splits to measure on,
+    """Fit one control: its scores of the evaluation splits,
     and its predictions (schema predictions).
     """
     method, selection = job["method"], "last" if learns(job["control"]) else "direct"
@@ -385,7 +385,7 @@ def said_of(found: Found) -> str:
 def measure(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path
 ) -> None:
-    """Fit one control and write its predictions of the splits to measure on,
+    """Fit one control and write its predictions of the evaluation splits,
     history.parquet and run.json.
     """
     started, method, learnt = time.time(), job["method"], learns(job["control"])

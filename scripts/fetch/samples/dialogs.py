@@ -238,7 +238,7 @@ def instance(chance: Random, turns: list[Turn], extra: bool) -> dict | None:
 
 
 def challenge(by_split: dict[str, list[list[Turn]]], wanted: int, seed: int) -> list[dict]:
-    """An instance of each of some dialogs: an eighth and a fortieth of `wanted`."""
+    """One instance for each of some dialogs: an eighth, and a fortieth of extras, of `wanted`."""
     chance = Random(seed + 1_000_003)  # the dialogs are the same whether a challenge is made or not
     dialogs = {" ".join(map(text_of, one)): one for split in by_split.values() for one in split}
     order = list(dialogs.values())

@@ -40,7 +40,7 @@ from scripts.data.tables import CAPTIONS, ENDINGS, provenance_of, read_complete,
 from scripts.studies.hellaswag.tables import CHOICES
 
 MOST = 4  # captions in a row that an item is made of
-PARTED, DRAWN = 23, 24  # mark the draws: of articles, of items to learn from
+PARTED, DRAWN = 23, 24  # mark the draws: of articles, of training items
 LEARNT, MEASURED = "learnt", "measured"  # the use of a video in sentence order
 
 

@@ -74,7 +74,7 @@ def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) 
 
 
 def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
-    """The rows of `wanted` questions. Raises UserError when there are not so many."""
+    """The rows of `wanted` questions. Raises UserError when there are fewer."""
     names = pd.Series(rows["group_id"].unique(), dtype=object)
     if wanted > len(names):
         raise UserError(

@@ -28,7 +28,7 @@ from scripts.studies.strided_sop.controls import VIEWS
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train.search import FOLD, FOLDS, LEAST_FOLDS, Search, as_margin
 
-MOST = 30_000  # pairs to learn from: bounds time and memory on a large corpus
+MOST = 30_000  # training pairs of the judge: bounds time and memory on a large corpus
 AT_ONCE = 10_000  # pairs judged at a time
 STRATUM = 50  # pairs that count as equally sure
 # Marks of three draws: the pairs to learn from, the pairs that are kept, and their order for the

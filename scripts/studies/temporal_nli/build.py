@@ -78,7 +78,7 @@ def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFram
 def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templates") -> set[str]:
     """All names, or the `wanted` whose hash is lowest.
 
-    Raises UserError when there are not so many.
+    Raises UserError when there are fewer.
     """
     known = pd.Series(names.unique(), dtype=object)
     if wanted is None:

@@ -1,4 +1,4 @@
-"""Ask a model in words: it reads lettered options and writes its answer, which is read by rule.
+"""Ask a model in words: it reads lettered options and writes its answer. A rule reads the answer.
 
 The model is on this machine, or behind an API (--api). A model behind an API may also be asked how
 likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked one time.
@@ -179,7 +179,7 @@ def draw_shots(job: dict, tables: dict[str, pa.Table], data: Path) -> list[dict[
 
 
 def warn(job: dict, split: str, questions: Questions, said: list[str], lost: np.ndarray) -> None:
-    """Say how many answers cannot be read, with one of them."""
+    """Log how many answers cannot be read, with an example."""
     at = questions.question[int(lost.argmax())]
     log.warning(
         "warning: %s: %s: %.1f %% of the answers cannot be read and count as wrong; one is %r",

@@ -1,5 +1,5 @@
-"""A table's examples as texts for a language model. A text has a context and a scored part; two texts
-are equal if both parts are.
+"""A table's examples as texts for a language model. A text has a context and a scored part. Two
+texts are equal if both parts are.
 
 Texts are columns of pandas, filled a column at a time. Equal texts are held, and read, only once.
 """
