@@ -107,8 +107,8 @@ def rounded(scores: np.ndarray, bits: int) -> np.ndarray:
 
 
 def ranks(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
-    """(n, 2 × labels) the rank of each score among the labels of its example, and the rank of each
-    label's score among the examples of a choice.
+    """(n, 2 × labels) two ranks: of each score among the labels of its example, and of each label's
+    score among the examples of a choice.
     """
     among = pd.DataFrame(scores).groupby(choices).rank("dense").to_numpy()
     return np.hstack([rankdata(scores, "dense", axis=1, nan_policy="omit"), among])

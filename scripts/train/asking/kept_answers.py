@@ -25,7 +25,7 @@ class Kept:
     """The answers that a run has got, in a file of JSON lines: {key, answer}.
 
     An answer's key holds the model, how it is asked, the turns before the question (shots) and the
-    question, but not the rule by which it is read.
+    question. The rule that reads the answer is not part of it.
     """
 
     def __init__(self, file: Path, job: dict, shots: Sequence[dict[str, str]] = ()):
