@@ -13,6 +13,7 @@ one that begins with `-` go to Snakemake. The call of Snakemake is printed, for 
 
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Iterable
 from itertools import takewhile
@@ -104,6 +105,7 @@ def help_of(words: list[str]) -> str | None:
 
 def main(words: list[str]) -> None:
     if text := help_of(words):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` has read enough
         print(text)
         sys.exit()
     try:
