@@ -62,7 +62,7 @@ class Job:
 
     def decides(self) -> str:
         """What Snakemake compares, as JSON."""
-        given = {key: value for key, value in self.options.items() if as_arguments(key, value)}
+        given = {key: value for key, value in self.options.items() if as_arguments({key: value})}
         return as_json({"options": given, "watched": self.watched, "files": self.files})
 
     def identity(self) -> str:
@@ -75,28 +75,25 @@ class Job:
         """The file of the arguments (@FILE). inputs: the rule's; the program checks that they are
         as an earlier stage left them.
         """
-        given = [
-            argument
-            for key, value in (self.options | self.places).items()
-            for argument in as_arguments(key, value)
-        ]
+        given = as_arguments(self.options | self.places)
         if self.files:
             given += [f"--manifest={self.places['output']}/manifest.json", "--listed", *self.files]
         read = sorted({file for file in inputs if file.startswith("results/")})
         return argument_file([*given, *(f"--verify={file}" for file in read)])
 
 
-def as_arguments(key: str, value) -> list[str]:
-    if value is None or value is False:
-        return []
-    if value is True:
-        return [f"--{key}"]
-    if isinstance(value, list | tuple):
-        return [
-            *([f"--{key}"] if key else []),
-            *(as_json(one) if isinstance(one, dict) else str(one) for one in value),
-        ]
-    return [f"--{key}={as_json(value) if isinstance(value, dict) else value}"]
+def as_arguments(options: dict) -> list[str]:
+    """Options on a command line, as Job has them; what is None or False is left out."""
+    found = []
+    for key, value in options.items():
+        if isinstance(value, list | tuple):
+            found += [f"--{key}"] if key else []
+            found += [as_json(one) if isinstance(one, dict) else str(one) for one in value]
+        elif value is True:
+            found.append(f"--{key}")
+        elif value is not None and value is not False:
+            found.append(f"--{key}={as_json(value) if isinstance(value, dict) else value}")
+    return found
 
 
 def several(jobs: list[Job], folder: str, files: list[str], manifest: str) -> Job:
@@ -237,9 +234,8 @@ class Jobs:
         """The cleaned tables of a dataset's sources, and their temporal expressions where the study
         has these.
         """
-        sources = dict.fromkeys(
-            [source, *self.work.beside(self.dataset_of(study, source, dataset)).values()]
-        )
+        beside = self.work.beside(self.dataset_of(study, source, dataset))
+        sources = dict.fromkeys([source, *beside.values()])
         places = (cleaned, spans) if self.work.studies[study].get("spans") else (cleaned,)
         return [place(one) for place in places for one in sources]
 
@@ -314,33 +310,19 @@ class Jobs:
                 **({"teaches": how["teaches"]} if taught else {}),
                 "exchangeable": exchangeable,
             }
-        known = {
-            key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")
-        } | {"labels": labels}
-        how = {
-            key: value
-            for key, value in study["methods"][run.method].items()
-            if key not in NOT_OF_TRAINING
-        }
-        prompt = (
-            {"prompt": self.prompts_by_wording(run.study, run.method)[run.wording]}
-            if run.wording
-            else {}
-        )
-        return known | {"makes_model": False} | how | {"paradigm": self.paradigm_of(run)} | prompt
+        known = {key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")}
+        known |= {"labels": labels, "makes_model": False} | study["methods"][run.method]
+        known["paradigm"] = self.paradigm_of(run)
+        if run.wording:
+            known["prompt"] = self.prompts_by_wording(run.study, run.method)[run.wording]
+        return {key: value for key, value in known.items() if key not in NOT_OF_TRAINING}
 
     def card_of(self, run: Run) -> dict:
         """What the card of kept weights says of the model and the data."""
         work, model = self.work, self.work.models[run.model]
         base = work.models[made[1]["model"]] if (made := stage_of(model)) else model
-        sources = {
-            name: {
-                key: work.sources[name][key]
-                for key in ("title", "licence", "citation")
-                if key in work.sources[name]
-            }
-            for name in sorted({run.dataset.source, work.measured_on(run.dataset.source)})
-        }
+        names = run.dataset.source, work.measured_on(run.dataset.source)
+        sources = fields_of(work.sources, names, ("title", "licence", "citation"))
         known = {
             key: model.get(key, base.get(key)) for key in ("title", "licence", "hub", "revision")
         }
@@ -372,11 +354,6 @@ class Jobs:
         names = [Path(file).name for file in MADE_MODEL] if found.begins_with else []
         if self.paradigm_of(found) in (ANSWER, ECHO):
             return self.ask(found)
-        keep = (
-            {"keep": config["keep"], "card": self.card_of(found)}
-            if config["keep"] != "none"
-            else {}
-        )
         return Job(
             "scripts.train.run",
             options=self.run_options(found),
@@ -391,7 +368,11 @@ class Jobs:
                 "hands-on": run in work.starts,
                 "merge-adapter": config["merge_adapter"],
                 **self.how_to_train(),
-                **keep,
+                **(
+                    {"keep": config["keep"], "card": self.card_of(found)}
+                    if config["keep"] != "none"
+                    else {}
+                ),
             },
             watched={"keep": config["keep"]},
             code=(
@@ -426,9 +407,9 @@ class Jobs:
     def read_by_batch(self, study: str, batch: str) -> list[str]:
         runs = self.runs_of(study, batch)
         files = [built(run.dataset) for run in runs]
-        without_model = self.work.controls | self.work.recorded
         for run in runs:
-            files += [] if run.name in without_model else self.work.start_files(run)
+            if run.name not in self.work.controls | self.work.recorded:
+                files += self.work.start_files(run)
         return list(dict.fromkeys(files))
 
     def train_batch(self, study: str, batch: str) -> Job:
@@ -520,11 +501,7 @@ class Jobs:
         equal.
         """
         work = self.work
-        experiments: dict[str, list[str]] = {}
         kinds: dict[str, dict] = {}
-        for experiment, names in work.plan.experiments.items():
-            for name in names:
-                experiments.setdefault(name, []).append(experiment)
         for run in work.runs.values():
             if run.name in work.controls or self.paradigm_of(run) in (ANSWER, ECHO):
                 continue  # a control takes a moment; an answer takes no step of learning
@@ -549,23 +526,19 @@ class Jobs:
                     "splits": work.splits(run.dataset.source),
                 },
             )
-            kind["experiments"] = list(
-                dict.fromkeys(
-                    [*kind["experiments"], *experiments.get(run.name, [f"stage of {run.model}"])]
-                )
-            )
+            named = [name for name, runs in work.plan.experiments.items() if run.name in runs]
+            experiments = kind["experiments"] + (named or [f"stage of {run.model}"])
+            kind["experiments"] = list(dict.fromkeys(experiments))
         return list(kinds.values())
 
     def fetched_models(self) -> dict[str, dict]:
         """The entries of the models that are fetched, and of those that these stand on."""
-        work, names = self.work, self.work.with_base_models(self.work.used_models)
+        models, names = self.work.models, self.work.with_base_models(self.work.used_models)
+        names |= {models[name]["encoder"] for name in names if "encoder" in models[name]}
         return {
-            name: work.models[name]
-            for name in sorted(
-                names
-                | {work.models[name]["encoder"] for name in names if "encoder" in work.models[name]}
-            )
-            if not {"control", "api"} & set(work.models[name])
+            name: models[name]
+            for name in sorted(names)
+            if not {"control", "api"} & set(models[name])
         }
 
     def rehearse_files(self) -> Job:
@@ -591,16 +564,11 @@ class Jobs:
         )
 
     def rehearse(self, threads: int) -> Job:
-        options = [
-            argument
-            for key, value in (self.how_to_train() | {"threads": threads}).items()
-            for argument in as_arguments(key, value)
-        ]
         study = {
             "jobs": self.rehearsed_runs(),
             "models": self.fetched_models(),
             "scored": 128,
-            "options": options,
+            "options": as_arguments(self.how_to_train() | {"threads": threads}),
             "vocabulary": str(self.work.root / "resources/sample_vocabulary.txt"),
         }
         return Job(
@@ -641,14 +609,9 @@ class Jobs:
 
     def evaluate_experiment(self, study: str, experiment: str) -> Job:
         work, people = self.work, self.work.people[experiment]
-        sources = presence_of(
-            fields_of(
-                work.sources,
-                work.measured_sources(study),
-                ("evaluate", "measured_on", "domain", "sample", "predictions"),
-            ),
-            ("sample",),
-        )
+        fields = ("evaluate", "measured_on", "domain", "sample", "predictions")
+        sources = fields_of(work.sources, work.measured_sources(study), fields)
+        sources = presence_of(sources, ("sample",))
         others = [
             f"{dataset.source}/{dataset.name}"
             for dataset in work.plan.datasets.values()
@@ -798,38 +761,31 @@ class Jobs:
             f"{key}={value if isinstance(value, str) else json.dumps(value)}"
             for key, value in (given.config or {}).items()
         ]
-        command = shlex.join(
-            [
-                "snakemake",
-                "--cores",
-                "all",
-                *(["--configfile", *files] if files else []),
-                *(["--config", *values] if values else []),
-            ]
-        )
+        command = "snakemake --cores all".split()
+        command += ["--configfile", *files] if files else []
+        command += ["--config", *values] if values else []
         runs = [
-            {"run": run.name, "study": run.study}
-            | {
+            {
+                "run": run.name,
+                "study": run.study,
                 "paradigm": paradigm_of_control(work.models[run.model]["control"], run.study)
                 if run.name in work.controls
-                else self.paradigm_of(run)
-            }
-            | {
+                else self.paradigm_of(run),
                 "programs": [
                     f"build/{run.study}",
                     *(
                         f"clean/{work.sources[source].get('cleaner', source)}"
                         for source in dict.fromkeys(work.sources_of(run.dataset))
                     ),
-                ]
+                ],
+                "sums_scores": work.studies[run.study].get("sums_scores", False),
+                **self.run_options(run),
             }
-            | {"sums_scores": work.studies[run.study].get("sums_scores", False)}
-            | self.run_options(run)
             for run in work.runs.values()
         ]
         study = self.published.recorded() | {
             "name": work.name,
-            "command": command,
+            "command": shlex.join(command),
             "metrics": self.metrics,
             "publish": work.pages,
             "train": "results/train",

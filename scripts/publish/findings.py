@@ -20,10 +20,12 @@ from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
+    best_of,
     cells_of,
     control_rows,
     people,
     preferred,
+    probe_rows,
     published,
 )
 from scripts.publish.scorecard.card import at, probe_names, replicates
@@ -82,23 +84,24 @@ def findings_of(
         source: entry | {"title": entry.get("short", entry.get("title", source))}
         for source, entry in sources.items()
     }
-    controls = control_rows(metrics, studies, sources).assign(way="control")
+    on_probes = probe_rows(metrics, studies, sources)
+    controls = control_rows(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
     has_model = bool((~metrics["method"].isin([*CONTROL_METHODS, "human"])).any())
     nothing = controls.iloc[:0].assign(above_p=np.nan)
-    cells = cells_of(metrics, studies, sources, networks) if has_model else nothing
+    cells = cells_of(on_probes, metrics, studies, networks) if has_model else nothing
     title, found = partial(system_title, models=with_released(models, sources)), []
     for name, study in studies.items():
         here = cells[cells["study"] == name]
         here = here.assign(above_p=intervals.holm(here["above_p"]))
         # Predictions that authors released were found elsewhere; they count if there are no others.
         here = here[here["method"] != "released"] if (here["method"] != "released").any() else here
-        rows = best_system(here) if len(here) else best_of(controls[controls["study"] == name])
+        rows = best_system(here) if len(here) else best_alone(controls[controls["study"] == name])
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
         printed = published(claims, probes, studies)
-        humans = pd.concat([people(metrics, studies, sources), printed[printed["who"] == "human"]])
+        humans = pd.concat([people(on_probes), printed[printed["who"] == "human"]])
         human = humans.drop_duplicates("probe").set_index("probe")["value"]
         is_clear = rows["above_p"] <= 1 - intervals.LEVEL
         is_near = (rows["above_low"] > -MARGIN) & (rows["above_high"] < MARGIN)
@@ -134,10 +137,10 @@ def system_title(name: str, models: dict) -> str:
     return "the same model, blind" if method_of_blind(name) else model_title(name, models)
 
 
-def best_of(controls: pd.DataFrame) -> pd.DataFrame:
-    best = controls.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
+def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
+    """The best control of each probe, which no number lies above."""
     nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
-    best = best.assign(**nothing, control=None)
+    best = best_of(controls).assign(**nothing, control=None)
     return best.sort_values("probe", ignore_index=True)
 
 

@@ -34,7 +34,7 @@ LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
 NAME = 50  # letters of a line of it
 MOST = 12  # models that a figure has a colour or panels for
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
-HEADING = 8  # points
+TITLE = 8  # points
 # text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
 SMALL["annotation_clip"] = False
@@ -140,14 +140,6 @@ def looks(
             look = look._replace(face=style.PAPER, line=DASHED if line else line)
         found[system] = look
     return found
-
-
-def palette(names: Iterable, line: object = "-") -> dict:
-    """A look for each of these, by its place alone."""
-    return {
-        name: Look(style.COLOURS[place % 6], style.MARKERS[place % 6], line)
-        for place, name in enumerate(names)
-    }
 
 
 def legend_of(
@@ -278,36 +270,6 @@ class Rows:
             draw_marks(axes, of_series, known[series], "y", flat=True, linestyle="", capsize=0)
 
 
-# ---- matrices
-
-
-def draw_matrix(
-    axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = None, size: float = 7
-) -> None:
-    """A matrix of shares, darker if larger, each with its text; blank without a share."""
-    values = shares.to_numpy(float)
-    texts = (shares * 100).map("{:.0f}".format) if texts is None else texts
-    axes.pcolormesh(
-        np.ma.masked_invalid(values),
-        cmap=style.shades(),
-        vmin=0,
-        vmax=1,
-        edgecolors=style.PALE,
-        linewidth=0.6,
-        zorder=1,
-    )
-    for (row, column), share in np.ndenumerate(values):
-        if not np.isnan(share):
-            text, look = texts.iloc[row, column], {"fontsize": size, "color": style.on_shade(share)}
-            axes.text(column + 0.5, row + 0.52, text, ha="center", va="center", **look)
-    axes.set_xticks(np.arange(len(shares.columns)) + 0.5, shares.columns)
-    axes.set_yticks(np.arange(len(shares)) + 0.5, shares.index)
-    axes.set_ylim(len(shares), 0)
-    axes.tick_params(length=0, pad=3, labelsize=size)
-    axes.grid(visible=False)
-    axes.spines[:].set_visible(True)
-
-
 # ---- panels and figures
 
 
@@ -337,45 +299,39 @@ def figure_of(
     lines: Sequence[Sequence[Panel]],
     legend: Sequence[tuple[str, list]] = (),
     *,
-    share_x: str = "",
+    share_x: bool = False,
     share_y: str = "",
     widest: float = style.WIDTH,
-    size: float = 8,
     note: str = "",
     beside: float = 0,
 ) -> Figure:
     """The figure of these lines of panels.
 
-    share_x, share_y: `figure` or `line`, whose panels have the same axis; the first alone names it.
-    widest: of a panel, in inches. size: of the titles, in points. note: under the panels. beside:
-    inches beside a panel that its title has as well.
+    share_x: all panels have the same x axis, which the lowest name. share_y: `figure` or `line`,
+    whose panels have the same y axis; the first of a line names it. widest: of a panel, in inches.
+    note: under the panels. beside: inches beside a panel that its title has as well.
     """
     heights = [max(panel.height for panel in line) for line in lines]
     foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
     height = sum(heights) + len(lines) + foot  # until what stands around the axes is measured
     figure = plt.figure(figsize=(style.WIDTH, height), layout="constrained")
     grid = figure.add_gridspec(len(lines), max(map(len, lines)), height_ratios=heights)
-    shared: dict[tuple, Axes] = {}
-    placed = []
+    placed: list[tuple[Axes, Panel, int]] = []
     for number, line in enumerate(lines):
         for column, panel in enumerate(line):
-            keys = {
-                name: (name, number if share == "line" else "")
-                for name, share in (("sharex", share_x), ("sharey", share_y))
-                if share
-            }
-            others = {name: shared.get(key) for name, key in keys.items()}
-            axes = figure.add_subplot(grid[number, column], **others)
-            shared = {key: axes for key in keys.values()} | shared
+            first = placed[0][0] if placed else None
+            others = {"figure": first, "line": placed[-1][0] if column else None}
+            place, same_x = grid[number, column], first if share_x else None
+            axes = figure.add_subplot(place, sharex=same_x, sharey=others.get(share_y))
             panel.draw(axes, panel.points)
             if share_y and column:
                 axes.tick_params(labelleft=False)
                 axes.set_ylabel("")
             below = [other[column : column + 1] for other in lines[number + 1 :]]
-            if share_x == "figure" and any(below):
+            if share_x and any(below):
                 axes.set_xlabel("")
             placed.append((axes, panel, number))
-    arrange(placed, heights, foot, widest, size, beside)
+    arrange(placed, heights, foot, widest, beside)
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
         most = np.clip(min(8.5 * wide, 14 * tall), 7, 17)
@@ -390,7 +346,6 @@ def arrange(
     heights: list[float],
     foot: float,
     widest: float,
-    size: float,
     beside: float,
 ) -> None:
     """Place the panels by constrained layout, write their titles, and find the figure's height: all
@@ -406,7 +361,7 @@ def arrange(
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            headings = write_titles(placed, min(widest, box.width * style.WIDTH) + beside, size)
+            headings = write_titles(placed, min(widest, box.width * style.WIDTH) + beside)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
             missing = sum(heights) * (1 - box.height * height / heights[line])
@@ -420,18 +375,16 @@ def arrange(
 
 def inches_of(heading: str) -> float:
     bold = FontProperties(weight="bold")
-    return TextPath((0, 0), heading, HEADING, prop=bold).get_extents().width / 72
+    return TextPath((0, 0), heading, TITLE, prop=bold).get_extents().width / 72
 
 
-def write_titles(
-    placed: list[tuple[Axes, Panel, int]], width: float, size: float
-) -> list[tuple[Text, str]]:
+def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tuple[Text, str]]:
     """What stands over the panels, in lines of this width; headings run to the figure's end.
     Returns the headings. Only their first letters are written: whole ones would widen their panels.
     """
 
     def wrapped(text: str, letter: float) -> list[str]:
-        most = max(8, int(width / letter / size))
+        most = max(8, int(width / letter / TITLE))
         return [part for line in text.split("\n") for part in textwrap.wrap(line, most)]
 
     texts = [(wrapped(panel.title, BOLD), wrapped(panel.detail, LETTER)) for _, panel, _ in placed]
@@ -446,38 +399,38 @@ def write_titles(
             for part in textwrap.wrap(line, int(len(line) * room / inches_of(line)))
         ]
         parts = [
-            ("right", detail, 0, {"color": style.GREY, "fontsize": size}),
-            ("center", title, len(detail), bold | {"fontsize": size}),
-            ("left", [line[:1] for line in heading], under + 0.4, bold | {"fontsize": HEADING}),
+            ("right", detail, 0, {"color": style.GREY}),
+            ("center", title, len(detail), bold),
+            ("left", [line[:1] for line in heading], under + 0.4, bold),
         ]
+        same = {"x": 0, "y": 1, "ha": "left", "fontsize": TITLE}
         written = [
-            axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
+            axes.set_title("\n".join(lines), loc=loc, **same, **look)
             for loc, lines, _, look in parts
         ]
         for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
-            up = ScaledTranslation(0, (5 + below * size * 1.36) / 72, axes.figure.dpi_scale_trans)
+            up = ScaledTranslation(0, (5 + below * TITLE * 1.36) / 72, axes.figure.dpi_scale_trans)
             text.set_transform(axes.transAxes + up)
         headings.append((written[-1], "\n".join(heading)))
     return headings
 
 
 def forest_of(
-    tables: Sequence[tuple[str, str, pd.DataFrame]],
-    xlabel: str,
-    line: float,
-    line_label: str,
-    controls: str = style.CONTROLS,
+    tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line: float, line_label: str
 ) -> Figure:
     """A figure of rows on one axis, a panel for each of these (title, detail, points). points: row,
     series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
     """
     every = pd.concat([points for *_, points in tables])
-    of_control = every["is_control"]
-    known = palette(every.loc[~of_control, "series"].unique(), "")
+    names = every.loc[~every["is_control"], "series"].unique()
+    known = {
+        name: Look(style.COLOURS[place % 6], style.MARKERS[place % 6], "")
+        for place, name in enumerate(names)
+    }
     handles = [look.handle(name) for name, look in known.items() if name]
-    if of_control.any():
-        handles.append(BEST_CONTROL.handle(controls))
-    known |= dict.fromkeys(every.loc[of_control, "series"] + controls, BEST_CONTROL)
+    if every["is_control"].any():
+        handles.append(BEST_CONTROL.handle(style.CONTROLS))
+    known |= {name + style.CONTROLS: BEST_CONTROL for name in every["series"].unique()}
 
     def draw(axes: Axes, points: pd.DataFrame) -> None:
         draw_line(axes, line * 100, upright=True)
@@ -487,10 +440,10 @@ def forest_of(
     lines = []
     for title, detail, points in tables:
         # a series of a control is another one
-        series = points["series"] + points["is_control"].map({True: controls, False: ""})
+        series = points["series"].mask(points["is_control"], points["series"] + style.CONTROLS)
         points = points.assign(series=series)
         lines.append([Panel(points, draw, title, detail, height=Rows(points).height)])
-    return figure_of(lines, [("", [*handles, CHANCE.handle(line_label)])], share_x="figure")
+    return figure_of(lines, [("", [*handles, CHANCE.handle(line_label)])], share_x=True)
 
 
 def publish(

@@ -23,7 +23,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
-from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.data.files import sha256_of, whole
@@ -101,29 +100,6 @@ def apply() -> None:
     matplotlib.rcdefaults()
     matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES["light"])
     matplotlib.rcParams.update(SETTINGS)
-
-
-def shades() -> LinearSegmentedColormap:
-    """The cells of a matrix: from the paper to the first colour."""
-    ends = to_rgba(COLOURS[0], 0), to_rgba(COLOURS[0], 1)
-    return LinearSegmentedColormap.from_list("shades", ends)
-
-
-def luminance(colour: np.ndarray) -> float:
-    """Relative luminance of red, green and blue from 0 to 1 (WCAG 2)."""
-    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])
-
-
-def on_shade(share: float) -> str:
-    """Ink, or paper, for text on a cell of shades(): which stands out more."""
-    cell = luminance(share * np.array(to_rgb(COLOURS[0])) + (1 - share) * np.array(to_rgb(PAPER)))
-
-    def contrast(role: str) -> float:
-        text = luminance(np.array(to_rgb(role)))
-        return (max(cell, text) + 0.05) / (min(cell, text) + 0.05)
-
-    return max(INK, PAPER, key=contrast)
 
 
 def mark(axes: Axes, text: str, size: float = 17, bands: Iterable[float] = ()) -> None:

@@ -85,4 +85,4 @@ def test_what_decides_is_compared(jobs_of, changed, rule, decides):
     """,
 )
 def test_an_option_as_arguments(key, value, arguments):
-    assert as_arguments(key, value) == arguments
+    assert as_arguments({key: value}) == arguments

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from scripts.publish.scorecard.cells import cells_of, read_scores
+from scripts.publish.scorecard.cells import cells_of, probe_rows, read_scores
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.publish.publish_inputs import Inputs, around, metric_row, points_of, with_draws
 from tests.registers import STUDIES
@@ -106,7 +106,8 @@ def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(study, whole):
     study.call("accuracy_by_stride")
     points = points_of(study, "accuracy_by_stride").query("model == 'mpnet_base'")
     assert points["value"].tolist() == [0.7 if whole else 0.64]
-    cells = cells_of(read_scores(study.metrics), {"strided_sop": STUDIES["strided_sop"]}, {}, {})
+    metrics, studies = read_scores(study.metrics), {"strided_sop": STUDIES["strided_sop"]}
+    cells = cells_of(probe_rows(metrics, studies, {}), metrics, studies, {})
     assert cells.set_index("model").loc["mpnet_base", "value"] == (0.7 if whole else 0.64)
 
 

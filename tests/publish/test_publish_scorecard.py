@@ -11,7 +11,7 @@ from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
-from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
+from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
 from tests.registers import STUDIES, write_published
 from tests.files import write_json
 from tests.publish.publish_inputs import (
@@ -206,7 +206,8 @@ class Card(Inputs):
 
     def cells(self) -> pd.DataFrame:
         networks = networks_of([self.results / "train" / name / "run.json" for name in self.runs])
-        return cells_of(read_scores(self.metrics), STUDIES, SOURCES, networks)
+        metrics = read_scores(self.metrics)
+        return cells_of(probe_rows(metrics, STUDIES, SOURCES), metrics, STUDIES, networks)
 
 
 @pytest.fixture(scope="module")

@@ -21,11 +21,13 @@ from scripts.publish.scorecard.cells import (
     UNKNOWN,
     WAYS,
     best_controls,
+    best_of,
     cells_of,
     from_shown,
     is_clear,
     networks_of,
     people,
+    probe_rows,
     published,
     read_scores,
     way_of,
@@ -74,19 +76,20 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     resources, sources = given.sources.parent, load(given.sources)
     models = load_systems(given.models, given.sources)
     metrics, studies, networks = read_measured(given)
-    cells = cells_of(metrics, studies, sources, networks)
+    on_probes = probe_rows(metrics, studies, sources)
+    cells = cells_of(on_probes, metrics, studies, networks)
     if cells.empty:
         raise UserError(
             f"{given.metrics}: no headline of a model on a whole split; run an experiment with a "
             "model"
         )
-    controls = best_controls(metrics, cells, studies, sources)
+    controls = best_controls(on_probes, cells)
     cells = cells.assign(clear=is_clear(cells, controls))
     cells = from_shown(cells, controls.set_index("probe")["value"])
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     titles = controls["model"].map(lambda name: model_title(name, models))
-    human = people(metrics, studies, sources).assign(who=FEET[3], whose="")
+    human = people(on_probes).assign(who=FEET[3], whose="")
     here = pd.concat([controls.assign(who=FEET[0], whose=titles), human])
     here = here.assign(ends=[interval(row) for row in here.to_dict("records")])
     same_view = cells.dropna(subset="above_same_view")
@@ -95,9 +98,9 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
         who=FEET[1],
         whose=same_view["above_same_view_control"].map(lambda name: model_title(name, models)),
         ends="",
-    ).sort_values("value", ascending=False, kind="stable")
-    of_view = same_view.drop_duplicates("probe").set_index("probe")["value"]
-    cells = from_shown(cells, of_view, "above_same_view")
+    )
+    same_view = best_of(same_view)
+    cells = from_shown(cells, same_view.set_index("probe")["value"], "above_same_view")
     papers = published(resources / "published.csv", probes, studies)
     is_human = papers["who"] == "human"
     papers = papers.assign(

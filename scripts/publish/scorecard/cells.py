@@ -127,13 +127,6 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
     return places.mask(places == len(order), number)
 
 
-def keys(rows: pd.DataFrame) -> pd.Series:
-    """A number for each row, equal for rows of one measurement (SYSTEM)."""
-    return pd.util.hash_pandas_object(
-        rows[SYSTEM].astype(object).fillna("").astype(str), index=False
-    )
-
-
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """One row for each probe, model and way: of the first method of the study, then of the values
     that it prefers.
@@ -177,27 +170,28 @@ def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
 
 
 def asked_rows(
-    metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
+    rows: pd.DataFrame, studies: dict, networks: dict[str, tuple[str, float]]
 ) -> pd.DataFrame:
-    """The rows of models on probes, in order, with kind, parameters, way and key."""
-    rows = probe_rows(metrics, studies, sources)
-    rows = rows[~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])]
-    rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
+    """The rows of models on probes, in order, with kind, parameters and way."""
+    is_model = ~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])
+    is_asked = is_model & rows["method"].map(method_of_blind).isna()
+    rows = rows[is_asked & ~rows["metric"].str.endswith("_above_control")].drop(columns="control")
     known = [networks.get(name, (UNKNOWN, None)) for name in rows["model"]]
     known = pd.DataFrame(known, rows.index, ["kind", "parameters"])
     is_elsewhere = known["kind"].eq(UNKNOWN) & rows["method"].isin(["released", "external"])
     kind = known["kind"].mask(is_elsewhere, ELSEWHERE)
     asked = zip(rows["study"], rows["method"], kind)
     way = [way_of(studies[study], *how) for study, *how in asked]
-    rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way, key=keys)
+    rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way)
     order = rows[["probe", "kind", "parameters"]].assign(kind=rank(kind, KINDS.values()))
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
 
 
 def cells_of(
-    metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]
+    rows: pd.DataFrame, metrics: pd.DataFrame, studies: dict, networks: dict[str, tuple[str, float]]
 ) -> pd.DataFrame:
-    """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
+    """A row for each probe, model and way; rows: of probe_rows(); metrics: of read_scores();
+    networks: of networks_of().
 
     Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
     ci_high, n; above, above_low, above_high, above_p, control (how far above which control; missing
@@ -207,31 +201,34 @@ def cells_of(
     lowest, highest (of one wording); unread (the share of answers that name no option);
     learnt_part; sample. All values are shares from 0 to 1.
     """
-    rows = asked_rows(metrics, studies, sources, networks)
-    rows = rows[rows["method"].map(method_of_blind).isna()]
-    spread = rows[rows["wording"].notna()].groupby("key")
+    rows = asked_rows(rows, studies, networks)
+    spread = rows[rows["wording"].notna()].groupby(SYSTEM, dropna=False, as_index=False)
     spread = spread.agg(
         lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
-    cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies)
-    cells = cells.join(spread, on="key").assign(learnt_part=lambda of: learnt_part(of, studies))
-    unread = metrics[metrics["seed"].isna() & (metrics["metric"] == "unread_answers")]
-    of_split = [name for name in SYSTEM if name != "scoring"]
-    cells = cells.join(unread.set_index(of_split)["value"].rename("unread"), on=of_split)
     means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
+    unread = means.loc[means["metric"] == "unread_answers", [*SYSTEM, "value"]]
+    unread = unread.drop(columns="scoring").rename(columns={"value": "unread"})
+    cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies).sort_index()
+    cells = cells.merge(spread, how="left").merge(unread, how="left")
+    cells = cells.assign(learnt_part=learnt_part(cells, studies))
     methods = means["method"].map(method_of_blind)
     besides = {"blind": means.assign(method=methods)[methods.notna()]}
-    for name in ("control", "same_view", "blind"):
-        of_name = means[means["metric"].str.endswith(f"_above_{name}")]
-        metric = of_name["metric"].str.removesuffix(f"_above_{name}")
-        besides[{"control": "above"}.get(name, f"above_{name}")] = of_name.assign(metric=metric)
-    on = ["key", "metric"]
+    for name, end in {
+        "above": "control",
+        "above_same_view": "same_view",
+        "above_blind": "blind",
+    }.items():
+        of_name = means[means["metric"].str.endswith(f"_above_{end}")]
+        metric = of_name["metric"].str.removesuffix(f"_above_{end}")
+        besides[name] = of_name.assign(metric=metric)
+    on = [*SYSTEM, "metric"]
     for name, beside in besides.items():
         ends = {"value": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
         ends |= {"p_value": f"{name}_p", "control": f"{name}_control"}
-        beside = beside.assign(key=keys).rename(columns=ends).drop_duplicates(on)
-        cells = cells.join(beside.set_index(on)[list(ends.values())], on=on)
-    return cells.rename(columns={"above_control": "control"}).sort_index(ignore_index=True)
+        beside = beside.rename(columns=ends).drop_duplicates(on)
+        cells = cells.merge(beside[[*on, *ends.values()]], how="left", on=on)
+    return cells.rename(columns={"above_control": "control"})
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
@@ -261,8 +258,8 @@ def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd
     return cells.assign(**ends, **over, **{name: cells[name].mask(weaker, from_best)})
 
 
-def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    rows = probe_rows(metrics, studies, sources)
+def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of controls among those on probes."""
     return rows[
         rows["method"].isin(CONTROL_METHODS)
         & ~rows["model"].isin(CEILINGS)
@@ -271,20 +268,21 @@ def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.Data
     ]
 
 
-def best_controls(
-    metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict
-) -> pd.DataFrame:
-    """The best control of each probe, on the datasets of its cells."""
+def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """The best control of each probe, on the datasets of its cells; rows: of probe_rows()."""
     scorings = cells.groupby("probe")["scoring"].transform("nunique")
     finest = cells[(cells["scoring"] != "binary") | (scorings < 2)]
     there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
-    rows = control_rows(metrics, studies, sources).merge(there)
+    return best_of(control_rows(rows).merge(there))
+
+
+def best_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """The row of each probe with the highest value."""
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
 
 
-def people(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """What people reached on a probe, measured here."""
-    rows = probe_rows(metrics, studies, sources)
+def people(rows: pd.DataFrame) -> pd.DataFrame:
+    """What people reached on a probe, measured here; rows: of probe_rows()."""
     return rows[rows["metric"].str.startswith("human_")].drop_duplicates("probe")
 
 

@@ -251,7 +251,7 @@ def draw(
             lines += in_lines(panels, len(panels), heading)
             heading = ""
     handles = legend(points, known, people)
-    return figure_of(lines, handles, share_x="figure", share_y="figure", note=note)
+    return figure_of(lines, handles, share_x=True, share_y="figure", note=note)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -142,7 +142,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         PREMISE.handle("in the premise (in May), sign reversed"),
         Patch(color=style.PALE, label="time not in training"),
     ]
-    return figure_of(lines, [("", marks)], size=7.5)
+    return figure_of(lines, [("", marks)])
 
 
 def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataFrame]:

@@ -11,21 +11,17 @@ import argparse
 import re
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE
+from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
-from scripts.publish.panels import (
-    Panel,
-    draw_matrix,
-    figure_of,
-    in_lines,
-    publish,
-    with_best_control,
-)
+from scripts.publish.panels import Panel, figure_of, in_lines, publish, with_best_control
 from scripts.publish.table import interval, percent
 from scripts.studies.temporal_nli.figures.metrics import (
     ABOUT,
@@ -55,6 +51,8 @@ OF_SET = {
 COLUMNS = [*ABOUT, *"held_out part slice value sd ci_low ci_high n groups sample limit".split()]
 PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
 ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
+DARKEST = 1.15  # the share that has the first colour itself: no cell is as dark
+PALE_TEXT = 0.98  # the share from which on text in ink stands out less than in paper
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
@@ -91,12 +89,27 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str], parts: list[str]) -> None:
-    """names: of the rows, by what was held out. parts: the columns."""
-    intervals = [interval(row, 0) for row in cells.to_dict("records")]
-    cells = cells.assign(text=cells["value"].map(percent) + "\n" + intervals)
-    cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
-    values, texts = (cells[name].reindex(columns=parts) for name in ("value", "text"))
-    draw_matrix(axes, values.set_axis(list(names.values())) / 1.15, texts, size=6.5)
+    """A matrix, darker where the accuracy is higher; blank where none was measured. names: of the
+    rows, by what was held out. parts: the columns.
+    """
+    shares = cells.pivot(index="held_out", columns="part", values="value")
+    shares = shares.reindex(index=list(names), columns=parts)
+    ends = [to_rgba(style.COLOURS[0], alpha) for alpha in (0, 1)]
+    shades = LinearSegmentedColormap.from_list("shades", ends)
+    edges = {"edgecolors": style.PALE, "linewidth": 0.6}
+    axes.pcolormesh(shares.to_numpy(float), cmap=shades, vmin=0, vmax=DARKEST, zorder=1, **edges)
+    for cell in cells.to_dict("records"):
+        row, column = list(names).index(cell["held_out"]), parts.index(cell["part"])
+        colour = style.PAPER if cell["value"] > PALE_TEXT else style.INK
+        text = f"{percent(cell['value'])}\n{interval(cell, 0)}"
+        axes.text(
+            column + 0.5, row + 0.52, text, ha="center", va="center", fontsize=6.5, color=colour
+        )
+    axes.set_xticks(np.arange(len(parts)) + 0.5, parts)
+    axes.set_yticks(np.arange(len(names)) + 0.5, names.values())
+    axes.set_ylim(len(names), 0)
+    axes.tick_params(length=0, pad=3, labelsize=6.5)
+    axes.grid(visible=False)
     axes.spines[:].set_visible(False)
 
 
