@@ -24,8 +24,6 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +36,9 @@ from scripts.data.files import sha256_of, whole_set
 from scripts.data.items import HUMAN
 from scripts.running.program import UserError, cut, log, shown
 from scripts.data.runs import facts_of
-from scripts.data.tables import PREDICTIONS, content_digest, provenance_of, read_table, write_table
+from scripts.data.tables import PREDICTIONS, provenance_of, read_table, write_table
 from scripts.data.texts import csv_of, json_of, lines_in, text_of
+from scripts.measure.answered import Answered
 from scripts.measure.experiment import EXTERNAL, Run
 from scripts.measure.harness_answers import read_answers
 from scripts.measure.harness_samples import kind_of_samples, read_samples
@@ -48,22 +47,6 @@ REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--he
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
 # of a run, the split's file, its name and how many resamples: rows of metrics
 Measure = Callable[[Run, Path, str, int], list[dict]]
-
-
-@dataclass(frozen=True)
-class Answered:
-    """What a study's examples are answered with.
-
-    columns  of its datasets: the example's id, the id of its group, and its texts, first what it is
-             judged by
-    labels   the sets of labels that may be given, the dataset's own one first
-    scored   whether candidates of one text are ranked, so that one may have a score, without labels
-    """
-
-    study: str
-    columns: tuple[str, ...]
-    labels: tuple[list[str], ...]
-    scored: bool = False
 
 
 def csv_rows(file: Path) -> pd.DataFrame:
@@ -178,13 +161,13 @@ def scores_of(
     scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
     with np.errstate(over="ignore"):
         finite = np.isfinite(scores.astype(np.float32))
-    for name, fits in zip(names, finite.T):
-        refuse(rows, ~fits, file, partial(not_finite, rows[name]))
+
+    def not_finite(at: int) -> str:
+        name = names[int(np.argmin(finite[at]))]
+        return f"{name} is {shown(rows[name].iloc[at])}, not a finite number"
+
+    refuse(rows, ~finite.all(axis=1), file, not_finite)
     return scores, names
-
-
-def not_finite(column: pd.Series, at: int) -> str:
-    return f"{column.name} is {shown(column.iloc[at])}, not a finite number"
 
 
 def number_of(value: Any) -> float:
@@ -226,14 +209,14 @@ def read_predictions_file(
     """(n, labels) the scores of the examples of a split (its file), in their order, the names of
     the scores, and what a harness says of its run.
     """
-    facts = {}  # type: dict
-    digest, kind = partial(data_digest, answered=answered), kind_of_samples(file)
+    facts: dict = {}
     examples = read_table(split, answered.columns[:1])[0].to_pandas()
+    kind = kind_of_samples(file)
     if kind == "answers":
-        found, facts = read_answers(file, answered, split, digest)
+        found, facts = read_answers(file, answered, split)
         return found.loc[examples].to_numpy(), list(found), facts
     if kind:
-        rows, facts = read_samples(file, answered, split, digest)
+        rows, facts = read_samples(file, answered, split)
     else:
         rows = (json_rows if file.suffix in (".jsonl", ".json") else csv_rows)(file)
     if rows.empty:
@@ -301,7 +284,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
         "train_examples": 0,
         "held_out_examples": 0,
         "splits": [split],
-        "data": {split: data_digest(file, answered)},
+        "data": {split: answered.digest(file)},
         "data_options": provenance_of(file).get("options", {}),
         "predictions": {"file": predictions.name, "sha256": sha256_of(predictions)},
         **({"unread": {split: harness.pop("unread")}} if "unread" in harness else {}),
@@ -309,7 +292,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     }
     with whole_set(folder) as place:
         write_table(
-            pa.table({key: columns[key] for key in PREDICTIONS.names}),
+            pa.table(columns).select(PREDICTIONS.names),
             place / "predictions.parquet",
             PREDICTIONS,
             facts,
@@ -318,11 +301,6 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
             json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8"
         )
     return Run(folder, facts_of(folder / "run.json"))
-
-
-def data_digest(file: Path, answered: Answered) -> str:
-    """What distinguishes the examples of a split from others: their ids, texts and labels."""
-    return content_digest(file, [*answered.columns, "label"])
 
 
 def system_folder(file: Path, name: str, study: str) -> Path:
@@ -412,7 +390,7 @@ def external_systems(
         facts = facts_of(folder / "run.json")
         for split, digest in facts["data"].items():
             file = build / facts["source"] / facts["dataset"] / f"{split}.parquet"
-            if data_digest(file, answered) != digest:
+            if answered.digest(file) != digest:
                 raise UserError(
                     f"{folder}: its predictions are not of {file} as it is now; give them anew "
                     f"(python -m scripts.studies.{answered.study}.evaluate --predictions FILE "

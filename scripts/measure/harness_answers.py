@@ -3,14 +3,14 @@ scripts/publish/harness_tasks.py): its answers, read as scripts/train/asking/ re
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.data.tables import read_table
+from scripts.measure.answered import Answered
 from scripts.measure.harness_samples import (
     REMEDY,
     TASK,
@@ -21,9 +21,6 @@ from scripts.measure.harness_samples import (
 )
 from scripts.running.program import UserError, cut, log, shown
 from scripts.train.asking.questions import Questions, scores_of
-
-if TYPE_CHECKING:
-    from scripts.measure.external import Answered
 
 # options: the texts of the letters; labels: those that these stand for, none for candidates;
 # members: [example_id, option] of each example that the question is about
@@ -72,15 +69,12 @@ def answered_rows(file: Path) -> pd.DataFrame:
     return rows
 
 
-def read_answers(
-    file: Path, answered: "Answered", split_file: Path, digest: Callable[[Path], str]
-) -> tuple[pd.DataFrame, dict]:
+def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.DataFrame, dict]:
     """The scores of each label for the examples of a split (NaN where an answer cannot be read), by
-    example_id, and what is known of the task and the run; `unread` is the share of these. digest:
-    of a split's file, what distinguishes its examples.
+    example_id, and what is known of the task and the run; `unread` is the share of these.
     """
     rows = answered_rows(file)
-    check_task(rows, answered, split_file, digest, file)
+    check_task(rows, answered, split_file, file)
     members = [
         (example, number, option)
         for number, of_question in enumerate(rows["members"])

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,9 @@ import pandas as pd
 from scripts.data.runs import is_name
 from scripts.data.tables import read_table
 from scripts.data.texts import json_of, lines_in, text_of
+from scripts.measure.answered import Answered
 from scripts.running.program import UserError, cut, log, shown
 from scripts.text.placeholders import CANDIDATE
-
-if TYPE_CHECKING:
-    from scripts.measure.external import Answered
 
 REMEDY = "take the file as the harness wrote it"
 # the same in all rows
@@ -53,12 +51,6 @@ def kind_of_samples(file: Path) -> str | None:
     return "answers" if isinstance(doc, dict) and "members" in doc else "likelihoods"
 
 
-def of_answer(resps: Any) -> float:
-    """The log-likelihood in a line's `resps`. Raises ValueError, TypeError or LookupError."""
-    ((likelihood, _),) = resps[0]
-    return float(likelihood)
-
-
 def refuse_other_doc(doc: dict, known: str, where: str) -> None:
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     if hashlib.sha256(written.encode()).hexdigest() != known:
@@ -86,7 +78,8 @@ def row_of(line: Any, where: str) -> dict:
             "task has not; run it as it was written"
         )
     try:
-        likelihood = of_answer(line.get("resps"))
+        ((answer, _),) = line["resps"][0]
+        likelihood = float(answer)
     except (TypeError, ValueError, LookupError):
         likelihood = float("nan")
     if not -np.inf < likelihood <= 0:
@@ -137,9 +130,7 @@ def sampled_rows(file: Path) -> pd.DataFrame:
     return rows.reset_index(drop=True)
 
 
-def check_task(
-    rows: pd.DataFrame, answered: "Answered", split_file: Path, digest: Callable, file: Path
-) -> None:
+def check_task(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> None:
     """Raises UserError for rows of another study, dataset, split or build."""
     dataset = f"{split_file.parent.parent.name}/{split_file.parent.name}"
     found = rows.iloc[0]
@@ -155,7 +146,7 @@ def check_task(
         if not is_name(part):
             raise UserError(f"{file}: part {shown(part)} is no name of a split; {REMEDY}")
         place = split_file.with_name(f"{part}.parquet")
-        if digest(place) != data:
+        if answered.digest(place) != data:
             raise UserError(
                 f"{file}: its rows are not of {place} as it is now; write the tasks and run the "
                 "harness again"
@@ -206,9 +197,7 @@ def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
     return float(between[np.argmax(below[0] - below[1])])
 
 
-def scores_of(
-    rows: pd.DataFrame, answered: "Answered", split_file: Path, file: Path
-) -> pd.DataFrame:
+def scores_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> pd.DataFrame:
     """The answers of a split: example_id, and the log-probability of each label, or the score of a
     candidate.
     """
@@ -272,14 +261,12 @@ def results_of(file: Path) -> dict:
     }
 
 
-def read_samples(
-    file: Path, answered: "Answered", split_file: Path, digest: Callable[[Path], str]
-) -> tuple[pd.DataFrame, dict]:
+def read_samples(file: Path, answered: Answered, split_file: Path) -> tuple[pd.DataFrame, dict]:
     """The answers of a split (example_id; a score of each label, or `score`), and what is known of
-    the task and the run. digest: of a split's file, what distinguishes its examples.
+    the task and the run.
     """
     rows = sampled_rows(file)
-    check_task(rows, answered, split_file, digest, file)
+    check_task(rows, answered, split_file, file)
     facts = rows[TASK].iloc[0].to_dict() | results_of(file)
     if wrapped := int(rows["wrapped"].sum()):
         facts["wrapped_contexts"] = wrapped

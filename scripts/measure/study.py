@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from scripts.data.yaml_files import entries_of
 from scripts.measure.experiment import Run, runs_by_dataset, write_metrics
-from scripts.measure.external import Answered, external_systems, score_predictions
+from scripts.measure.answered import Answered
+from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
 

@@ -674,7 +674,7 @@ class Jobs:
                 "metrics": self.metrics_of(found["study"]),
                 "sources": f"{resources}/sources.yaml",
                 "models": f"{resources}/models.yaml",
-                **self.published.places_of(found),
+                **self.published.read_by_item(found)[1],
                 "output": f"{self.work.pages}/{found['kind']}s/{item}",
             },
         )

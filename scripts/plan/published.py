@@ -12,7 +12,6 @@ from pathlib import Path
 from scripts.data.files import sha256_of
 from scripts.data.studies import ALL, read_claims
 from scripts.plan.models import STAGES
-from scripts.plan.plan import Run
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import fields_of, hand_over, has_options, presence_of, rows_of
@@ -35,9 +34,10 @@ class Published:
         """Whether a run of its study is what an item needs. What is about all studies needs
         something to compare, or a probe.
         """
-        work, of_all = self.workplan, item["study"] == ALL
-        if "others" in item["reads"] and not work.released_rows(self.experiments_of(item["study"])):
+        work, study, of_all = self.workplan, item["study"], item["study"] == ALL
+        if "others" in item["reads"] and not work.released_rows(self.experiments_of(study)):
             return False
+        runs = work.model_runs(study) if item.get("needs_model") else work.measured_runs(study)
         if item.get("needs_people"):
             answered = {
                 run
@@ -45,12 +45,7 @@ class Published:
                 if files
                 for run in work.plan.experiments[name]
             }
-            return any(run.name in answered for run in work.measured_runs(item["study"]))
-        runs = (
-            work.model_runs(item["study"])
-            if item.get("needs_model")
-            else work.measured_runs(item["study"])
-        )
+            return any(run.name in answered for run in runs)
         if of_all:
             altered = sum(work.altered.values(), [])
             plain = {
@@ -60,10 +55,8 @@ class Published:
                 for run in names
             }
             runs = [run for run in runs if run.name in plain]
-            if (
-                not work.probed
-                and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2
-            ):
+            studies, models = ({getattr(run, of) for run in runs} for of in ("study", "model"))
+            if not work.probed and len(studies) < 2 and len(models) < 2:
                 return False
         if option := item.get("needs_several"):
             values = {json.loads(run.dataset.options).get(option) for run in runs} - {None}
@@ -77,9 +70,6 @@ class Published:
         return [
             name for name in self.workplan.plan.experiments if experiments[name]["study"] == study
         ]
-
-    def of_kind(self, kind: str) -> dict[str, dict]:
-        return {name: item for name, item in self.items.items() if item["kind"] == kind}
 
     @cached_property
     def studies(self) -> list[str]:
@@ -118,81 +108,53 @@ class Published:
         kind = self.items[name]["kind"]
         return [f"{self.workplan.pages}/{kind}s/{name}.{suffix}" for suffix in SUFFIXES[kind]]
 
-    def runs_read(self, item: dict) -> list[Run]:
-        return (
-            self.workplan.measured_runs(item["study"])
-            if "controls" in item["reads"]
-            else self.workplan.model_runs(item["study"])
-        )
-
-    def human_files(self, study: str) -> list[str]:
-        work = self.workplan
-        return sorted(
-            {
-                file
-                for name, files in work.people.items()
-                if work.config["experiments"][name]["study"] == study
-                for file in files
-            }
-        )
-
-    def sources_of(self, study: str) -> list[str]:
-        return sorted({run.dataset.source for run in self.workplan.measured_runs(study)})
-
-    def challenges_of(self, study: str) -> list[str]:
-        return sorted({self.workplan.measured_on(source) for source in self.sources_of(study)})
-
     def read_by(self, study: str) -> list[str]:
-        names = self.of_study(study)
-        return list(dict.fromkeys(file for name in names for file in self.read_by_item(name)))
+        """What the items of a study are made from beside the metrics."""
+        files = [self.read_by_item(self.items[name])[0] for name in self.of_study(study)]
+        return list(dict.fromkeys(sum(files, [])))
 
-    def read_by_item(self, name: str) -> list[str]:
-        """What an item is made from beside the metrics, as its `reads` in figures.yaml says."""
-        work, item = self.workplan, self.items[name]
-        sources, challenges = self.sources_of(item["study"]), self.challenges_of(item["study"])
-        files = {
-            "runs": work.outputs_of_runs(run.name for run in self.runs_read(item)),
-            "released": [
-                work.fetched(source) for source in sources if "predictions" in work.sources[source]
-            ],
-            "cleaned": [cleaned(source) for source in sources],
-            "datasets": sorted({built(run.dataset) for run in work.measured_runs(item["study"])}),
-            "human": self.human_files(item["study"]),
-            "spans": [place(source) for source in challenges for place in (spans, cleaned)],
+    def read_by_item(self, item: dict) -> tuple[list[str], dict]:
+        """What an item is made from beside the metrics, as its `reads` in figures.yaml says, and
+        the options that name these for its program.
+        """
+        work, study = self.workplan, item["study"]
+        of_all = study == ALL  # then a run is named with its study
+        measured = work.measured_runs(study)
+        runs = measured if "controls" in item["reads"] else work.model_runs(study)
+        sources = sorted({run.dataset.source for run in measured})
+        challenges = sorted({work.measured_on(source) for source in sources})
+        with_judgements = [name for name in sources if "predictions" in work.sources[name]]
+        human = sorted({file for name in self.experiments_of(study) for file in work.people[name]})
+        parts: dict[str, tuple[list[str], dict]] = {
+            "runs": (
+                work.outputs_of_runs(run.name for run in runs),
+                {
+                    "train": "results/train" if of_all else f"results/train/{study}",
+                    "runs": [f"{run.study}/{run.name}" if of_all else run.name for run in runs],
+                },
+            ),
+            "released": (list(map(work.fetched, with_judgements)), {"fetched": "results/fetch"}),
+            "cleaned": (list(map(cleaned, sources)), {"cleaned": "results/clean"}),
+            "datasets": (
+                sorted({built(run.dataset) for run in measured}),
+                {"build": f"results/build/{study}"},
+            ),
+            "human": (human, {"human": human}),
+            "spans": (
+                [place(source) for source in challenges for place in (spans, cleaned)],
+                {
+                    "cleaned": "results/clean",
+                    "spans": "results/build/temporal_spans",
+                    "challenges": challenges,
+                },
+            ),
         }
-        return list(
-            dict.fromkeys(
-                file for kind, read in files.items() if kind in item["reads"] for file in read
-            )
-        )
-
-    def places_of(self, item: dict) -> dict:
-        """The options that name what an item's program reads."""
-        of_all = item["study"] == ALL  # then a run is named with its study
-        places: dict[str, dict] = {
-            "runs": {
-                "train": "results/train" if of_all else f"results/train/{item['study']}",
-                "runs": [
-                    f"{run.study}/{run.name}" if of_all else run.name
-                    for run in self.runs_read(item)
-                ],
-            },
-            "datasets": {"build": f"results/build/{item['study']}"},
-            "released": {"fetched": "results/fetch"},
-            "cleaned": {"cleaned": "results/clean"},
-            "human": {"human": self.human_files(item["study"])},
-            "spans": {
-                "cleaned": "results/clean",
-                "spans": "results/build/temporal_spans",
-                "challenges": self.challenges_of(item["study"]),
-            },
-        }
-        return {
-            key: value
-            for kind, options in places.items()
-            if kind in item["reads"]
-            for key, value in options.items()
-        }
+        files, options = [], {}
+        for kind, (read, named) in parts.items():
+            if kind in item["reads"]:
+                files += read
+                options |= named
+        return files, options
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
         """These fields of these studies, and of each method whether it learns; altered: the
@@ -347,8 +309,8 @@ class Published:
         return {
             f"{kind}s": {
                 name: item["title"]
-                for name, item in self.of_kind(kind).items()
-                if kind == "figure" or item.get("show") != "cards"
+                for name, item in self.items.items()
+                if item["kind"] == kind and item.get("show") != "cards"
             }
-            for kind in ("figure", "table")
+            for kind in SUFFIXES
         }

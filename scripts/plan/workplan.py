@@ -44,10 +44,8 @@ class Workplan:
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
-        for (
-            file
-        ) in configfiles:  # Snakemake has read them, and of a key that stands twice the last value
-            read_yaml(file)
+        for file in configfiles:
+            read_yaml(file)  # Snakemake has, too, and of a key that stands twice the last value
         self.root = root
         self.config = check(
             from_command_line(laid_over(copy.deepcopy(read_yaml(root / "config.yaml")), given)),
@@ -234,13 +232,15 @@ class Workplan:
         """The names, without their study, of the batches of recorded runs (`recorded`), of controls
         (`control`), of models behind an API (`api`), of others (`model`).
         """
-        found = []
-        for batch, runs in self.batches.items():
-            entry = self.models[self.runs[runs[0]].model]
+
+        def kind_of(run: str) -> str:
+            entry = self.models[self.runs[run].model]
             of = next((key for key in ("control", "api") if key in entry), "model")
-            if kind == (RECORDED if runs[0] in self.recorded else of):
-                found.append(batch.split("/")[1])
-        return found
+            return RECORDED if run in self.recorded else of
+
+        return [
+            batch.split("/")[1] for batch, (run, *_) in self.batches.items() if kind_of(run) == kind
+        ]
 
     @cached_property
     def makers(self) -> set[str]:
@@ -302,13 +302,7 @@ class Workplan:
 
     @cached_property
     def used_sources(self) -> list[str]:
-        return sorted(
-            {
-                source
-                for dataset in self.plan.datasets.values()
-                for source in self.sources_of(dataset)
-            }
-        )
+        return sorted(set().union(*map(self.sources_of, self.plan.datasets.values())))
 
     @cached_property
     def fetched_sources(self) -> list[str]:
@@ -465,22 +459,19 @@ class Workplan:
         """The files of a source's cleaner: a table a split, or the manifest of its shards, and its
         counts.
         """
-        if self.sources[source].get("sharded"):
-            return [
-                *(f"{split}/manifest.json" for split in self.cleaned_splits(source)),
-                "cleaning.csv",
-                "videos.parquet",
-            ]
-        return [*(f"{split}.parquet" for split in self.cleaned_splits(source)), "cleaning.csv"]
+        is_sharded = bool(self.sources[source].get("sharded"))
+        end = "/manifest.json" if is_sharded else ".parquet"
+        names = [f"{split}{end}" for split in self.cleaned_splits(source)]
+        return [*names, "cleaning.csv", *["videos.parquet"] * is_sharded]
 
     def dataset_names(self, dataset: Dataset) -> list[str]:
         """The files of a dataset: its splits, and what was left out."""
         study = self.studies[dataset.study]
-        held_out = study.get("held_out")
         learn, *measure = self.splits(dataset.source)
+        splits = filter(None, [learn, study.get("held_out"), *measure])
         return [
-            *(f"{split}.parquet" for split in [learn, *([held_out] if held_out else []), *measure]),
-            *(["leakage.csv"] if study.get("leakage") else []),
+            *(f"{split}.parquet" for split in splits),
+            *["leakage.csv"] * study.get("leakage", 0),
         ]
 
     def external_systems(self, experiment: str) -> list[str]:

@@ -9,6 +9,7 @@ alone are seen as often as what all know. That says nothing of how common a cell
 
 import argparse
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,9 +19,8 @@ import pandas as pd
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import log
 from scripts.plan.probe import method_of_blind
-from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
-from scripts.measure.experiment import Run, read_scores
+from scripts.measure.experiment import Run, read_scores, runs_by_dataset
 from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import load, method_title, model_title, source_title
 from scripts.publish.table import caption_of, write
@@ -64,32 +64,17 @@ def runs_by_place(
     several datasets with one key the one with most models is taken, then that with most systems; of
     a system the run with the lowest seed.
     """
-    places: dict[tuple, dict[str, dict[tuple, list[Run]]]] = {}
-    for name in names:
-        facts = facts_of(train / name / "run.json")
-        if (place := key(facts)) is not None:
-            systems = places.setdefault(place, {}).setdefault(facts["dataset"], {})
-            systems.setdefault((facts["model"], facts["method"]), []).append(
-                Run(train / name, facts)
-            )
-
-    def models(systems: dict[tuple, list[Run]]) -> int:
-        return sum(kind_of({"method": method}) == "model" for _, method in systems)
-
-    shown = []
-    for place in sorted(places):
-        datasets = places[place]
-        dataset = min(
-            datasets,
-            key=lambda name: (-models(datasets[name]), -len(datasets[name]), len(name), name),
-        )
-        shown.append(
-            [
-                min(runs, key=lambda run: (run.facts["seed"], run.facts["run"]))
-                for runs in datasets[dataset].values()
-            ]
-        )
-    return shown
+    places: dict[tuple, list[tuple]] = {}
+    for (_, dataset), systems in runs_by_dataset(train, names).items():
+        runs = [
+            min(of, key=lambda run: (run.facts["seed"], run.facts["run"]))
+            for of in systems.values()
+        ]
+        if (place := key(runs[0].facts)) is not None:
+            models = [run for run in runs if kind_of(run.facts) == "model"]
+            worth = -len(models), -len(runs), len(dataset), dataset
+            places.setdefault(place, []).append((worth, runs))
+    return [min(places[place], key=itemgetter(0))[1] for place in sorted(places)]
 
 
 def system_name(facts: Mapping, models: dict) -> str:

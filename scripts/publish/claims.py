@@ -153,7 +153,7 @@ def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int
 
 
 def weakest(outcomes: Sequence[Outcome]) -> Outcome:
-    return min(outcomes, key=lambda outcome: (outcome.sign, 0))
+    return min(outcomes, key=lambda outcome: outcome.sign)
 
 
 def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
@@ -169,10 +169,7 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
         "split",
         "dataset",
         *options,
-        "scoring",
-        "method",
-        "metric",
-        "slice",
+        *"scoring method metric slice".split(),
     ]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
     words = {"model": lambda name: model_title(name, titles), "method": method_title}

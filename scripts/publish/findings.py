@@ -7,7 +7,6 @@ difference by Holm's test over the study's cells. Level is one whose interval li
 """
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -87,10 +86,12 @@ def findings_of(
     on_probes = probe_rows(metrics, studies, sources)
     controls = control_rows(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
-    has_model = bool((~metrics["method"].isin([*CONTROL_METHODS, "human"])).any())
-    nothing = controls.iloc[:0].assign(above_p=np.nan)
-    cells = cells_of(on_probes, metrics, studies, networks) if has_model else nothing
-    title, found = partial(system_title, models=with_released(models, sources)), []
+    cells = cells_of(on_probes, metrics, studies, networks)
+    known, found = with_released(models, sources), []
+
+    def title(name: str) -> str:
+        return "the same model, blind" if method_of_blind(name) else model_title(name, known)
+
     for name, study in studies.items():
         here = cells[cells["study"] == name]
         here = here.assign(above_p=intervals.holm(here["above_p"]))
@@ -131,10 +132,6 @@ def findings_of(
             }
         )
     return found
-
-
-def system_title(name: str, models: dict) -> str:
-    return "the same model, blind" if method_of_blind(name) else model_title(name, models)
 
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
@@ -191,11 +188,11 @@ def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> d
     values, beside = per_cents(rows)
     link = " → " if ends else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
-    if ends:
-        last = names[-1].rpartition(" ")[2]
-        several = f" from {names[0]} to {last}" if len(names) > 1 else f" at {names[0]}"
+    if len(names) == 1:
+        several = f" at {names[0]}" if ends else ""
     else:
-        several = f" ({', '.join(names)})" if len(names) > 1 else ""
+        last = names[-1].rpartition(" ")[2]
+        several = f" from {names[0]} to {last}" if ends else f" ({', '.join(names)})"
     systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
     controls = joined([title(name) for name in systems], " or ")
     best = "by the best control alone" if alone else f"best control {link.join(beside)}"

@@ -30,7 +30,6 @@ import yaml
 
 from scripts.data.files import whole_set
 from scripts.data.tables import read_table
-from scripts.measure.external import data_digest
 from scripts.running.program import execute, log, parser
 from scripts.train.asking.questions import LETTERS, questions_of
 from scripts.train.paradigms.prompts import columns_of, filled, scored_texts
@@ -101,7 +100,7 @@ def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.
         file = Path(dataset["folder"], f"{part}.parquet")
         table = read_table(file, list(dict.fromkeys([example, *inputs])))
         table = table.rename_columns({example: "example_id"})
-        facts = {"part": part, "data": data_digest(file, answered)}
+        facts = {"part": part, "data": answered.digest(file)}
         parts.append(rows_of(table, prompt, inputs).assign(**facts))
     rows = pd.concat(parts)
     return pd.concat([rows, after_domains(rows)])
@@ -132,7 +131,7 @@ def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) ->
             {"question": asked.text[number], "target": ", ".join(LETTERS[one] for one in right)}
             | {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
         )
-    return pd.DataFrame(rows).assign(part=split, data=data_digest(file, answered))
+    return pd.DataFrame(rows).assign(part=split, data=answered.digest(file))
 
 
 def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -> str:

@@ -121,16 +121,17 @@ def details_of(dataset: str, columns: list[str]) -> str:
     )
 
 
-def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
+def study_metrics(path: Path, study: str, schema: pa.Schema, draws: bool = False) -> pd.DataFrame:
     """A study's rows of a metrics table; what two experiments share stands once."""
-    metrics = read_metrics(path, schema).to_pandas()
+    metrics = read_metrics(path, schema, draws).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
         raise UserError(
             f"{path}: no rows of study {study}; run an experiment of it before drawing its figures"
         )
     # Intervals come of draws in 32 bits, and may differ in their last digits.
-    same = metrics.drop(columns=["experiment", "ci_low", "ci_high"]).round(9)
+    of_draws = ["ci_low", "ci_high", "draws"]
+    same = metrics.drop(columns=["experiment", *of_draws], errors="ignore").round(9)
     return metrics[~same.duplicated()].copy()
 
 

@@ -19,7 +19,7 @@ from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import read_examples, replicates_of
-from scripts.measure.external import Answered
+from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group

@@ -39,7 +39,8 @@ from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
-from scripts.measure.external import Answered, print_rows
+from scripts.measure.answered import Answered
+from scripts.measure.external import print_rows
 from scripts.studies.mctaco.prediction_files import (
     lettered_judgements,
     read_judgements,

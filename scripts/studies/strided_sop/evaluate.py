@@ -24,7 +24,7 @@ from scripts.data.tables import read_complete
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, label_scores, replicates_of
-from scripts.measure.external import Answered
+from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import metric_rows, metrics_schema

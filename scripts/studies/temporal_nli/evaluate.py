@@ -47,7 +47,7 @@ from scripts.studies.temporal_nli.times import times_in
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import crossed
 from scripts.measure.experiment import CEILINGS, Run, read_examples, read_scores, replicates_of
-from scripts.measure.external import Answered
+from scripts.measure.answered import Answered
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import (

@@ -55,7 +55,8 @@ from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, replicates_of
-from scripts.measure.external import Answered, print_rows
+from scripts.measure.answered import Answered
+from scripts.measure.external import print_rows
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group

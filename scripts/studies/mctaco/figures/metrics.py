@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 
-from scripts.data.tables import read_metrics
 from scripts.publish import style
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
@@ -24,12 +23,12 @@ from scripts.publish.names import (
     method_note,
     source_title,
     split_title,
+    study_metrics,
     titles_of,
     without_people,
 )
 from scripts.publish.panels import Look, among, legend_of, looks, with_best_control
 from scripts.publish.published import claims_beside, with_shares
-from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
 
 CATEGORIES = "duration", "ordering", "typical_time", "frequency", "stationarity"
@@ -66,13 +65,8 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     system carries the experiment's name. Baselines stand once. So do released judgements, with the
     least of their distances to a control: an experiment may have few controls.
     """
-    metrics = read_metrics(path, SCHEMA, draws).to_pandas()
-    metrics = metrics[(metrics["study"] == "mctaco") & metrics["contrast"].isna()]
-    metrics = without_people(metrics)
-    if metrics.empty:
-        raise UserError(
-            f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures"
-        )
+    metrics = without_people(study_metrics(path, "mctaco", SCHEMA, draws))
+    metrics = metrics[metrics["contrast"].isna()]
     # As float, so that a column with nothing in it can be joined with one that has numbers.
     numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
     metrics = metrics.astype({"unit_normalization": bool} | dict.fromkeys(numbers, float))
@@ -83,10 +77,8 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
         unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0.0
     )
     alike = [*PLACE, "limit", "model", "slice", "metric", "seed"]
-    settings = [name for name in metrics if name not in ("experiment", "draws")]
-    trained = metrics[~baseline & ~released].drop_duplicates(settings)
     least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
-    trained = pd.concat([trained, least])
+    trained = pd.concat([metrics[~baseline & ~released], least])
     of_system = "unit_normalization train_questions draw slice metric seed".split()
     point = [*PLACE, "kind", "model", *of_system]
     trained["kind"] += experiment_if_needed(trained, point)

@@ -32,7 +32,6 @@ from scripts.studies.timedial.figures.metrics import (
     context_in_words,
     draw_systems,
     drawn,
-    human,
     in_rows,
     legend_of,
     name_of,
@@ -91,9 +90,9 @@ def draw(
         challenge = challenge.assign(title=challenge["title"].str.replace(variant, "", regex=False))
         paper = published_on(challenge, published.iloc[: len(published) * of_paper])
         answered = people[(people["measured_on"] == name) & of_paper].assign(by="people here")
-        if (reported := human(paper, name)) is not None:
-            printed = pd.DataFrame([{"value": reported, "by": "people in the paper"}])
-            answered = pd.concat([answered[["value", "ci_low", "ci_high", "by"]], printed])
+        printed = paper[paper["model"] == "human"].assign(by="people in the paper")
+        if len(printed):
+            answered = pd.concat([answered, printed[["value", "by"]].head(1)])
         reached += [
             PEOPLE.handle(f"{by}: {percent(value)}")
             for by, value in zip(answered["by"], answered["value"])

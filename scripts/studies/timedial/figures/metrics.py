@@ -7,8 +7,7 @@ the challenge that its `setting` names (measured_on).
 """
 
 import argparse
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -104,19 +103,14 @@ SAMPLE = " [sample data]"
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     """`, 5 negatives`: what differs in the data of the systems of one challenge."""
     texts = pd.Series("", index=trained.index)
-
-    def add(rows: pd.DataFrame, column: str, text: Callable) -> None:
-        texts[rows.index] += [f", {text(value)}" for value in rows[column]]
-
-    def setting(value: object, text: str) -> str:
-        return "all dialogs" if pd.isna(value) else text.format(value).replace("_", " ")
-
     for _, challenge in trained.groupby("measured_on"):
         for column, text in SETTINGS.items():
             if challenge[column].nunique(dropna=False) > 1:
-                add(challenge, column, partial(setting, text=text))
+                words = challenge[column].map(text.format, na_action="ignore").fillna("all dialogs")
+                texts[challenge.index] += ", " + words.str.replace("_", " ")
         if (challenge.groupby("domain")["source"].nunique() > 1).any():
-            add(challenge, "source", partial(source_title, sources=sources))
+            titles = [source_title(source, sources) for source in challenge["source"]]
+            texts[challenge.index] += [f", {title}" for title in titles]
     return texts
 
 
@@ -243,11 +237,6 @@ def published_on(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     return published[published["measured_on"].isin(real)]
 
 
-def human(published: pd.DataFrame, measured_on: str) -> float | None:
-    people = published[(published["model"] == "human") & (published["measured_on"] == measured_on)]
-    return float(people["value"].iloc[0]) if len(people) else None
-
-
 def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The points of one challenge and the paper's numbers on it, in the order of the page, with
     `row`: that of the same system; of systems that were not run one of its own, last in their
@@ -267,7 +256,7 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 # ---- figures
 
 
-def read(given: argparse.Namespace, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame, dict]:
+def read(given: argparse.Namespace, table: str) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     """timedial_metrics(), the numbers of a table of the paper, and the sources."""
     sources, published = load(given.sources), published_beside(given.sources)
     metrics = timedial_metrics(given.metrics, load(given.models), sources)
