@@ -51,21 +51,11 @@ class _Resolver:
         self.config, self.probed = config, probed
         self.entries = Entries(sources, models, studies, facts)
         self.plan = Plan()
-        self.making: list[
-            str
-        ] = []  # the models of stages that are being resolved, each for the next
-        self.starts: dict[
-            str, tuple[str, Run]
-        ] = {}  # by name the runs that others begin with, each with its experiment
+        # the models of stages that are being resolved, each for the next
+        self.making: list[str] = []
+        # by name the runs that others begin with, each with its experiment
+        self.starts: dict[str, tuple[str, Run]] = {}
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
-
-    def models_of(self, experiment: dict, where: str) -> list[str]:
-        if experiment["models"] == PROBED and not self.probed:
-            raise UserError(
-                f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of "
-                "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
-            )
-        return self.probed if experiment["models"] == PROBED else experiment["models"]
 
     def datasets(
         self, experiment: dict, models: list[str], measures: bool, where: str, study: dict
@@ -83,11 +73,6 @@ class _Resolver:
             for name in levels["source"]
         }
         return datasets(experiment["study"], study, levels, kinds, where)
-
-    def check_corpus(self, study_name: str, dataset: Dataset, study: dict, where: str) -> None:
-        """Refuse a corpus to learn from (learn_from) that the study cannot read."""
-        if corpus := json.loads(dataset.options).get("learn_from"):
-            self.entries.source(corpus, study_name, study, where)
 
     def check_size(self, levels: dict, experiment: dict, models: list[str], where: str) -> None:
         """Refuse a grid that nobody means."""
@@ -148,7 +133,12 @@ class _Resolver:
     def runs_of(self, name: str) -> Iterator[Run]:
         experiment, where = self.config["experiments"][name], f"configuration: experiments.{name}"
         study = self.entries.study(experiment["study"], where)
-        models = self.models_of(experiment, where)
+        models = self.probed if experiment["models"] == PROBED else experiment["models"]
+        if experiment["models"] == PROBED and not models:
+            raise UserError(
+                f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of "
+                "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
+            )
         systems = self.systems(name, models, study, where)
         makers = {model: self.made_by(model, where) for model in dict(systems)}
         training = self.config["training"] | experiment.get("training", {})
@@ -170,7 +160,8 @@ class _Resolver:
             )
         measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
         for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
-            self.check_corpus(experiment["study"], dataset, study, where)
+            if corpus := json.loads(dataset.options).get("learn_from"):
+                self.entries.source(corpus, experiment["study"], study, where)  # refuses others
             for model, method in systems:
                 how = study["methods"][method]
                 check_method(method, how, json.loads(dataset.options), where)
@@ -296,15 +287,10 @@ def serves(how: dict, data: dict) -> bool:
     """Whether a method serves all data that an experiment asks for; data: values, or lists of them,
     by option.
     """
-    wanted = how.get("only_where", {})
-    values_by_option = {
-        option: data[option] if isinstance(data.get(option), list) else [data.get(option)]
-        for option in wanted
-    }
     return all(
-        VALIDATOR(wanted[option]).is_valid(value)
-        for option, values in values_by_option.items()
-        for value in values
+        VALIDATOR(condition).is_valid(value)
+        for option, condition in how.get("only_where", {}).items()
+        for value in (data[option] if isinstance(data.get(option), list) else [data.get(option)])
     )
 
 

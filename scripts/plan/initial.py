@@ -5,7 +5,7 @@ A factor is the source, an option of the data, the method, or the seed.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from scripts.running.program import UserError, closest
@@ -37,7 +37,7 @@ def named(initial: str | dict, where: str) -> tuple[str, dict]:
     }
 
 
-def _as_text(factors: dict, names: list[str]) -> str:
+def _as_text(factors: dict, names: Iterable[str]) -> str:
     return ", ".join(f"{name} {json.dumps(factors.get(name))}" for name in names)
 
 
@@ -67,7 +67,7 @@ def run_to_begin_with(
         if all(factors.get(name) == value for name, value in wanted.items())
     ]
     if not left:
-        there = "; ".join(dict.fromkeys(_as_text(factors, list(wanted)) for factors in candidates))
+        there = "; ".join(dict.fromkeys(_as_text(factors, wanted) for factors in candidates))
         raise UserError(
             f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has "
             f"{there}); run it there, or tell which one to begin with: `initial: {{experiment: "
@@ -95,15 +95,10 @@ class Initials:
     """The runs that others begin with. runs_of: the runs of an experiment, by its name."""
 
     def __init__(self, experiments: dict, models: dict, studies: dict, runs_of: Callable):
-        self.experiments, self.models, self.studies, self.runs_of = (
-            experiments,
-            models,
-            studies,
-            runs_of,
-        )
-        self.beginning: list[
-            str
-        ] = []  # the experiments whose `initial` is being resolved, each for the next
+        self.experiments, self.models, self.studies = experiments, models, studies
+        self.runs_of = runs_of
+        # the experiments whose `initial` is being resolved, each for the next
+        self.beginning: list[str] = []
 
     def runs(self, name: str, where: str) -> tuple[str, dict, list]:
         """The experiment that another one begins with, the chosen factors, and its runs whose

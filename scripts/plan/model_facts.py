@@ -63,17 +63,12 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
             sys.executable,
             "-m",
             "scripts.fetch.facts",
-            "--model",
-            name,
-            "--models",
-            listing,
-            "--place",
-            place_of(name),
+            f"--model={name}",
+            f"--models={listing}",
+            f"--place={place_of(name)}",
             f"--mirror={mirror}",
-            "--root",
-            str(root),
-            "--output",
-            str(PLACE / f"{name}.json"),
+            f"--root={root}",
+            f"--output={PLACE / name}.json",
         ]
         try:
             called = subprocess.run(

@@ -9,7 +9,6 @@ sizes on a logarithmic axis, stays above zero from there on. Its 95 % interval i
 
 import argparse
 import re
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -121,30 +120,29 @@ def crosses(panel: pd.DataFrame) -> list[str]:
     return found
 
 
-def draw_panel(axes: Axes, panel: pd.DataFrame, known: dict[str, Look]) -> None:
-    shifts = dodges(known)
-    for series, look in known.items():
-        rows = panel[panel["series"] == series]
-        rows = rows.assign(train_pairs=rows["train_pairs"] * np.exp(shifts[series] / 2))
-        draw_marks(axes, rows, look, "train_pairs")
-    sizes = sorted(panel["train_pairs"].unique())
-    axes.set_xscale("log")
-    axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("training pairs")
-    axes.set_ylabel("accuracy (%)")
-
-
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     models = points[points["series"] != style.BEST_CONTROL]
     known = looks(models) | {style.BEST_CONTROL: CONTROL}
+
+    def draw_panel(axes: Axes, panel: pd.DataFrame) -> None:
+        for series, shift in dodges(known).items():
+            rows = panel[panel["series"] == series]
+            rows = rows.assign(train_pairs=rows["train_pairs"] * np.exp(shift / 2))
+            draw_marks(axes, rows, known[series], "train_pairs")
+        sizes = sorted(panel["train_pairs"].unique())
+        axes.set_xscale("log")
+        axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlabel("training pairs")
+        axes.set_ylabel("accuracy (%)")
+
     panels = []
     for (source, test_set, split), panel in points.groupby(PLACE, sort=False):
         held_out = "what training lacked" if (panel["slice"] == UNSEEN).any() else ""
         names = [source_title(source, sources), re.sub("[-_]", " ", test_set), split_title(split)]
         names += [held_out, f"{panel['n'].max():,} pairs"]
-        draw_one, detail = partial(draw_panel, known=known), ", ".join(filter(None, names))
-        panels.append(titled(Panel(panel, draw_one, "", detail), ". ".join(crosses(panel))))
+        detail = ", ".join(filter(None, names))
+        panels.append(titled(Panel(panel, draw_panel, "", detail), ". ".join(crosses(panel))))
     handles = [look.handle(series) for series, look in known.items()]
     return figure_of(in_lines(panels, 2), [("", handles)])
 

@@ -312,9 +312,10 @@ def figure_of(
     note: under the panels. beside: inches beside a panel that its title has as well.
     """
     heights = [max(panel.height for panel in line) for line in lines]
-    foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
-    height = sum(heights) + len(lines) + foot  # until what stands around the axes is measured
-    figure = plt.figure(figsize=(style.WIDTH, height), layout="constrained")
+    figure = plt.figure(figsize=(style.WIDTH, 1), layout="constrained")
+    foot = style.legends(figure, legend) + 0.06 + 0.15 * bool(note)
+    # until what stands around the axes is measured
+    figure.set_figheight(sum(heights) + len(lines) + foot)
     grid = figure.add_gridspec(len(lines), max(map(len, lines)), height_ratios=heights)
     placed: list[tuple[Axes, Panel, int]] = []
     for number, line in enumerate(lines):
@@ -337,7 +338,6 @@ def figure_of(
         most = np.clip(min(8.5 * wide, 14 * tall), 7, 17)
         style.mark(axes, face_of(panel.points), most, panel.bands)
     figure.text(0.5, (foot - 0.14) / figure.get_figheight(), note, ha="center", fontsize=7.5)
-    style.legends(figure, legend, 0.06)
     return figure
 
 

@@ -22,7 +22,7 @@ def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFra
     return claims.assign(**settings.reindex(columns=parts).to_dict("series"))
 
 
-def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
+def with_shares(claims: pd.DataFrame) -> pd.DataFrame:
     return claims.assign(value=pd.to_numeric(claims["value"]) / 100)
 
 
@@ -40,24 +40,19 @@ def publish_statistics(
     values, a column for each split, indexed by slice and metric. names: of slices and of metrics in
     words. A mean has one decimal, those of `counts` have none.
     """
-    claims, tables = claims_beside(given.sources, study, [of, "slice"]), []
+    claims, rows = claims_beside(given.sources, study, [of, "slice"]), []
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
     claims = claims.assign(metric=claims["metric"].str.removeprefix(STATISTICS))
     for source, (title, values) in corpora.items():
         printed = claims[claims[of] == source].set_index(["slice", "metric"])["value"]
-        rows = []
         for (part, metric), row in values.iterrows():
             decimals = 0 if metric in counts else 1
-            about = {"slice": part, "metric": metric}
             rows.append(
-                {"Corpus": title}
-                | {column: names[column][about[column]] for column in about}
+                {"Corpus": title, "Of": names["slice"][part], "Number": names["metric"][metric]}
                 | {split: f"{value:,.{decimals}f}" for split, value in row.dropna().items()}
                 | {"In the paper": with_commas(printed.get((part, metric), ""))}
             )
-        tables.append(pd.DataFrame(rows))
-    table = pd.concat(tables, ignore_index=True).fillna("")
-    table = table.rename(columns={"slice": "Of", "metric": "Number"})
+    table = pd.DataFrame(rows).fillna("")
     table = filled(table[sorted(table, key="In the paper".__eq__)], [])
     publish_table(given, table, ["Corpus", "Of", "Number"])
 

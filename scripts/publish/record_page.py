@@ -71,10 +71,11 @@ def draw(item: dict, folder: Path, runs: list[dict]) -> None:
     of_all = item["study"] == ALL
     given = publisher_arguments("", *READS, required=False).parse_args(
         [
-            *("--metrics", f"{folder}/metrics.parquet", "--train", f"{folder}/train"),
-            *("--sources", f"{folder}/{item['study']}/sources.yaml"),
-            *("--models", f"{folder}/{item['study']}/models.yaml"),
-            *("--output", f"{folder}/publish/{item['kind']}s/{item['name']}"),
+            f"--metrics={folder}/metrics.parquet",
+            f"--train={folder}/train",
+            f"--sources={folder}/{item['study']}/sources.yaml",
+            f"--models={folder}/{item['study']}/models.yaml",
+            f"--output={folder}/publish/{item['kind']}s/{item['name']}",
             *("--runs", *(f"{run['study']}/{run['run']}" for run in runs)) * of_all,
         ]
     )
@@ -122,11 +123,15 @@ def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) 
     code = {item["name"]: {"code": identity(item["program"])} for item in items}
     experiments = sorted(set(numbers["experiment"].to_pylist()))
     asked = [
-        *("--metrics", f"{folder}/metrics.parquet", "--resources", f"{folder}/{ALL}"),
-        *("--publish", f"{folder}/publish", "--cleaning", f"{folder}/cleaning.csv"),
+        f"--metrics={folder}/metrics.parquet",
+        f"--resources={folder}/{ALL}",
+        f"--publish={folder}/publish",
+        f"--cleaning={folder}/cleaning.csv",
         *("--runs", *map(str, sorted(folder.glob("train/*/*/run.json")))),
-        *("--configuration", configuration_of(experiments), "--provenance", json.dumps(code)),
-        *("--output", f"{folder}/index.html", "--alone"),
+        f"--configuration={configuration_of(experiments)}",
+        f"--provenance={json.dumps(code)}",
+        f"--output={folder}/index.html",
+        "--alone",
     ]
     site.main(site.arguments().parse_args(asked))
 

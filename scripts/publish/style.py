@@ -9,7 +9,6 @@ says, a marker or a line style says as well, for print in grey.
 
 import argparse
 import logging
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable
@@ -48,7 +47,6 @@ MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
 CONTROLS = "controls (no understanding of time)"
 BEST_CONTROL = "best control (no understanding of time)"
-LEGEND_LINE = 0.145  # inches
 LETTERS = 118  # of a line of text
 WIDTH = 7.0  # inches: the text width of a two-column page
 
@@ -171,37 +169,29 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
         return np.where(ends > 0, ends, 0) * 100
 
 
-def side_by_side(handles: list) -> int:
-    """How many entries of a legend fit: a mark takes nine letters."""
-    longest = max(len(handle.get_label()) for handle in handles)
-    return max(1, min(len(handles), LETTERS // (longest + 9)))
-
-
-def legends_height(groups: list[tuple[str, list]]) -> float:
-    return sum(
-        LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) + 0.05
-        for title, handles in groups
-        if handles
-    )
-
-
-def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> None:
-    """Legends one under the other, the last so many inches above the figure's lower edge."""
+def legends(figure: Figure, groups: Iterable[tuple[str, list]]) -> float:
+    """Legends one under the other, the last above the figure's lower edge. Returns how many inches
+    they take.
+    """
+    bottom = 0.06
     for title, handles in reversed([group for group in groups if group[1]]):
-        figure.legend(
+        longest = max(len(handle.get_label()) for handle in handles)
+        legend = figure.legend(
             handles=handles,
             title=title or None,
             title_fontsize=7.5,
             loc="lower center",
-            ncols=side_by_side(handles),
-            bbox_to_anchor=(0.5, bottom / figure.get_figheight()),
+            ncols=max(1, min(len(handles), LETTERS // (longest + 9))),  # a mark takes nine letters
+            bbox_to_anchor=(WIDTH / 2, bottom),
+            bbox_transform=figure.dpi_scale_trans,
             handlelength=2.2,
             columnspacing=1.6,
             borderaxespad=0,
             borderpad=0,
             labelspacing=0.35,
         )
-        bottom += legends_height([(title, handles)])
+        bottom += round(legend.get_window_extent().height / figure.dpi, 3) + 0.05
+    return bottom
 
 
 def lines_of(groups: list[list], across: int) -> list[list]:

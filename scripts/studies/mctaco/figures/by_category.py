@@ -4,7 +4,6 @@ controls.
 """
 
 import argparse
-from collections.abc import Callable
 from functools import partial
 
 import pandas as pd
@@ -29,7 +28,6 @@ from scripts.publish.panels import (
 )
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
-    PLACE,
     POINTS,
     SLICES,
     by_place,
@@ -73,25 +71,18 @@ def draw_panel(
     axes.set_ylabel("exact match (% of questions)")
 
 
-def panel_of(
-    points: pd.DataFrame, metrics: pd.DataFrame, draw: Callable, source: str, split: str
-) -> Panel:
-    whole = same_place(metrics[metrics["slice"] == "all"], points, PLACE)
-    said = message(whole, "exact_match", "system")
-    panel = Panel(points, draw, source, split, height=2.1)
-    return titled(panel._replace(detail=f"{split}; title: all questions") if said else panel, said)
-
-
 def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sources: dict) -> Figure:
     points, note = highest(points)
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
     others: list[Artist] = [Patch(color=style.BAR, label="random")]
     others += [PAPER_LOOK.handle(PAPER)] * bool(len(paper))
-    draw_split = partial(draw_panel, known=known, paper=paper)
-    lines = [
-        [panel_of(of_split, metrics, draw_split, source, split)]
-        for of_split, source, split in by_place(points, sources)
-    ]
+    draw_split, lines = partial(draw_panel, known=known, paper=paper), []
+    for of_split, source, split in by_place(points, sources):
+        whole = same_place(metrics[metrics["slice"] == "all"], of_split)
+        said = message(whole, "exact_match", "system")
+        detail = f"{split}{'; title: all questions' * bool(said)}"
+        panel = Panel(of_split, draw_split, source, detail, height=2.1)
+        lines.append([titled(panel, said)])
     return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)
 
 

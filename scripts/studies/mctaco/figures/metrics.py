@@ -106,7 +106,7 @@ def published_beside(sources: Path) -> pd.DataFrame:
     """
     claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
     tables = claims["table"].str.startswith(("Table 2", "Released predictions"))
-    claims = with_shares(claims[tables & claims["metric"].isin(["f1", "exact_match"])], sources)
+    claims = with_shares(claims[tables & claims["metric"].isin(["f1", "exact_match"])])
     is_normalized = claims["unit_normalization"] == "True"
     claims = claims.assign(unit_normalization=is_normalized, slice=claims["slice"].fillna("all"))
     return claims.reset_index(drop=True)

@@ -213,7 +213,7 @@ def published_beside(sources: Path) -> pd.DataFrame:
     parts = ["measured_on", "method", "domain", "context_scope", "slice"]
     claims = claims_beside(sources, "timedial", parts)
     claims = claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])]
-    claims = with_shares(claims, sources).fillna(
+    claims = with_shares(claims).fillna(
         dict.fromkeys(parts, "") | {"context_scope": "full", "slice": "all"}
     )
     is_zero = claims["method"].str.endswith("_zero_shot")
