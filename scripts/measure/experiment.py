@@ -49,6 +49,9 @@ class Run(NamedTuple):
     facts: Facts
 
 
+Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one a replicate
+
+
 def replicates_of(runs: list[Run]) -> list[Replicate]:
     """The seed and the wording of each of a system's runs; none of a control, or of a model that
     neither learns, nor is drawn anew by each seed, nor is asked in words.
@@ -62,13 +65,9 @@ def replicates_of(runs: list[Run]) -> list[Replicate]:
     )
 
 
-def runs_by_dataset(
-    trained: Path, names: list[str]
-) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
-    """By source and dataset, then by model and method: the runs of the folder `trained`, one a
-    replicate.
-    """
-    systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}
+def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], Systems]:
+    """By source and dataset the systems whose runs the folder `trained` holds."""
+    systems_of: dict[tuple[str, str], Systems] = {}
     for name in names:
         facts = facts_of(trained / name / "run.json")
         systems = systems_of.setdefault((facts["source"], facts["dataset"]), {})

@@ -39,7 +39,7 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, provenance_of, read_table, write_table
 from scripts.data.texts import csv_of, json_of, lines_in, text_of
 from scripts.measure.answered import Answered
-from scripts.measure.experiment import EXTERNAL, Run
+from scripts.measure.experiment import EXTERNAL, Run, Systems
 from scripts.measure.harness_answers import read_answers
 from scripts.measure.harness_samples import kind_of_samples, read_samples
 
@@ -160,13 +160,13 @@ def scores_of(
         return np.eye(len(labels))[pd.Index(labels).get_indexer(chosen)], labels
     scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
     with np.errstate(over="ignore"):
-        finite = np.isfinite(scores.astype(np.float32))
+        wrong = ~np.isfinite(scores.astype(np.float32))
 
     def not_finite(at: int) -> str:
-        name = names[int(np.argmin(finite[at]))]
+        name = names[int(np.argmax(wrong[at]))]
         return f"{name} is {shown(rows[name].iloc[at])}, not a finite number"
 
-    refuse(rows, ~finite.all(axis=1), file, not_finite)
+    refuse(rows, np.any(wrong, axis=1), file, not_finite)
     return scores, names
 
 
@@ -381,11 +381,11 @@ def score_predictions(
 
 def external_systems(
     folders: list[Path], build: Path, answered: Answered
-) -> dict[tuple, dict[tuple, list[Run]]]:
-    """By source, dataset and split, then by model and method: the runs of folders that
-    score_predictions() kept. Raises UserError for predictions of another build of their dataset.
+) -> dict[tuple[str, str, str], Systems]:
+    """By source, dataset and split the systems of folders that score_predictions() kept. Raises
+    UserError for predictions of another build of their dataset.
     """
-    systems: dict[tuple, dict[tuple, list[Run]]] = {}
+    systems: dict[tuple[str, str, str], Systems] = {}
     for folder in folders:
         facts = facts_of(folder / "run.json")
         for split, digest in facts["data"].items():

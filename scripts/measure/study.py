@@ -11,14 +11,13 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.yaml_files import entries_of
-from scripts.measure.experiment import Run, runs_by_dataset, write_metrics
+from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
 from scripts.measure.answered import Answered
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
 
 SEE_ALL = ("all_options", "everything")  # views of search that compare the candidates of a choice
-Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one a replicate
 
 
 class Part(NamedTuple):

@@ -149,7 +149,8 @@ class Published:
                 },
             ),
         }
-        files, options = [], {}
+        files: list[str] = []
+        options: dict = {}
         for kind, (read, named) in parts.items():
             if kind in item["reads"]:
                 files += read

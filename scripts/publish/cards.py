@@ -117,11 +117,9 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
     )
     # Read are first what the model alone knows, then what the control alone knows, then what
     # neither and what both do.
-    both = turns.head(many).assign(
-        known=lambda table: table["model"].eq(1) & ~table["control"].eq(1),
-        guessed=lambda table: ~table["model"].eq(1) & table["control"].eq(1),
-    )
-    return both.sort_values(
+    first = turns.head(many)
+    model, control = first["model"].eq(1), first["control"].eq(1)
+    return first.assign(known=model & ~control, guessed=~model & control).sort_values(
         ["known", "guessed", "model", "turn"], ascending=[False, False, True, True], kind="stable"
     )
 

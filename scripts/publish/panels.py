@@ -301,22 +301,24 @@ def figure_of(
     *,
     share_x: bool = False,
     share_y: str = "",
-    widest: float = style.WIDTH,
+    across: int = 1,
     note: str = "",
     beside: float = 0,
 ) -> Figure:
     """The figure of these lines of panels.
 
     share_x: all panels have the same x axis, which the lowest name. share_y: `figure` or `line`,
-    whose panels have the same y axis; the first of a line names it. widest: of a panel, in inches.
-    note: under the panels. beside: inches beside a panel that its title has as well.
+    whose panels have the same y axis; the first of a line names it. across: for how many panels,
+    at least, a line has room. note: under the panels. beside: inches beside a panel that its title
+    has as well.
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1), layout="constrained")
     foot = style.legends(figure, legend) + 0.06 + 0.15 * bool(note)
     # until what stands around the axes is measured
     figure.set_figheight(sum(heights) + len(lines) + foot)
-    grid = figure.add_gridspec(len(lines), max(map(len, lines)), height_ratios=heights)
+    columns = max(across, *map(len, lines))
+    grid = figure.add_gridspec(len(lines), columns, height_ratios=heights)
     placed: list[tuple[Axes, Panel, int]] = []
     for number, line in enumerate(lines):
         for column, panel in enumerate(line):
@@ -332,7 +334,7 @@ def figure_of(
             if share_x and any(below):
                 axes.set_xlabel("")
             placed.append((axes, panel, number))
-    arrange(placed, heights, foot, widest, beside)
+    arrange(placed, heights, foot, beside)
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
         most = np.clip(min(8.5 * wide, 14 * tall), 7, 17)
@@ -342,27 +344,21 @@ def figure_of(
 
 
 def arrange(
-    placed: list[tuple[Axes, Panel, int]],
-    heights: list[float],
-    foot: float,
-    widest: float,
-    beside: float,
+    placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: float, beside: float
 ) -> None:
     """Place the panels by constrained layout, write their titles, and find the figure's height: all
-    axes get the heights that they want, and no panel more than the widest.
+    axes get the heights that they want.
     """
     axes, _, line = placed[0]
-    figure, free = axes.figure, 0.0
-    engine, across = figure.get_layout_engine(), axes.get_gridspec().ncols
+    figure, engine = axes.figure, axes.figure.get_layout_engine()
     for step in ("titles", "height", "last"):
         height = figure.get_figheight()
-        rect = (0.006, foot / height, 0.988 - free, 1 - (foot + 0.04) / height)
+        rect = (0.006, foot / height, 0.988, 1 - (foot + 0.04) / height)
         engine.set(rect=rect, w_pad=0.05, h_pad=0.06, wspace=0, hspace=0)
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            headings = write_titles(placed, min(widest, box.width * style.WIDTH) + beside)
-            free = across * max(0, box.width - widest / style.WIDTH)
+            headings = write_titles(placed, box.width * style.WIDTH + beside)
         elif step == "height":
             missing = sum(heights) * (1 - box.height * height / heights[line])
             figure.set_figheight(round(height + missing, 3))

@@ -20,6 +20,7 @@ from scripts.publish.scorecard.cells import (
     SCORES,
     UNKNOWN,
     WAYS,
+    Networks,
     best_controls,
     best_of,
     cells_of,
@@ -37,6 +38,7 @@ from scripts.publish.table import interval
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
 BELOW = "to compare with"
+Reasons = dict[tuple[str, str, str], str]  # by model, way and study
 FEET = ("best control", "best of one candidate", "best in the paper", "human")  # below the models
 
 
@@ -55,7 +57,7 @@ class Scorecard(NamedTuple):
     rows: list[dict]
     probes: list[dict]
     feet: pd.DataFrame
-    reasons: dict[tuple[str, str, str], str]
+    reasons: Reasons
     studies: dict
     sources: dict
 
@@ -64,18 +66,13 @@ class Scorecard(NamedTuple):
         return f"left out: {reason}" if reason else NOT_RUN
 
 
-def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
-    """What was measured, the studies' entries and the networks."""
-    metrics, studies = read_scores(given.metrics), load(given.sources.parent / "studies.yaml")
-    studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
-    return metrics, studies, networks_of([given.train / name / "run.json" for name in given.runs])
-
-
 def read_scorecard(given: argparse.Namespace) -> Scorecard:
     """The scorecard of the files that a program is given."""
     resources, sources = given.sources.parent, load(given.sources)
     models = load_systems(given.models, given.sources)
-    metrics, studies, networks = read_measured(given)
+    metrics, studies = read_scores(given.metrics), load(resources / "studies.yaml")
+    studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
+    networks = networks_of([given.train / name / "run.json" for name in given.runs])
     on_probes = probe_rows(metrics, studies, sources)
     cells = cells_of(on_probes, metrics, studies, networks)
     if cells.empty:
@@ -119,24 +116,18 @@ def read_left_out(file: Path) -> list[dict]:
     return read_yaml(file) if file.is_file() else []
 
 
-def reasons_of(
-    left_out: list[dict], studies: dict, networks: dict[str, tuple[str, float]]
-) -> dict[tuple[str, str, str], str]:
+def reasons_of(left_out: list[dict], studies: dict, networks: Networks) -> Reasons:
     """Why a model was not asked, by model, way (NOT_ASKED: of the first way) and study."""
-    found: dict[tuple[str, str, str], str] = {}
+    found: Reasons = {}
     for entry in left_out:
-        kind = networks.get(entry["model"], (UNKNOWN, None))[0]
-        for way in (
-            way_of(studies.get(entry["study"], {"methods": {}}), entry["method"], kind),
-            NOT_ASKED,
-        ):
-            found.setdefault((entry["model"], way, entry["study"]), entry["reason"])
+        kind, study = networks.get(entry["model"], (UNKNOWN, 0))[0], entry["study"]
+        way = way_of(studies.get(study, {"methods": {}}), entry["method"], kind)
+        for place in ((entry["model"], way, study), (entry["model"], NOT_ASKED, study)):
+            found.setdefault(place, entry["reason"])
     return found
 
 
-def rows_of(
-    cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]
-) -> list[dict]:
+def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     """The scorecard's rows by kind and size: kind, parameters, model, way, title, asked (the way,
     and what its cells are means of).
 

@@ -43,6 +43,7 @@ OTHER_WAYS = {
     name: method_title(name) for name in "direct answer answer_all released external".split()
 } | {"fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED}
 UNTRAINED = "untrained"  # no answer to what a model understands
+Networks = dict[str, tuple[str, float]]  # by model its kind and its parameters
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
@@ -55,9 +56,9 @@ def read_scores(file: Path) -> pd.DataFrame:
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
 
 
-def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
+def networks_of(files: list[Path]) -> Networks:
     """By model its kind and its parameters, as its run.json tells."""
-    found: dict[str, tuple[str, float]] = {}
+    found: Networks = {}
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
         if facts["model"] not in found or kind:
@@ -169,9 +170,7 @@ def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
     return found
 
 
-def asked_rows(
-    rows: pd.DataFrame, studies: dict, networks: dict[str, tuple[str, float]]
-) -> pd.DataFrame:
+def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.DataFrame:
     """The rows of models on probes, in order, with kind, parameters and way."""
     is_model = ~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])
     is_asked = is_model & rows["method"].map(method_of_blind).isna()
@@ -188,7 +187,7 @@ def asked_rows(
 
 
 def cells_of(
-    rows: pd.DataFrame, metrics: pd.DataFrame, studies: dict, networks: dict[str, tuple[str, float]]
+    rows: pd.DataFrame, metrics: pd.DataFrame, studies: dict, networks: Networks
 ) -> pd.DataFrame:
     """A row for each probe, model and way; rows: of probe_rows(); metrics: of read_scores();
     networks: of networks_of().

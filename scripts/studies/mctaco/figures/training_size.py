@@ -4,7 +4,6 @@
 
 import argparse
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,8 +52,8 @@ ONE_SIZE = (
     "Run an experiment of mctaco with data: {train_questions: [70, 280]}."
 )
 # of one draw
-ONE: dict[str, Any] = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6}
-ONE |= {"alpha": 0.8, "zorder": 5}
+ONE: dict[str, Any] = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8}
+ONE |= {"zorder": 5, "intervals": False}
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -95,12 +94,6 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     return points.sort_values([*SYSTEM, "metric", "train_pairs"], ignore_index=True)
 
 
-def plateau(sources: Path) -> pd.DataFrame:
-    claims = claims_beside(sources, "mctaco", ["source"])
-    claims = claims[claims["metric"] == "plateau.train_pairs"]
-    return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
-
-
 def draw_panel(
     axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame
 ) -> None:
@@ -114,8 +107,7 @@ def draw_panel(
         look, single = known[system], rows[rows["system"] == system]
         single = single[single["seed"].notna()] if single["seed"].notna().any() else single
         shift *= 0.12 * span  # within the limits of the axis
-        beside: dict[str, Any] = {"shift": shift + span * 0.014, "intervals": False}
-        draw_marks(axes, single, look, "train_pairs", **beside, **ONE)
+        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, **ONE)
         draw_marks(axes, mean[mean["system"] == system], look, "train_pairs", shift=shift)
     for place in same_place(flat, rows, ["source"])["train_pairs"]:
         draw_line(axes, place, upright=True, look=PLATEAU)
@@ -159,7 +151,9 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     rows = sized(metrics_to_draw(given, draws=True))
-    flat, sources = plateau(given.sources), load(given.sources)
+    claims, sources = claims_beside(given.sources, "mctaco", ["source"]), load(given.sources)
+    claims = claims[claims["metric"] == "plateau.train_pairs"]
+    flat = claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
     points = pd.concat([mean, rows.assign(origin="one draw", draws=np.nan)])
     publish(given, points[[*POINTS, "draws"]], lambda: draw(rows, flat, sources), ONE_SIZE)

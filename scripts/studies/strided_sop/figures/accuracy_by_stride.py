@@ -17,7 +17,7 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import replicate_name
 from scripts.publish.message import message, titled
-from scripts.publish.names import load
+from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
     DOTTED,
@@ -36,7 +36,7 @@ from scripts.publish.panels import (
     publish,
     with_best_control,
 )
-from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, panels_of, strided_metrics
+from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, strided_metrics
 
 LETTER = 0.058  # inches, of a count
 HUMAN = PEOPLE._replace(line=DOTTED, width=1)
@@ -164,10 +164,10 @@ def draw(metrics: pd.DataFrame, sources: dict, axis: Axis) -> Figure:
     metrics, note = highest(metrics, metrics["metric"] == "accuracy")
     known, places = series_looks(metrics), sorted(set(metrics[axis.along]))
     draw_one = partial(draw_panel, known=known, places=places, axis=axis)
-    panels = [
-        titled(panel, message(panel.points, "accuracy", "series", axis.along))
-        for panel in panels_of(metrics, draw_one, sources)
-    ]
+    panels = []
+    for (source, split), points in metrics.groupby(["source", "split"], sort=False):
+        panel = Panel(points, draw_one, source_title(source, sources), split_title(split))
+        panels.append(titled(panel, message(points, "accuracy", "series", axis.along)))
     lines = in_lines(panels, panels_across(panels, places, axis.along))
     return figure_of(lines, legend(metrics, known, axis.chance), share_y="figure", note=note)
 

@@ -2,9 +2,8 @@
 show them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -15,13 +14,10 @@ from scripts.publish.names import (
     method_note,
     model_title,
     of_most_pairs,
-    source_title,
-    split_title,
     study_metrics,
     titles_of,
     without_people,
 )
-from scripts.publish.panels import Panel
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.studies.strided_sop.strides import UP_TO
 
@@ -32,32 +28,21 @@ VARIANT += ["objectives", "method"]
 NUMBERS = "value sd ci_low ci_high n groups sample".split()
 
 
-def strides_in_words(stride: str) -> str:
-    """`stride 2`, `strides 0 to 4`, of the option train_stride."""
-    several = stride.startswith(UP_TO)
-    return f"strides 0 to {stride.removeprefix(UP_TO)}" if several else f"stride {stride}"
-
-
-def learnt_title(facts: Mapping) -> str:
-    """`, learnt from stride 2, learnt from hirest`: where that is not what is measured."""
-    stride: Any = facts.get("train_stride")
-    corpus: Any = facts.get("learn_from")
-    return (f", learnt from {strides_in_words(stride)}" if pd.notna(stride) else "") + (
-        f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else ""
-    )
-
-
 def variant_title(facts: Mapping) -> str:
-    """`, size-matched`: how a model was trained and measured, of the columns VARIANT."""
-    context, objectives = facts.get("context"), str(facts.get("objectives"))
-    weight = objectives.rpartition(" ")[2]
+    """`, size-matched, learnt from strides 0 to 4`: how a model was trained and measured, of the
+    columns VARIANT.
+    """
+    context, corpus = facts.get("context"), str(facts.get("learn_from")).replace("_", " ")
+    stride = f"stride {facts.get('train_stride')}".replace(f"stride {UP_TO}", "strides 0 to ")
+    weight = str(facts.get("objectives")).rpartition(" ")[2]
     return (
         method_note(facts["method"], PLAIN)
         + ", same videos" * pd.notna(facts["same_videos"])
         + ", size-matched" * pd.notna(facts["size_matched"])
         + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
         + f", windows of {context}" * pd.notna(context)
-        + learnt_title(facts)
+        + f", learnt from {stride}" * pd.notna(facts.get("train_stride"))
+        + f", learnt from {corpus}" * pd.notna(facts.get("learn_from"))
         + ", learnt from coins" * pd.notna(facts.get("train_labels"))
         + f", beside masked words (weight {weight})" * pd.notna(facts.get("objectives"))
     )
@@ -65,16 +50,6 @@ def variant_title(facts: Mapping) -> str:
 
 def sop_metrics(path: Path) -> pd.DataFrame:
     return of_most_pairs(study_metrics(path, "strided_sop", SCHEMA), ["source", "stride"])
-
-
-def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:
-    """A panel for each corpus, split and system (the column of its name)."""
-    return [
-        Panel(of_panel, draw, source_title(source, sources), ", ".join([split_title(split), *name]))
-        for (source, split, *name), of_panel in points.groupby(
-            ["source", "split", *system], sort=False
-        )
-    ]
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:

@@ -50,7 +50,7 @@ OF_SET = {
 }
 COLUMNS = [*ABOUT, *"held_out part slice value sd ci_low ci_high n groups sample limit".split()]
 PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
-ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
+ROW, ACROSS = 0.34, 3  # inches of a row; matrices side by side
 DARKEST = 1.15  # the share that has the first colour itself: no cell is as dark
 PALE_TEXT = 0.98  # the share from which on text in ink stands out less than in paper
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
@@ -96,8 +96,8 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str], parts: li
     shares = shares.reindex(index=list(names), columns=parts)
     ends = [to_rgba(style.COLOURS[0], alpha) for alpha in (0, 1)]
     shades = LinearSegmentedColormap.from_list("shades", ends)
-    edges = {"edgecolors": style.PALE, "linewidth": 0.6}
-    axes.pcolormesh(shares.to_numpy(float), cmap=shades, vmin=0, vmax=DARKEST, zorder=1, **edges)
+    cells_drawn = axes.pcolormesh(shares.to_numpy(float), cmap=shades, vmin=0, vmax=DARKEST)
+    cells_drawn.set(edgecolor=style.PALE, linewidth=0.6, zorder=1)
     for cell in cells.to_dict("records"):
         row, column = list(names).index(cell["held_out"]), parts.index(cell["part"])
         colour = style.PAPER if cell["value"] > PALE_TEXT else style.INK
@@ -149,7 +149,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
         ]
         title = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
         lines += in_lines(panels, ACROSS, f"{most_lost(block)}\n{title}")
-    return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)
+    return figure_of(lines, share_y="line", across=ACROSS, note=NOTE)
 
 
 def main(given: argparse.Namespace) -> None:

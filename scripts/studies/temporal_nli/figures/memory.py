@@ -50,15 +50,14 @@ NUMBERS = ["Pairs", "Accuracy (%)", *(f"{part}: {what}" for part in PARTS for wh
 BY_HEART = "by heart"
 
 
-def times_said(texts: pd.Series) -> pd.Series:
-    """`before march`: what each sentence says of time; all of one that says nothing of it."""
-    said = texts.str.findall(SAID).str.join(" ")
-    return said.where(said != "", texts).str.lower()
-
-
 def with_times(pairs: pd.DataFrame) -> pd.DataFrame:
-    first, second = (times_said(pairs[name]) for name in ("text_a", "text_b"))
-    return pairs.assign(first=first, second=second, both=first + " | " + second)
+    """The pairs with `before march`, what each sentence says of time, and with what both say; all
+    of a sentence that says nothing of it.
+    """
+    for name, text in {"first": "text_a", "second": "text_b"}.items():
+        said = pairs[text].str.findall(SAID).str.join(" ")
+        pairs = pairs.assign(**{name: said.where(said != "", pairs[text]).str.lower()})
+    return pairs.assign(both=pairs["first"] + " | " + pairs["second"])
 
 
 def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
