@@ -61,14 +61,6 @@ def over_seeds(sd: float | None, seeds: int) -> list[Part]:
     )
 
 
-def seed_sd(row: Mapping) -> float | None:
-    """The standard deviation between seeds of a row of metrics, beyond what the groups explain.
-    Metrics of releases before 0.2 have the whole `sd`, which makes their intervals wider.
-    """
-    beyond = row.get("sd_beyond_groups")
-    return row["sd"] if beyond is None or math.isnan(beyond) else beyond
-
-
 def wilson(value: float, groups: float) -> tuple[float, float]:
     """Wilson's interval (1927) of a share that is 0 or 1 in each of some groups."""
     middle, half = (
@@ -133,9 +125,12 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
     )
     parts = [over_groups(draws, groups)]
     for row, weight in zip(rows, coefficients):
+        sd = row.get("sd_beyond_groups")
+        if sd is None or math.isnan(sd):
+            sd = row["sd"]  # metrics of releases before 0.2 have no other: wider intervals
         parts += [
             Part(weight**2 * variance, freedom)
-            for variance, freedom in over_seeds(seed_sd(row), row["seeds"])
+            for variance, freedom in over_seeds(sd, row["seeds"])
         ]
         if row["value"] in (0, 1):
             low, high = wilson(row["value"], row["effective_groups"])

@@ -39,6 +39,12 @@ def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
     }
 
 
+def by_kind(facts: dict) -> dict[str, dict]:
+    """What is told of cards, apart by what it is about: who was right, and slices."""
+    who = {name: value for name, value in facts.items() if name in WHO.values()}
+    return {"who": who, "slices": {name: facts[name] for name in facts if name not in who}}
+
+
 def cards_of(file: Path) -> dict:
     """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the
     choices of each filter. A card is the rows of an item.
@@ -54,13 +60,11 @@ def cards_of(file: Path) -> dict:
     of_option = [name for name in texts if several and (items[name].nunique() > 1).any()]
     first = table[~table.duplicated([*PLACE, "Item"])]
     who = first[list(WHO)].rename(columns=WHO).replace({"yes": "right", "no": "wrong"})
-    parts = first[slices].rename(columns=lambda name: name.removeprefix(SLICE))
-    found = choices(first[PLACE].join([who, parts]))
+    facts = who.join(first[slices].rename(columns=lambda name: name.removeprefix(SLICE)))
     groups: dict[tuple, list] = {}
     for (*place, item), rows in items:
         index = rows.index[0]
-        of_card = {name: value for name, value in who.loc[index].items() if value}
-        of_slices = {name: value for name, value in parts.loc[index].items() if value}
+        of_card = {name: value for name, value in facts.loc[index].items() if value}
         groups.setdefault(tuple(place), []).append(
             {
                 "item": item,
@@ -69,9 +73,8 @@ def cards_of(file: Path) -> dict:
                     for name, text in rows.loc[index, texts].items()
                     if name not in of_option
                 ],
-                "who": of_card,
-                "slices": of_slices,
-                "parts": dict(zip(PLACE, place)) | of_card | of_slices,
+                **by_kind(of_card),
+                "parts": dict(zip(PLACE, place)) | of_card,
                 "options": filled(rows[of_option], ["Gold"]).columns.tolist(),
                 "systems": filled(rows[systems], []).columns.tolist(),
                 "rows": rows.to_dict("records"),
@@ -84,8 +87,7 @@ def cards_of(file: Path) -> dict:
         "wide": any(
             len(card["options"]) + len(card["systems"]) > WIDE for card in cards if card["options"]
         ),
-        "who": {name: counts for name, counts in found.items() if name in WHO.values()},
-        "slices": {name: counts for name, counts in found.items() if name not in WHO.values()},
+        **by_kind(choices(first[PLACE].join(facts))),
     }
 
 

@@ -200,18 +200,15 @@ def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
         for suffix in SUFFIXES[kind]:
             file = finished(Path(study["publish"], kind, f"{name}.{suffix}"), study["command"])
             of = FROM_METRICS.search(file.read_text(encoding="utf-8")) if suffix == "svg" else None
-            if of and not is_of_metrics(of[1], Path(study["metrics"])):
+            # drawn from these metrics, or from those of one study beside them
+            others = Path(study["metrics"]).parent.glob("*.parquet")
+            if of and of[1] not in map(sha256_of, others):
                 raise UserError(
                     f"{file}: was drawn from other metrics than {study['metrics']}; give "
                     f"`{study['command']}`, then record it"
                 )
             (folder / study["name"]).mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, folder / study["name"] / file.name)
-
-
-def is_of_metrics(sha256: str, metrics: Path) -> bool:
-    """Whether a figure was drawn from these metrics, or from those of one study beside them."""
-    return sha256 in {sha256_of(file) for file in metrics.parent.glob("*.parquet")}
 
 
 # ---- The list
