@@ -314,7 +314,7 @@ def figure_of(
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1), layout="constrained")
-    foot = style.legends(figure, legend) + 0.06 + 0.15 * bool(note)
+    foot = style.legends(figure, legend) + 0.04 + 0.15 * bool(note)
     # until what stands around the axes is measured
     figure.set_figheight(sum(heights) + len(lines) + foot)
     columns = max(across, *map(len, lines))

@@ -20,7 +20,6 @@ from scripts.publish.comparison import (
     SETTING,
     Comparison,
     Facts,
-    paper_of,
     published_claims,
     settings_of,
 )
@@ -85,9 +84,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     missing = "sample data only" if sampled else NONE
     rows = []
     for _, of_table in claims.groupby("table", sort=False):
-        models = {
-            model for _, claim in of_table.iterrows() for model in paper_of(claim).get("model", [])
-        }
+        models = {*of_table["model"].str.split("; ").explode()}
         for _, claim in of_table.iterrows():
             rows += rows_of_claim(claim, facts, models, missing)
     return pd.DataFrame(rows, columns=COLUMNS)

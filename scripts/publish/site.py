@@ -36,7 +36,7 @@ from scripts.running.program import execute, log, parser
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
-from scripts.publish.comparison import paper_of, published_claims
+from scripts.publish.comparison import published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title, source_title
@@ -249,11 +249,7 @@ def main(given: argparse.Namespace) -> None:
                 "stage_of": stage_of,
                 "title_of": partial(model_title, models=models),
                 "method_title": method_title,
-                "reported": {
-                    model
-                    for _, claim in published.iterrows()
-                    for model in paper_of(claim).get("model", [])
-                },
+                "reported": {*published["model"].str.split("; ").explode()},
                 "runs": runs,
                 "machine_of": machine_of,
                 "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],

@@ -190,7 +190,7 @@ def legends(figure: Figure, groups: Iterable[tuple[str, list]]) -> float:
             borderpad=0,
             labelspacing=0.35,
         )
-        bottom += round(legend.get_window_extent().height / figure.dpi, 3) + 0.05
+        bottom += round(legend.get_window_extent().height / figure.dpi, 3) + 0.1
     return bottom
 
 

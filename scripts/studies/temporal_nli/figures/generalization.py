@@ -52,7 +52,7 @@ COLUMNS = [*ABOUT, *"held_out part slice value sd ci_low ci_high n groups sample
 PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
 ROW, ACROSS = 0.34, 3  # inches of a row; matrices side by side
 DARKEST = 1.15  # the share that has the first colour itself: no cell is as dark
-PALE_TEXT = 0.98  # the share from which on text in ink stands out less than in paper
+PALE_TEXT = 0.981  # the share from which on text in ink stands out less than in paper
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
