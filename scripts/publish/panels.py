@@ -19,7 +19,6 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
-from matplotlib.transforms import ScaledTranslation
 
 from scripts.measure.experiment import CONTROL_METHODS
 from scripts.running.program import log
@@ -394,20 +393,15 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tu
             for line in filter(None, panel.heading.split("\n"))
             for part in textwrap.wrap(line, int(len(line) * room / inches_of(line)))
         ]
-        parts = [
-            ("right", detail, 0, {"color": style.GREY}),
-            ("center", title, len(detail), bold),
-            ("left", [line[:1] for line in heading], under + 0.4, bold),
-        ]
-        same = {"x": 0, "y": 1, "ha": "left", "fontsize": TITLE}
-        written = [
-            axes.set_title("\n".join(lines), loc=loc, **same, **look)
-            for loc, lines, _, look in parts
-        ]
-        for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
-            up = ScaledTranslation(0, (5 + below * TITLE * 1.36) / 72, axes.figure.dpi_scale_trans)
-            text.set_transform(axes.transAxes + up)
-        headings.append((written[-1], "\n".join(heading)))
+        same = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": TITLE}
+        for lines, below, look in (
+            (detail, 0, {"color": style.GREY}),
+            (title, len(detail), bold),
+            ([line[:1] for line in heading], under + 0.4, bold),
+        ):
+            up = 5 + below * TITLE * 1.36  # points
+            text = axes.annotate("\n".join(lines), (0, 1), (0, up), **same, **look)
+        headings.append((text, "\n".join(heading)))
     return headings
 
 
