@@ -248,10 +248,9 @@ def split_file(dataset: Path, split: str) -> Path:
 
 def write_run(folder: Path, name: str, predictions: Path, answered: Answered, file: Path) -> Run:
     """Write the predictions on a split (file) as those of a run, with its run.json, to a folder."""
-    split, (example, group, *_) = file.stem, answered.columns
+    split, texts = file.stem, answered.columns[: 3 if answered.scored else 2]
+    example, group, *rivals = texts
     source, dataset = file.parent.parent.name, file.parent.name
-    rivals = answered.columns[2] if answered.scored else None
-    texts = [example, group, *([rivals] if rivals else [])]
     table = read_table(
         file,
         [*texts, "label"],
@@ -260,7 +259,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     scores, labels, harness = read_predictions_file(predictions, answered, file)
     refuse_merged(
         scores,
-        table[rivals].to_pandas() if rivals else None,
+        table[rivals[0]].to_pandas() if rivals else None,
         table[example].to_pandas(),
         predictions,
     )

@@ -63,10 +63,8 @@ def over_seeds(sd: float | None, seeds: int) -> list[Part]:
 
 def wilson(value: float, groups: float) -> tuple[float, float]:
     """Wilson's interval (1927) of a share that is 0 or 1 in each of some groups."""
-    middle, half = (
-        value + Z**2 / (2 * groups),
-        Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2)),
-    )
+    middle = value + Z**2 / (2 * groups)
+    half = Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2))
     low, high = (middle - half) / (1 + Z**2 / groups), (middle + half) / (1 + Z**2 / groups)
     # rounding must not put the value outside
     return min(value, max(0.0, low)), max(value, min(1.0, high))

@@ -149,10 +149,8 @@ def human_rows(
             groups,
         )
     person_rows = metric_rows(alone, [], drawn)
-    rows, people = (
-        metric_rows(together, [], drawn),
-        by_person.index.get_level_values("person").nunique(),
-    )
+    rows = metric_rows(together, [], drawn)
+    people = by_person.index.get_level_values("person").nunique()
     for row in rows:
         row["seeds"] = people
         values = [one["value"] for one in person_rows if one["metric"] == row["metric"]]

@@ -105,16 +105,11 @@ def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarra
     kind, has_numeral, turns and leak, where the slices by them are wanted. outcomes: of each seed
     what outranked() says of these options.
     """
-    instance, rule, wrong = (
-        options["instance"].to_numpy(),
-        options["rule"].to_numpy(),
-        options["label"].to_numpy() == 0,
-    )
+    instance, rule = options["instance"].to_numpy(), options["rule"].to_numpy()
+    wrong = options["label"].to_numpy() == 0
     right = np.bincount(instance, ~wrong).astype(int)
-    metric, first = (
-        ACCURACY[int(right[0])],
-        options.drop_duplicates("instance").sort_values("instance"),
-    )
+    metric = ACCURACY[int(right[0])]
+    first = options.drop_duplicates("instance").sort_values("instance")
     parts = slices(first) if "kind" in first else {"all": right > 0}
     tallies = [
         Tally(

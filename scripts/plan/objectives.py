@@ -22,10 +22,8 @@ def check_objectives(
     fill masks, and an adapter beside. systems: the method's entry, what is known of the model, its
     name.
     """
-    weights, known = (
-        training["objectives"],
-        [how["objectives"] for how, _, _ in systems if "objectives" in how],
-    )
+    weights = training["objectives"]
+    known = [how["objectives"] for how, _, _ in systems if "objectives" in how]
     if systems and not known and experiment.get("training", {}).get("objectives"):
         raise UserError(
             f"{where}.training: objectives: none of its methods learns a second one; take it out"

@@ -178,11 +178,8 @@ def prompts_of(
         return _questions(study, method, entry, place)
     if "score" not in entry:
         raise UserError(f"{place}: {method}: key score is missing; write sum, token or byte")
-    inputs, domain, threshold = (
-        study["methods"][method]["inputs"],
-        entry.get("domain"),
-        entry.get("threshold"),
-    )
+    inputs = study["methods"][method]["inputs"]
+    domain, threshold = entry.get("domain"), entry.get("threshold")
     if threshold and (len(study["labels"]) != 2 or "choice_id" in study["columns"]):
         raise UserError(
             f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} "

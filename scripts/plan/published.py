@@ -162,23 +162,13 @@ class Published:
         experiments whose models are not as they came.
         """
         work = self.workplan
-        return {
-            name: entry
-            | {
-                "methods": {
-                    method: {"learns": how["learns"]}
-                    for method, how in work.studies[name]["methods"].items()
-                }
-            }
-            | (
-                {"altered": work.altered[name]}
-                if "altered" in fields and name in work.altered
-                else {}
-            )
-            for name, entry in fields_of(
-                work.studies, names, ("title", "headline", "probe", *fields)
-            ).items()
-        }
+        found = fields_of(work.studies, names, ("title", "headline", "probe", *fields))
+        for name, entry in found.items():
+            methods = work.studies[name]["methods"].items()
+            entry["methods"] = {method: {"learns": how["learns"]} for method, how in methods}
+            if "altered" in fields and name in work.altered:
+                entry["altered"] = work.altered[name]
+        return found
 
     @cached_property
     def left_out(self) -> str:

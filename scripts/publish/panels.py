@@ -15,10 +15,8 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from matplotlib.textpath import TextPath
 
 from scripts.measure.experiment import CONTROL_METHODS
 from scripts.running.program import log
@@ -368,17 +366,12 @@ def arrange(
         text.set_text(heading)
 
 
-def inches_of(heading: str) -> float:
-    bold = FontProperties(weight="bold")
-    return TextPath((0, 0), heading, TITLE, prop=bold).get_extents().width / 72
-
-
 def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tuple[Text, str]]:
     """What stands over the panels, in lines of this width; headings run to the figure's end.
     Returns the headings. Only their first letters are written: whole ones would widen their panels.
     """
 
-    def wrapped(text: str, letter: float) -> list[str]:
+    def wrapped(text: str, letter: float, width: float = width) -> list[str]:
         most = max(8, int(width / letter / TITLE))
         return [part for line in text.split("\n") for part in textwrap.wrap(line, most)]
 
@@ -387,12 +380,8 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tu
     deep = pd.Series([len(title) + len(detail) for title, detail in texts])
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
-        bold, room = {"fontweight": "bold"}, (1 - axes.get_position().x0) * style.WIDTH
-        heading = [
-            part
-            for line in filter(None, panel.heading.split("\n"))
-            for part in textwrap.wrap(line, int(len(line) * room / inches_of(line)))
-        ]
+        bold, room = {"fontweight": "bold"}, (0.98 - axes.get_position().x0) * style.WIDTH
+        heading = wrapped(panel.heading, BOLD, room)
         same = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": TITLE}
         for lines, below, look in (
             (detail, 0, {"color": style.GREY}),
