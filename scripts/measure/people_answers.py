@@ -15,7 +15,7 @@ def limit_of(facts: dict) -> int | None:
 
 def whole_of(dataset: str, limit: int | None) -> str:
     """The name of the dataset that one of the option limit was cut from."""
-    return dataset if limit is None else dataset.removesuffix(f"-limit-{limit}")
+    return dataset.removesuffix(f"-limit-{limit}")
 
 
 class Answers:

@@ -11,7 +11,7 @@ import pandas as pd
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.people.answer_files import AGAIN, rows_of
 from scripts.data.tables import read_table
-from scripts.measure.people_answers import limit_of, whole_of
+from scripts.measure.people_answers import Answers
 from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
 from scripts.studies.strided_sop.evaluate import columns_of
 from scripts.publish.arguments import run_program
@@ -29,16 +29,10 @@ def key(facts: Mapping) -> tuple | None:
 
 
 def answers_of_people(items: Items, pairs: pd.DataFrame) -> list[System]:
-    facts = items.facts
-    # answers to a whole dataset hold for a cut one
-    datasets = [facts["dataset"], whole_of(facts["dataset"], limit_of(facts))]
     files = [rows_of(file, ANSWER_COLUMNS, AGAIN) for file in items.given.human]
     answers = pd.concat([pd.DataFrame(columns=ANSWER_COLUMNS), *files])
-    answers = answers[
-        (answers["source"] == facts["source"])
-        & answers["dataset"].isin(datasets)
-        & (answers["split"] == items.split)
-    ]
+    is_here = Answers(answers).on_dataset(items.facts) & (answers["split"] == items.split)
+    answers = answers[is_here]
     ids = [f"{item:016x}" for item in items_of(pairs["pair_id"])]
     counts = answers.groupby(["item", "answer"]).size().unstack(fill_value=0)
     labels = [label.replace(" ", "_") for label in LABELS]
