@@ -186,13 +186,9 @@ def _explain(error: jsonschema.ValidationError) -> str:
             f"{place} must be {' or '.join(words)}, not {shown(error.instance)}{about}; write "
             f"`{_yaml_place(path, '…')}`"
         )
-    message = error.message.replace(
-        repr(error.instance),
-        repr(error.instance)
-        if len(repr(error.instance)) <= LONGEST_VALUE
-        else shown(error.instance),
-        1,
-    )
+    written, message = repr(error.instance), error.message
+    if len(written) > LONGEST_VALUE:
+        message = message.replace(written, shown(error.instance), 1)
     if "propertyNames" in error.absolute_schema_path:
         return (
             f"{place} has the key {shown(error.instance)}, which is refused: "
