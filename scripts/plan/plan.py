@@ -61,17 +61,14 @@ def has_seed(how: dict, training: dict) -> bool:
 
 def settings_of(training: dict, study: dict, how: dict) -> dict:
     """The settings that have an effect on a run: others must not make another run of it."""
-    if how.get("paradigm") == CONTROL:
+    paradigm, shots = how.get("paradigm"), training.get("shots", 0)
+    if paradigm == CONTROL:
         return {}
-    if how.get("paradigm") == LIKELIHOOD:
-        return {"shots": 0} | {
-            key: value for key, value in training.items() if key in {*SCORING, "shots"}
-        }
-    if how.get("paradigm") == ANSWER:
-        keys = {*ANSWERING, "shots"} if training.get("shots") else ANSWERING
-        return {key: value for key, value in training.items() if key in keys}
-    if not how["learns"]:
-        return {key: value for key, value in training.items() if key in SCORING}
+    if paradigm in WORDED or not how["learns"]:
+        keys = ANSWERING if paradigm == ANSWER else SCORING
+        found = {key: value for key, value in training.items() if key in keys}
+        has_shots = paradigm == LIKELIHOOD or paradigm == ANSWER and shots
+        return found | {"shots": shots} if has_shots else found
     without = {"shots", "chat_template", "answer_tokens"}
     if "held_out" in study:
         without.add("held_out_fraction")  # a split is held out
