@@ -205,6 +205,7 @@ def cells_of(
     spread = spread.agg(
         lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
+    spread = spread.astype(dict.fromkeys(SYSTEM, object))  # of nothing but gaps pandas makes floats
     means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
     unread = means.loc[means["metric"] == "unread_answers", [*SYSTEM, "value"]]
     unread = unread.drop(columns="scoring").rename(columns={"value": "unread"})
