@@ -200,12 +200,13 @@ def cells_of(
     lowest, highest (of one wording); unread (the share of answers that name no option);
     learnt_part; sample. All values are shares from 0 to 1.
     """
-    rows = asked_rows(rows, studies, networks)
+    texts = dict.fromkeys(SYSTEM, object)  # of nothing but gaps pandas makes floats
+    rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
     spread = rows[rows["wording"].notna()].groupby(SYSTEM, dropna=False, as_index=False)
     spread = spread.agg(
         lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
-    spread = spread.astype(dict.fromkeys(SYSTEM, object))  # of nothing but gaps pandas makes floats
+    spread = spread.astype(texts)
     means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
     unread = means.loc[means["metric"] == "unread_answers", [*SYSTEM, "value"]]
     unread = unread.drop(columns="scoring").rename(columns={"value": "unread"})
