@@ -107,12 +107,14 @@ def planned_text(study: str, job: str | None = None) -> str:
     """The text of a study, by a process of its own in an empty folder; with `job`,
     jobs whose name holds it, in full.
     """
+    from tests.forking import python_without_jobs
+
     with tempfile.TemporaryDirectory() as folder:
         if (known := ROOT / MEMORY).is_file():  # else each text reads all modules
             (Path(folder) / MEMORY).parent.mkdir(parents=True)
             shutil.copy2(known, Path(folder) / MEMORY)
         command = ["tests.planned_jobs", study, "--here", *(["--job", job] if job else [])]
-        done = server().call(command, Path(folder), ENVIRONMENT)
+        done = server().call(command, Path(folder), ENVIRONMENT, python_without_jobs())
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
