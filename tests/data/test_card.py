@@ -98,23 +98,6 @@ def test_every_split_is_itself_and_labels_have_names(built):
     assert f"| stride | int32 | {OWN['strided_sop']['dataset']['stride']} |" in text
 
 
-@pytest.mark.parametrize(
-    "damage, said",
-    [
-        (lambda manifest: manifest.write_text("{"), "is damaged"),
-        (
-            lambda manifest: (manifest.parent / "val_1.parquet").write_text("no"),
-            "not a Parquet file",
-        ),
-    ],
-)
-def test_what_is_damaged_is_one_sentence_and_the_card_stays(built, program, damage, said):
-    before = (built / "README.md").read_text()
-    damage(built / "corpus/stride-0/manifest.json")
-    card(program, built).refused(said, lines=1)
-    assert (built / "README.md").read_text() == before
-
-
 def test_every_column_is_told():
     built_by = {
         "strided_sop": STRIDED_PAIRS,

@@ -43,34 +43,6 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
 # ---- weights in shards
 
 
-@pytest.mark.parametrize("place", "folder hub named mirror".split())
-def test_weights_in_shards(fetch, server, folder, tmp_path, place):
-    table = shard(folder, "layer.0", "layer.1")
-    files = {
-        "files": dict.fromkeys(["config.json", INDEX, "tokenizer.json", "tokenizer_config.json"])
-    }
-    if place == "mirror":
-        shutil.copytree(
-            folder, tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"]
-        )
-    fetched = fetch(
-        {"folder": here(folder), "named": ENTRY | files}.get(place, ENTRY),
-        tmp_path / "mirror" if place == "mirror" else "",
-        manifest=tmp_path / "manifest.json",
-    )
-    listed = read_json(tmp_path / "manifest.json")["files"]
-    assert set(listed) == {
-        "config.json",
-        "tokenizer.json",
-        "tokenizer_config.json",
-        INDEX,
-        *table.values(),
-    }
-    assert len(set(table.values())) == 3
-    assert {file.name for file in fetched.iterdir()} == set(listed)
-    assert all((fetched / name).read_bytes() == (folder / name).read_bytes() for name in listed)
-
-
 @pytest.mark.parametrize(
     "changed, said",
     [

@@ -119,37 +119,6 @@ def test_every_quirk_of_the_real_files(samples, source):
     assert not [quirk for quirk in QUIRKS[source] if not counts.get(quirk)]
 
 
-def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
-    """The list that tiny models are made with is that of today's texts,
-    and has every word of captions and dialogs.
-    """
-    file = ROOT / "resources/sample_vocabulary.txt"
-    program(
-        f"scripts.fetch.samples.vocabulary --templates {ROOT}/resources/templates.csv "
-        f"--output {tmp_path}/words"
-    ).checked()
-    assert (tmp_path / "words").read_text() == file.read_text(), (
-        "write it anew: python -m scripts.fetch.samples.vocabulary --templates "
-        "resources/templates.csv --output resources/sample_vocabulary.txt"
-    )
-    tables = [
-        pd.read_parquet(table)
-        for source in QUIRKS
-        if source != "sample_mctaco"
-        for table in samples(source).glob("clean/**/*.parquet")
-    ]
-    texts = [
-        text
-        for table in tables
-        for name in ("text", "option")
-        if name in table
-        for text in table[name]
-    ]
-    assert set(re.findall(r"[a-z]+|\b\d{1,2}\b", " ".join(texts).lower())) <= set(
-        file.read_text().split()
-    )
-
-
 # ---- Captions
 
 

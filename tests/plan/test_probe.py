@@ -127,14 +127,6 @@ def test_a_model_is_asked_what_fits_its_kind(abilities, wanted):
     assert asked(probe(abilities)) == wanted
 
 
-def test_an_encoder_decoder_without_sentinels_is_only_trained():
-    assert asked(probe(["encoder_decoder"], fine_tune=True))["mctaco"] == TRAINED["mctaco"]
-    assert (
-        "a probe leaves an encoder-decoder that was not trained to write masked spans as it is"
-        in refused(probe, ["encoder_decoder"])
-    )
-
-
 def test_fine_tune():
     more = asked(probe(["decoder"], fine_tune=True))
     assert all(TRAINED[study] | LIKELIHOOD[study] <= methods for study, methods in more.items())

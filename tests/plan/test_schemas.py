@@ -1,6 +1,5 @@
 """The files of resources/ and the presets keep to their schemas."""
 
-import jsonschema
 import pytest
 import yaml
 from referencing import Registry, Resource
@@ -39,31 +38,6 @@ def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
     ).resolve() == ROOT / f"resources/schemas/{name}.schema.yaml"
     errors = list(VALIDATOR(schema(name), registry=REGISTRY).iter_errors(yaml.safe_load(text)))
     assert not errors, errors[0].message
-
-
-def parts(value, path=()):
-    """Every mapping in a schema that says of which type, or which values, something is."""
-    if isinstance(value, dict):
-        if {"type", "enum", "additionalProperties"} & set(value) and "default" not in path:
-            yield path, value
-        for key, inner in value.items():
-            yield from parts(inner, (*path, key))
-
-
-@pytest.mark.parametrize(
-    "file", sorted(ROOT.glob("resources/schemas/*.yaml")), ids=lambda file: file.stem
-)
-def test_schemas_are_schemas_and_explain_every_key(file):
-    whole = read_yaml(file)
-    jsonschema.Draft202012Validator.check_schema(whole)
-    for path, part in parts(whole):
-        if path[-2:-1] == ("properties",) and "$defs" in path:
-            assert "description" in part, ".".join(path)
-        if {"integer", "number"} & set(
-            [part.get("type")] if isinstance(part.get("type"), str) else part.get("type", [])
-        ) and file.stem == "config.schema":
-            assert {"minimum", "exclusiveMinimum"} & set(part)
-            assert "maximum" in part, f"{'.'.join(path)} has no bounds"
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ another; and its colours.
 
 import importlib
 import re
-import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,12 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from matplotlib.figure import Figure
 
 from scripts.running.job_files import has_options
-from scripts.publish import panels, style
+from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.parts import short
 from tests.registers import FIGURES
 from tests.forking import Ended
 from tests.publish import publish_inputs, test_publish_scorecard
@@ -161,40 +157,3 @@ def test_a_table_marks_samples_and_limits_and_says_where_one_group_has_no_interv
         assert here.str.endswith("[sample data] [at most 200 items]").all()
         assert "SAMPLE DATA where marked" in text and "AT MOST 200 ITEMS where marked" in text
         assert "one group" in text
-
-
-def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
-    def draw() -> Figure:
-        figure, axes = plt.subplots(figsize=(3, 2))
-        axes.plot([0, 1], [0, 1], color=style.COLOURS[0])
-        axes.set_xlabel("searched & <found>")
-        return figure
-
-    metrics = tmp_path / "metrics.parquet"
-    metrics.write_bytes(b"numbers")
-    style.save(draw, SimpleNamespace(output=tmp_path / "figure", metrics=metrics))
-    for theme, name in (("light", "figure.svg"), ("dark", "figure.dark.svg")):
-        svg = (tmp_path / name).read_text()
-        texts = [
-            node.text
-            for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
-        ]
-        assert "searched & <found>" in texts and "Verdana" in svg
-        colours = {colour.lower() for colour in re.findall(r"(?:fill|stroke): (#\w{6})", svg)}
-        assert colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"}
-        assert style.THEMES[theme][0].lower() in colours
-    page = ElementTree.fromstring(short((tmp_path / "figure.svg").read_bytes()))
-    assert "searched & <found>" in [node.text for node in page.iter() if "text" in node.tag]
-    assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
-
-
-def test_of_many_models_a_figure_has_the_highest():
-    models = [(f"model {number}", "train", number / 100) for number in range(panels.MOST + 2)]
-    points = pd.DataFrame(models[::-1], columns=["model", "method", "value"])
-    others = [("words", "control", 0.0), ("human", "human", 0.0)]
-    points = pd.concat([points, pd.DataFrame(others, columns=points.columns)], ignore_index=True)
-    found, note = panels.highest(points)
-    assert note == "The 12 highest of 14 models. The CSV has all."
-    assert set(points["model"]) - set(found["model"]) == {"model 0", "model 1"}
-    everything, none = panels.highest(found)
-    assert none == "" and len(everything) == len(found)

@@ -86,12 +86,6 @@ def test_models_stand_beside_the_best_control_of_each_size(study):
     assert "MiniLM does not pass the best control" in title
 
 
-def test_what_is_held_out_is_drawn_by_its_unseen_part(study):
-    points, figure = drawn(study, rows_of(("all", "part=unseen", "part=seen"), "list"))
-    assert set(points["slice"]) == {"part=unseen"} and "what training lacked" in figure
-    assert set(points["test_set"]) == {"stride-0-list"}
-
-
 @pytest.mark.parametrize("whole", [True, False])
 def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(study, whole):
     """All of them, where it has: the smallest once stood in the scorecard."""

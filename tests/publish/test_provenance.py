@@ -56,17 +56,3 @@ def test_hours_and_energy_are_told(costs, wanted):
     assert provenance.spent([fact()])[0] == ("CPU time of the runs", "4.0 h"), (
         "1,800 s on 2 × 4 threads"
     )
-
-
-def test_what_decides_the_numbers_is_told_without_the_name_of_a_host():
-    facts = dict(
-        provenance.provenance_of([fact(cost=spent(gpus=1, gpu="NVIDIA H100")), fact(), fact()])[
-            "facts"
-        ]
-    )
-    assert facts["timestride, of the runs"] == [f"0.1.0, commit {'a' * 40} (modified)"]
-    assert facts["libraries of the runs"] == ["torch 2.13.0"]
-    assert facts["machines"] == [
-        "NVIDIA H100 (2 runs)",
-        "1 × NVIDIA H100, a CPU, 8 cores, Linux x86_64 (1 run)",
-    ]

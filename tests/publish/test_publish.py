@@ -230,14 +230,3 @@ def test_the_list_of_studies_says_what_the_first_screen_says(study, html):
     assert 'href="one/index.html"' in shown and "&lt;b&gt;x" in shown and "<b>x" not in shown
     assert shown.count("An earlier version made this page") == 1
     assert HOSTILE not in shown and "<img src=x" not in shown and "<script" not in shown
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"findings": [{"short": 1}], "shared_caveats": []}']
-)
-def test_a_file_that_holds_no_findings_is_told(study, html, text):
-    before = list_of(study, {"one": None})[1].read_text()
-    done, listed = list_of(study, {"one": text})
-    assert done.returncode == 1
-    assert "findings.json: holds no findings of a page; remove it" in done.stderr
-    assert "Traceback" not in done.stderr and listed.read_text() == before

@@ -10,16 +10,12 @@ import pytest
 import yaml
 
 from scripts.data.csv_files import read_csv
-from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
-from scripts.studies.temporal_nli import evaluate as temporal_nli
-from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.claims import (
     CONTRADICTED,
     NOT_COMPARABLE,
     NOT_REPRODUCED,
     REPRODUCED,
-    SHAPES,
     read_claims,
     verdict,
 )
@@ -33,12 +29,6 @@ from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
 CLASSES = read_yaml(ROOT / "resources/classes.yaml")
-SCHEMAS = {
-    "strided_sop": strided_sop.SCHEMA,
-    "temporal_nli": temporal_nli.SCHEMA,
-    "mctaco": mctaco.SCHEMA,
-    "timedial": timedial.SCHEMA,
-}
 NOISE = np.random.default_rng(0).normal(0, 0.01, 300)
 
 
@@ -231,33 +221,6 @@ def settings_of(claim: dict) -> list[dict]:
     """What rows a claim names, and those that it is set against."""
     than = claim.get("than", [])
     return [claim["where"], *(than if isinstance(than, list) else [than])]
-
-
-@pytest.mark.parametrize("study", MEASURED)
-def test_shipped_claims_name_what_the_project_has(study, tmp_path):
-    classes, claims = shipped(study, tmp_path)
-    assert len(claims) >= 4
-    assert len({claim["name"] for claim in claims}) == len(claims)
-    assert {model for names in classes.values() for model in names} <= set(MODELS)
-    for claim in claims:
-        rows = [
-            *settings_of(claim),
-            *(claim.get("control", {}).get(key, {}) for key in ("where", "than")),
-        ]
-        columns = (
-            {column for part in rows for column in part}
-            | set(claim.get("same", []))
-            | {claim.get("over", "slice")}
-        )
-        assert columns <= set(SCHEMAS[study].names), claim["name"]
-        assert set(claim.get("models", [])) <= set(MODELS)
-        assert set(claim.get("classes", [])) <= set(classes)
-        assert claim["shape"] in SHAPES
-        methods = claim["where"].get("method", [])
-        assert {*([methods] if isinstance(methods, str) else methods)} <= {
-            *STUDIES[study]["methods"],
-            "baseline",
-        }, claim["name"]
 
 
 @pytest.mark.parametrize("study", MEASURED)

@@ -291,9 +291,5 @@ def test_damaged_scores_are_named(made, record, program, tmp_path):
     assert not list((tmp_path / "again").rglob("predictions.parquet"))
 
 
-def test_a_folder_without_a_record_is_named(program, tmp_path):
-    program(f"scripts.publish.record --check {tmp_path}").refused("has no record")
-
-
 def test_the_committed_list_names_the_committed_record():
     assert (RECORD / "README.md").read_text() == index(studies_in(RECORD))

@@ -4,18 +4,9 @@ import re
 from contextlib import nullcontext
 
 import pytest
-import yaml
 
 from scripts.data.yaml_files import read_yaml
-from scripts.running.job_files import (
-    argument_file,
-    csv_rows,
-    fields_of,
-    hand_over,
-    has_options,
-    presence_of,
-    rows_of,
-)
+from scripts.running.job_files import argument_file, csv_rows, has_options
 from scripts.data.manifest import lost_files, write_manifest
 from scripts.running.program import UserError
 from tests.files import read_json
@@ -34,30 +25,6 @@ def elsewhere(tmp_path, monkeypatch):
 def test_an_argument_that_cannot_stand_on_a_line(argument):
     with pytest.raises(UserError, match="line break"):
         argument_file(["--text", argument])
-
-
-def test_files_are_named_after_their_content(tmp_path):
-    first, again, other = hand_over({"a": "1"}), hand_over({"a": "1"}), hand_over({"a": "2"})
-    assert first == again != other
-    assert (tmp_path / other / "a").read_text() == "2"
-    assert sorted(path.name for path in (tmp_path / first).parent.iterdir()) == sorted(
-        {first.split("/")[-1], other.split("/")[-1]}
-    )
-
-
-def test_only_what_is_read_is_handed_over():
-    entries = yaml.safe_load("""
-        b:
-          title: B
-          sample: {seed: 1}
-          url: x
-        a: {title: A}
-        c: {}
-    """)
-    kept = presence_of(fields_of(entries, {"a", "b"}, ("title", "sample")), ("sample",))
-    assert list(kept.items()) == [("b", {"title": "B", "sample": True}), ("a", {"title": "A"})]
-    rows = csv_rows('study,note\n\nx,"one, two"\ny,three\n\n', ["study", "note"], "a.csv")
-    assert rows_of(rows, "study", {"x"}) == 'study,note\nx,"one, two"\n'
 
 
 @each_row(

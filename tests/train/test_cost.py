@@ -2,13 +2,10 @@
 and what was measured summed up.
 """
 
-import re
-
 import pytest
 
 from benchmarks import cost
 from benchmarks.cost_counted import Size, count
-from tests.conftest import ROOT
 from tests.files import write_json
 from tests.rows import each_row
 
@@ -60,25 +57,6 @@ def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, sc
         (learned, learning, scoring)
     )
     assert count(asked, SIZE, "made", MODELS, tmp_path).learning == found.learning
-
-
-@pytest.mark.slow
-def test_the_paper_is_counted_from_stated_sizes(program):
-    done = program(
-        f"benchmarks.cost --configfile {ROOT}/presets/paper.yaml --results nowhere --rate 40"
-    ).checked()
-    rows = {
-        line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1:]
-        for line in done.stdout.splitlines()
-        if line.startswith("| ")
-    }
-    assert {"activitynet_sop", "howto100m_sop", "timedial_whole", "**all**"} <= set(rows)
-    assert rows["howto100m_sop"][-1] == "stated |"
-    hours = [float(re.sub("[, h|]", "", cell)) for cell in rows["H100"]]
-    assert hours[0] > hours[1] >= hours[2] > 0
-    assert "not known without the data: 20,000 videos" in done.stdout
-    assert "Counted, not measured" in done.stdout
-    assert "321 of 321 of train" in done.stdout, "nothing of it is there"
 
 
 def test_what_was_measured_is_summed(program, tmp_path):

@@ -12,7 +12,6 @@ import yaml
 
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
-from scripts.running.program import UserError
 from scripts.train import work
 from scripts.train.epochs import held_out_losses, is_last
 from tests.files import write_json
@@ -89,43 +88,6 @@ def test_earlier_identities_stand_for_code_of_today():
     paradigms = [file.stem for file in (work.ROOT / "scripts/train/paradigms").glob("*.py")]
     today = {work.code_of(name) for name in [*paradigms, "control", ANSWER, ECHO]}
     assert set(work.earlier_codes().values()) <= today
-
-
-def test_leftovers_of_killed_processes_are_swept_and_nothing_else(tmp_path):
-    for name in (".0a1b2c3d-77.checkpoint.pt", ".0a1b2c3d-77.run.json"):
-        (tmp_path / name).write_text("half")
-    (tmp_path / ".0a1b2c3d-78.model").mkdir()
-    (tmp_path / ".0a1b2c3d-78.model/config.json").write_text("half")
-    kept = "checkpoint.pt lock finished.json .hidden".split()
-    for name in kept:
-        (tmp_path / name).write_text("whole")
-    work.sweep(tmp_path, tmp_path / "not-there")
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
-
-
-def test_a_refusal_is_remembered_for_the_next_attempt_only(tmp_path):
-    work.fail(tmp_path, JOB, "max_length is too long")
-    with pytest.raises(UserError, match="max_length is too long .*nothing has changed"):
-        work.refuse_again(tmp_path, JOB, attempt=2)
-    work.refuse_again(tmp_path, JOB, attempt=1)  # typed again by the user
-    work.refuse_again(tmp_path, JOB, attempt=2)
-    work.fail(tmp_path, JOB, "max_length is too long")
-    work.refuse_again(tmp_path, JOB | {"digest": "d2"}, attempt=2)
-
-
-def test_a_models_view_holds_the_named_files_only(tmp_path):
-    (tmp_path / "model/encoder").mkdir(parents=True)
-    for name in ("config.json", "encoder/config.json", "notes.txt", "special_tokens_map.json"):
-        (tmp_path / "model" / name).write_text("{}")
-    view = work.model_view(
-        tmp_path / "model", ["config.json", "encoder/config.json"], tmp_path / "work"
-    )
-    assert sorted(str(path.relative_to(view)) for path in view.rglob("*") if path.is_file()) == [
-        "config.json",
-        "encoder/config.json",
-    ]
-    with pytest.raises(UserError, match="tokenizer.json: no such file"):
-        work.model_view(tmp_path / "model", ["tokenizer.json"], tmp_path / "work")
 
 
 # ---- what needs torch

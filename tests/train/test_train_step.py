@@ -13,10 +13,9 @@ from transformers import BertConfig, BertForSequenceClassification
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, Ragged, collate, sorted_batches
-from scripts.train.hardware import Hardware
 from scripts.train.labels import Head
 from scripts.train.scoring import Scorer
-from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_that_fit
+from scripts.train.step import Learner, learning_rate, parameter_groups
 from scripts.train.early_end import Stop
 
 pytestmark = pytest.mark.models
@@ -159,22 +158,6 @@ def test_after_running_out_of_memory_a_step_is_taken_in_halves_to_the_same_numbe
     halved, limited = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
     assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(limited.step(EXAMPLES, ROWS, 0, 0, 0))
     assert weights(halved).equal(weights(limited))
-
-
-def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):
-    network = Pairs(0.0).network
-    gpu = Hardware("a GPU", 1, 1, "bf16", True, True, memory=100_000_000)
-    few = tokens_that_fit(network, gpu, 40)
-    a_token = 2 * (34 * 16 + 5 * 2 * 40)
-    assert few == int(
-        0.7 * (100_000_000 - 18 * sum(weight.numel() for weight in network.parameters())) / a_token
-    )
-    gpu.precision = "fp32"
-    assert tokens_that_fit(network, gpu, 40) == few // 2
-    gpu.memory = 1000
-    assert tokens_that_fit(network, gpu, 40) == 40, "one text at least"
-    gpu.cuda = False
-    assert tokens_that_fit(network, gpu, 40) is None
 
 
 @given(st.integers(1, 300), st.sampled_from([0.0, 0.06, 0.1, 0.5, 1.0]))

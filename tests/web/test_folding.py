@@ -74,26 +74,3 @@ def test_an_address_with_a_part_opens_it_with_and_without_a_script(page, tmp_pat
     assert still[0] > 200
     assert closed[0] < 200, "the table that the address names"
     assert lively[1] == still[1] == closed[1], "and nothing else"
-
-
-def test_a_fold_opens_by_key_and_its_table_keeps_its_first_column(reader):
-    reader.ask(
-        "Emulation.setDeviceMetricsOverride",
-        width=390,
-        height=844,
-        deviceScaleFactor=1,
-        mobile=True,
-    )
-    fold = "document.querySelector('#strided_sop_table > .fold')"
-    reader.value(f"{fold}.querySelector('summary').focus()")
-    reader.press("Enter")
-    assert reader.value(f"{fold}.open")
-    assert reader.value("document.documentElement.scrollWidth") == 390
-    cell, scroll = f"{fold}.querySelector('td')", f"{fold}.querySelector('.scroll')"
-    assert reader.value(f"{scroll}.scrollWidth > {scroll}.clientWidth"), "wider than a phone"
-    reader.value(f"{scroll}.scrollLeft = 200")
-    assert reader.value(f"{scroll}.scrollLeft") == 200
-    assert (
-        reader.value(f"{cell}.getBoundingClientRect().left - {scroll}.getBoundingClientRect().left")
-        == 0
-    )

@@ -45,8 +45,8 @@ MAIN = "def main(given: argparse.Namespace) -> None:\n"
 
 
 def test_a_merged_and_a_moved_module(study):
-    """scripts/data/keyed.py goes into another module, and scripts/measure/tally.py into another
-    folder, under another name.
+    """scripts/data/keyed.py goes into another module, scripts/measure/tally.py gets another name,
+    and a function, too.
     """
     keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/epochs.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
@@ -54,6 +54,7 @@ def test_a_merged_and_a_moved_module(study):
     (study / "scripts/measure/tally.py").rename(study / "scripts/measure/sums.py")
     for path in study.folder.glob("scripts/**/*.py"):
         text = path.read_text().replace("scripts.data.keyed", "scripts.train.epochs")
+        text = text.replace("keyed_uniform", "uniform_by_key")
         path.write_text(text.replace("scripts.measure.tally", "scripts.measure.sums"))
     assert study.jobs() == {}
 

@@ -166,35 +166,3 @@ def test_every_field_of_resources(touched, name):
         for file, text in before.items():
             (study / file).write_text(text)
     assert not wrong, "\n".join(wrong)
-
-
-def test_entries_that_nothing_uses(touched):
-    """Fields of unused entries change nothing, whatever they say."""
-    study_name, study = touched
-    folder = study / "."
-    others = [
-        file
-        for name in ("study", "figures")
-        for file in folder.glob(f"scripts/studies/*/{name}.yaml")
-        if file.parent.name != study_name
-    ]
-    others += [folder / f"resources/{name}.yaml" for name in ("sources", "models")]
-    before = {file: file.read_text() for file in others}
-    words = ("title", "licence", "citation", "paper", "asks", "caption")
-    try:
-        used = STUDIES[study_name]["used"]
-        used = {*used["sources"], *used["models"]}
-        used |= set(read_yaml(study / f"scripts/studies/{study_name}/study.yaml")["controls"])
-
-        def mend(resource):
-            for entry, fields in entries(resource, "").items():
-                for key in words:
-                    if entry not in used and key in fields:
-                        fields[key] = f"{fields[key]} changed"
-
-        for file in before:
-            study.change(str(file.relative_to(folder)), mend)
-        assert study.jobs() == {}
-    finally:
-        for file, text in before.items():
-            file.write_text(text)

@@ -72,22 +72,6 @@ def test_three_methods_to_the_page_and_what_runs_again(nli):
     assert not any(name.startswith(("fetch", "clean")) for name in jobs)
 
 
-def test_a_model_that_knows_no_labels_is_refused_in_one_sentence(nli):
-    nli.change(
-        "config.yaml",
-        lambda config: config["experiments"]["nli"].update(
-            models=["tiny_bert"], methods=["direct"], controls=False
-        ),
-    )
-    done = nli.snakemake("--cores", "2")
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert (
-        "the method direct needs a model that already knows the labels entailment, neutral" in said
-    )
-    assert "Traceback" not in said and not (nli / "results/evaluate/default/temporal_nli").exists()
-
-
 def test_the_released_third_set_cannot_be_learnt_from(nli, mirror):
     nli.change(
         "config.yaml",

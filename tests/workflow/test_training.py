@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyarrow as pa
@@ -179,13 +180,9 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
     assert facts["trained_parameters"] < facts["parameters"] / 2
 
 
-def test_a_second_process_waits_for_the_first(prepared, tmp_path):
-    command = [sys.executable, "-m", "scripts.train.run", *arguments_of(prepared, tmp_path)]
-    both = [
-        subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)
-    ]
-    said = [one.communicate()[1] for one in both]
-    assert [one.returncode for one in both] == [0, 0]
+def test_a_second_process_waits_for_the_first(train, tmp_path):
+    with ThreadPoolExecutor(2) as both:
+        said = [done.stderr for done in both.map(train, [tmp_path] * 2)]
     assert sum("no step taken" in text for text in said) == 1
 
 
@@ -289,6 +286,14 @@ def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_
     )
     history = results(tmp_path)[0].set_index("split")
     assert history.loc["held_out", "accuracy"] == history.loc["val_1", "accuracy"] > 0.9
+
+
+def test_without_what_is_held_out_the_last_epoch_is_reported(train, tmp_path):
+    """MC-TACO's authors choose no epoch."""
+    train(tmp_path, {"epochs": 2, "held_out_fraction": 0}, method={"peak": False})
+    facts, predictions = read_json(tmp_path / "run.json"), results(tmp_path)[1]
+    assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
+    assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2}
 
 
 def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):

@@ -11,7 +11,6 @@ import yaml
 
 from scripts.data.studies import RELEASED
 from scripts.data.tables import read_table
-from scripts.publish.table import ABOVE
 from scripts.studies.mctaco.tables import ANSWERS
 from tests.conftest import ROOT
 from tests.files import read_texts, write_rows
@@ -167,30 +166,6 @@ def test_letters_and_candidates_are_accepted_anywhere(program, tmp_path):
     assert rows["exact_match", "category=duration"] == 0
     assert rows["f1", "category=duration"] == pytest.approx(2 / 3)  # 1 hour and 11 hours
     assert rows["exact_match", "category=stationarity"] == 1
-
-
-def test_the_table_shows_them_beside_the_others(program, tmp_path):
-    """Of the made-up file; a run, what the corpus came with and the baselines stand beside it."""
-    row = {"form": "letters", "joined": "1-2", "shots": "few-shot", "asked": "letters"}
-    tiny(program, tmp_path, "(A)\n(A)\n(B)\n", row).checked()
-    (tmp_path / "sources.yaml").write_bytes((ROOT / "resources/sources.yaml").read_bytes())
-    shown = f"--sources {tmp_path}/sources.yaml --models {ROOT}/resources/models.yaml"
-    program(
-        f"scripts.studies.mctaco.figures.released --metrics {tmp_path}/metrics.parquet {shown} "
-        f"--output {tmp_path}/shown_released"
-    ).checked()
-    table = read_texts(tmp_path / "shown_released.csv").set_index("System")
-    assert set(table.index) == {
-        *("One, joined", "m", "BERT-base (released predictions) + unit normalization"),
-        *("random", "always yes", "always no"),
-    }
-    one = table.loc["One, joined"]
-    assert [one["Shots"], one["Asked"], one["EM (%)"], one["F1 (%)"]] == [
-        *("few-shot", "letters", "50.0", "50.0")
-    ]
-    assert one[ABOVE].startswith("random: +31.2") and table.loc["always no", ABOVE] == ""
-    exact = table["EM (%)"].astype(float)
-    assert exact.is_monotonic_decreasing
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_sizes_are_settings(generated, generate):
 
 def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(generate):
     whole, fifty, ninety = (
-        generate("temp_order", iterations=1, train_pairs=number) for number in (None, 50, 90)
+        generate("temp_order", iterations=1, train_pairs=number, **FEW) for number in (None, 50, 90)
     )
     assert whole["test"].equals(fifty["test"]) and whole["dev"].equals(fifty["dev"])
     assert len(fifty["train"]) == 50 and len(ninety["train"]) == 90
@@ -227,7 +227,7 @@ def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(generate):
 
 def test_a_limit_cuts_what_is_measured_and_nothing_else(generate):
     whole, fifty, ninety = (
-        generate("temp_order", iterations=1, limit=limit) for limit in (None, 50, 90)
+        generate("temp_order", iterations=1, limit=limit, **FEW) for limit in (None, 50, 90)
     )
     assert whole["train"].equals(fifty["train"]) and whole["dev"].equals(fifty["dev"])
     assert len(fifty["test"]) == 50 and len(ninety["test"]) == 90
