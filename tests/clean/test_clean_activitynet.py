@@ -10,36 +10,28 @@ import yaml
 
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.clean.cleaned_dialogs import call, counted
+from tests.rows import rows_of
 
-CORPUS = {
-    "train": {
-        "v_b": {
-            "duration": 10,
-            "timestamps": [[4, 6.5], [0, 3], [4, 5]],
-            "sentences": [" She  eats.", "He\ncooks.", "They\u00a0talk. "],
-        },
-        "v_a": {
-            "duration": 9.5,
-            "timestamps": [[0, 10], [3, 2], [5, 5], [6, 7]],
-            "sentences": ["Late.", "Backwards.", "Still.", " \n "],
-        },
-        "v_e": {"duration": 3.0, "timestamps": [[0, 1]], "sentences": [""]},
-        "v_n": {
-            "duration": 3.0,
-            "timestamps": [[float("nan"), 1], [1, float("inf")], [1, 2]],
-            "sentences": ["No start.", "No end.", "Timed."],
-        },
-    },
-    "val_1": yaml.safe_load("""
-        v_c:
-          duration: 5
-          timestamps:
-          - [0, 1]
-          - [1, 2]
-          sentences: ['late. ', New.]
-    """),
-    "val_2": {"v_c": {"duration": 5, "timestamps": [[0, 5]], "sentences": ["Other words."]}},
-}
+CORPUS = yaml.safe_load("""
+train:
+  v_b:
+    duration: 10
+    timestamps: [[4, 6.5], [0, 3], [4, 5]]
+    sentences: [' She  eats.', "He\\ncooks.", "They\\u00a0talk. "]
+  v_a:
+    duration: 9.5
+    timestamps: [[0, 10], [3, 2], [5, 5], [6, 7]]
+    sentences: [Late., Backwards., Still., " \\n "]
+  v_e: {duration: 3.0, timestamps: [[0, 1]], sentences: ['']}
+  v_n:
+    duration: 3.0
+    timestamps: [[.nan, 1], [1, .inf], [1, 2]]
+    sentences: [No start., No end., Timed.]
+val_1:
+  v_c: {duration: 5, timestamps: [[0, 1], [1, 2]], sentences: ['late. ', New.]}
+val_2:
+  v_c: {duration: 5, timestamps: [[0, 5]], sentences: [Other words.]}
+""")
 IDS = {"train_ids": "v_a v_b v_e v_x v_y".split(), "val_ids": ["v_c", "v_z"]}
 
 
@@ -64,6 +56,27 @@ def cleaned(program, fetched, output):
     return {split: read_table(output / f"{split}.parquet") for split in ("train", "val_1", "val_2")}
 
 
+COUNTS = """
+videos    | read    | '' | 4
+videos    | kept    | '' | 3
+videos    | dropped | no sentence is left | 1
+videos    | changed | 'not in the order of start times: sorted' | 1
+videos    | noted   | listed in train_ids.json but has no captions | 2
+videos    | noted   | has captions but is not listed in train_ids.json | 1
+sentences | read    | '' | 11
+sentences | kept    | '' | 7
+sentences | dropped | start or end is not a finite number | 2
+sentences | dropped | text is empty | 2
+sentences | changed | 'white space at an end of the text: removed' | 3
+sentences | changed | 'line break in the text: made a space' | 2
+sentences | changed | 'several spaces in a row in the text: made one' | 1
+sentences | noted   | start is after end | 1
+sentences | noted   | start equals end | 1
+sentences | noted   | end is past the duration of the video | 2  # infinity is
+sentences | noted   | 'starts together with the one in front: in the order of the file' | 1  # She eats, they talk
+"""
+
+
 def test_what_comes_out_and_is_counted(program, tmp_path):
     tables = cleaned(program, place(tmp_path / "in"), tmp_path / "out")
     rows = [tuple(row.values()) for row in tables["train"].to_pylist()]
@@ -79,29 +92,8 @@ def test_what_comes_out_and_is_counted(program, tmp_path):
     assert all(table.schema.equals(CAPTIONS) for table in tables.values())
     assert provenance_of(tmp_path / "out/val_2.parquet")["sha256"] == {"train.json": "00"}
     found = counted(tmp_path / "out")
-    assert {key[1:]: count for key, count in found.items() if key[0] == "train" and count} == {
-        ("videos", "read", ""): 4,
-        ("videos", "kept", ""): 3,
-        ("videos", "dropped", "no sentence is left"): 1,
-        ("videos", "changed", "not in the order of start times: sorted"): 1,
-        ("videos", "noted", "listed in train_ids.json but has no captions"): 2,
-        ("videos", "noted", "has captions but is not listed in train_ids.json"): 1,
-        ("sentences", "read", ""): 11,
-        ("sentences", "kept", ""): 7,
-        ("sentences", "dropped", "start or end is not a finite number"): 2,
-        ("sentences", "dropped", "text is empty"): 2,
-        ("sentences", "changed", "white space at an end of the text: removed"): 3,
-        ("sentences", "changed", "line break in the text: made a space"): 2,
-        ("sentences", "changed", "several spaces in a row in the text: made one"): 1,
-        ("sentences", "noted", "start is after end"): 1,
-        ("sentences", "noted", "start equals end"): 1,
-        ("sentences", "noted", "end is past the duration of the video"): 2,  # infinity is
-        (
-            "sentences",
-            "noted",
-            "starts together with the one in front: in the order of the file",
-        ): 1,  # She eats, they talk
-    }
+    of_train = {key[1:]: count for key, count in found.items() if key[0] == "train" and count}
+    assert of_train == {tuple(key): count for *key, count in rows_of(COUNTS)}
     assert found["val_1", "sentences", "noted", "occurs in train too (in upper or lower case)"] == 1
     assert found["val_2", "videos", "noted", "listed in val_ids.json but has no captions"] == 1
 

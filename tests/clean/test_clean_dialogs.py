@@ -11,7 +11,7 @@ import yaml
 from scripts.clean import dailydialog
 from scripts.data.tables import DIALOGS, provenance_of, read_table
 from tests.files import write_json
-from tests.rows import each_row, rows_of
+from tests.rows import each_row, rows_of, texts_of
 from tests.clean.cleaned_dialogs import call, counted
 import re
 
@@ -70,25 +70,21 @@ def test_dailydialog_is_counted(daily):
 @each_row(
     "raw, clean",
     [
-        ("I don ’ t know , it ' s late .", "I don't know, it's late."),
-        ("at ten o ’ clock , ma ' am", "at ten o'clock, ma'am"),
-        ("in two hours ' time", "in two hours' time"),
-        ("five minutes ’ walk", "five minutes' walk"),
-        ("the articles ' a ' and ' the '", "the articles ' a ' and ' the '"),
-        ("You are right.But when?Now", "You are right. But when? Now"),
-        ("I can ’ t.It ’ s late", "I can't. It's late"),
-        (
-            "at 8 p.m.Any more ? In the U.S. , at 10.30 , www.x.com",
-            "at 8 p.m. Any more? In the U.S., at 10.30, www.x.com",
-        ),
-        (
-            "a@b.com , ebay.com , L.A.Hank , Ph.D , 7.45RMB",
-            "a@b.com, ebay.com, L.A.Hank, Ph.D, 7.45RMB",
-        ),
-        ("at 5 p . m . or 9A . M . in the U . S .", "at 5 p.m. or 9A.M. in the U.S."),
-        ("Plan B . Is it ? Vitamin C . A lot", "Plan B. Is it? Vitamin C. A lot"),
-        ("Well ... Yes ?! It is .5 or 3 : 30", "Well ... Yes?! It is .5 or 3: 30"),
-        ("ＡＢＣ　１２！ café ½", "ABC 12! café ½"),
+        *texts_of("""
+            I don ’ t know , it ' s late . | I don't know, it's late.
+            at ten o ’ clock , ma ' am | at ten o'clock, ma'am
+            in two hours ' time | in two hours' time
+            five minutes ’ walk | five minutes' walk
+            the articles ' a ' and ' the ' | the articles ' a ' and ' the '
+            You are right.But when?Now | You are right. But when? Now
+            I can ’ t.It ’ s late | I can't. It's late
+            at 8 p.m.Any more ? In the U.S. , at 10.30 , www.x.com | at 8 p.m. Any more? In the U.S., at 10.30, www.x.com
+            a@b.com , ebay.com , L.A.Hank , Ph.D , 7.45RMB | a@b.com, ebay.com, L.A.Hank, Ph.D, 7.45RMB
+            at 5 p . m . or 9A . M . in the U . S . | at 5 p.m. or 9A.M. in the U.S.
+            Plan B . Is it ? Vitamin C . A lot | Plan B. Is it? Vitamin C. A lot
+            Well ... Yes ?! It is .5 or 3 : 30 | Well ... Yes?! It is .5 or 3: 30
+            ＡＢＣ　１２！ café ½ | ABC 12! café ½
+        """),
         (" so  much \x7f ", "so much"),
     ],
 )

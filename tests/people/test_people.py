@@ -77,13 +77,16 @@ def slow_alpha(values: list[list[int | None]]) -> float:
 
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, sections A (0.095) and C (0.743).
-MEG_AND_OWEN = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]
-FOUR = [
-    [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
-    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-    [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
-    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
-]
+MEG_AND_OWEN, FOUR = yaml.safe_load("""
+-
+  - [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
+  - [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+-
+  - [1, 2, 3, 3, 2, 1, 4, 1, 2, null, null, null]
+  - [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, null, 3]
+  - [null, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, null]
+  - [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, null]
+""")
 
 
 @pytest.mark.parametrize("values, printed", [(MEG_AND_OWEN, 0.095), (FOUR, 0.743)])

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from scripts.plan.jobs import Jobs, as_arguments
+from scripts.plan.jobs import Jobs
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan
 from tests.conftest import ROOT
@@ -68,21 +68,3 @@ def test_what_decides_is_compared(jobs_of, changed, rule, decides):
     before, after = first(jobs_of(), rule), first(jobs_of(**changed), rule)
     assert (before.decides() != after.decides()) == decides
     assert before.identity() == after.identity()
-
-
-@each_row(
-    "key, value, arguments",
-    """
-        a  | null        | []
-        a  | false       | []
-        a  | true        | [--a]
-        a  | 0           | [--a=0]
-        a  | ''          | [--a=]
-        a  | -x          | [--a=-x]
-        a  | [b, {c: 1}] | [--a, b, '{"c":1}']
-        '' | [b]         | [b]
-        a  | {c: null}   | ['--a={"c":null}']
-    """,
-)
-def test_an_option_as_arguments(key, value, arguments):
-    assert as_arguments({key: value}) == arguments

@@ -14,7 +14,7 @@ from scripts.plan.prompts import check_configured_prompts, prompts_of, worded_me
 from tests.conftest import ROOT
 from tests.registers import STUDIES
 from tests.files import read_json, write_yaml
-from tests.rows import each_row
+from tests.rows import each_row, texts_of
 from tests.training import arguments
 from tests.plan.test_configuration import read
 from tests.train.test_likelihood import pairs, save_decoder
@@ -136,46 +136,20 @@ def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
 @each_row(
     "method, entry, said",
     [
-        (
-            "answer",
-            "{score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}}",
-            "answer.score: an answer has none; take it out",
-        ),
-        ("answer", "{wordings: {w: {likely: '{options}'}}}", "a wording has a question, and"),
-        (
-            "answer",
-            "{wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}}",
-            "w.question: write {options} once",
-        ),
-        (
-            "answer",
-            "{wordings: {w: {question: '{text_c} {options}', answers: {likely: y, unlikely: n}}}}",
-            "w.question: there is no {text_c}",
-        ),
-        (
-            "answer",
-            "{wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}}",
-            "w.answers: give one text for each of unlikely, likely",
-        ),
-        (
-            "answer",
-            "{wordings: {w: {question: '{text_a} {options}', answers: {likely: a, unlikely: a}}}}",
-            "w.answers: two answers are the same text",
-        ),
-        (
-            "answer_all",
-            "{wordings: {w: {question: '{text_a} {text_b} {options}'}}}",
-            "w.question: {text_b} is one of the options",
-        ),
+        *texts_of("""
+            answer | {score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}} | answer.score: an answer has none; take it out
+            answer | {wordings: {w: {likely: '{options}'}}} | a wording has a question, and
+            answer | {wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}} | w.question: write {options} once
+            answer | {wordings: {w: {question: '{text_c} {options}', answers: {likely: y, unlikely: n}}}} | w.question: there is no {text_c}
+            answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}} | w.answers: give one text for each of unlikely, likely
+            answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, unlikely: a}}}} | w.answers: two answers are the same text
+            answer_all | {wordings: {w: {question: '{text_a} {text_b} {options}'}}} | w.question: {text_b} is one of the options
+            likelihood | {score: sum, wordings: {w: {likely: {a: 'x', b: 'y'}}}, threshold: train} | w.likely: write one text
+        """),
         (
             "likelihood",
             "{wordings: {w: {likely: '{text_a}|{text_b}'}}, threshold: train}",
             "likelihood: key score is missing",
-        ),
-        (
-            "likelihood",
-            "{score: sum, wordings: {w: {likely: {a: 'x', b: 'y'}}}, threshold: train}",
-            "w.likely: write one text",
         ),
     ],
 )

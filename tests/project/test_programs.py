@@ -102,14 +102,3 @@ def test_the_environment_has_what_a_program_imports(module):
     }
     needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
     assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"
-
-
-def test_every_number_has_its_bounds():
-    """--help tells what a number may be, and argparse holds to it."""
-    unbounded = [
-        f"{file.relative_to(ROOT)}: {name}"
-        for file in ROOT.glob("scripts/**/*.py")
-        for name in ("type=int,", "type=float,")
-        if name in file.read_text()
-    ]
-    assert not unbounded, "use whole_number() or number() of scripts/running/program.py"

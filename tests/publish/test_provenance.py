@@ -29,7 +29,6 @@ def spent(**more) -> dict:
 @each_row(
     "costs, wanted",
     [
-        ([spent()], [("CPU time of the runs", "2.0 h"), ("Energy, estimated", "about 24 Wh")]),
         (
             [spent(), spent(at_least=True, gpu_seconds=36000.0, gpu_watts=700.0)],
             [

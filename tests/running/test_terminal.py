@@ -20,11 +20,6 @@ SEVERAL = "python -m scripts.running.several a b"
         (PARAMS.format("'0123456789ab'", "'ba9876543210'"), SEVERAL, "code changed"),
         (PARAMS.format("'{\"a\": 1}'", "'{\"a\": 2}'"), PROGRAM, "settings changed"),
         (
-            PARAMS.format("'0123456789ab', '1'", "'ba9876543210', '2'"),
-            SEVERAL,
-            "code and settings changed",
-        ),
-        (
             PARAMS.format(
                 "'scripts.a.ranges@0123456789ab scripts.a.table@0123456789ab'",
                 "'scripts.a.ranges@ba9876543210 scripts.a.table@0123456789ab'",

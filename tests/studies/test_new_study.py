@@ -1,6 +1,5 @@
 """The drill: a folder becomes a study, and no other file of the project changes."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -12,20 +11,18 @@ from tests.workflow.conftest import checkout
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
 HALVES = ROOT / "tests/fixtures/halves"
-CONFIG = {
-    "name": "drill",
-    "run": ["halves"],
-    "seeds": [1],
-    "bootstrap_resamples": 100,
-    "experiments": {
-        "halves": {
-            "study": "halves",
-            "data": {"source": "sample_activitynet", "words": [None, 3]},
-            "models": ["tiny_bert"],
-            "training": {"epochs": 1, "learning_rate": 1.0e-3},
-        }
-    },
-}
+CONFIG = """
+name: drill
+run: [halves]
+seeds: [1]
+bootstrap_resamples: 100
+experiments:
+  halves:
+    study: halves
+    data: {source: sample_activitynet, words: [null, 3]}
+    models: [tiny_bert]
+    training: {epochs: 1, learning_rate: 1.0e-3}
+"""
 
 
 def lines_of(folder: Path) -> int:
@@ -36,8 +33,8 @@ def test_a_folder_is_a_study(tmp_path):
     assert lines_of(HALVES) <= 150
     study = checkout(tmp_path / "project")
     shutil.copytree(HALVES, study / "scripts/studies/halves")
-    (study / "drill.json").write_text(json.dumps(CONFIG))
-    study.run("--configfile", "drill.json")
+    (study / "drill.yaml").write_text(CONFIG)
+    study.run("--configfile", "drill.yaml")
     points = read_csv(study / "results/publish/drill/figures/halves_accuracy.csv")
     assert set(points["model"]) == {"tiny_bert", "bag_of_words"} and len(points) == 8
     assert points["value"].astype(float).between(0, 1).all()
@@ -46,4 +43,4 @@ def test_a_folder_is_a_study(tmp_path):
     assert "halves_accuracy.pdf" in page
     card = (study / "results/build/halves/README.md").read_text()
     assert "whether it stands in the first half" in card
-    assert study.jobs("--configfile", "drill.json") == {}
+    assert study.jobs("--configfile", "drill.yaml") == {}

@@ -36,26 +36,26 @@ ALL = ONE | {"prompt": {"question": "{text_a}\n{options}\nWhich?", "answers": No
 
 @each_row(
     "answer, read",
-    [
-        ("A", 0),
-        ("B. No", 1),
-        (" (b) ", 1),
-        ("no.", 1),
-        ("**B**", 1),
-        ("The answer is B", 1),
-        ("I would say option A", 0),
-        ("B is right, A is not", None),
-        ("A week is too long", None),
-        ("It starts at 5 A.M.", None),
-        ("A or B", None),
-        ("C", None),
-        ("", None),
-        ("Both A. and B. are possible, but the answer is: B", 1),
-        ("A\n\nB", 0),
-        ("A. Yes", 0),
-        ("A. No", None),
-        ("A. Yes\nB. No", None),
-    ],
+    r"""
+        A                    | 0
+        B. No                | 1
+        ' (b) '              | 1
+        no.                  | 1
+        '**B**'              | 1
+        The answer is B      | 1
+        I would say option A | 0
+        B is right, A is not | null
+        A week is too long   | null
+        It starts at 5 A.M.  | null
+        A or B               | null
+        C                    | null
+        ''                   | null
+        'Both A. and B. are possible, but the answer is: B' | 1
+        "A\n\nB"              | 0
+        A. Yes               | 0
+        A. No                | null
+        "A. Yes\nB. No"      | null
+    """,
 )
 def test_one_option_is_read(answer, read):
     assert chosen(answer, ["Yes", "No"], several=False) == (None if read is None else {read})

@@ -27,7 +27,6 @@ ODD = {
     "/in/m: config.json, tokenizer.json, tokenizer_config.json: transformers": {
         "m/tokenizer.json": as_json(PANIC)
     },
-    "cannot be loaded": {"m/config.json": as_json(CONFIG | {"model_type": "none"})},
     "id2label does not name the labels by their numbers": {
         "m/config.json": as_json(CONFIG | {"id2label": ["a"]}),
         "m/model.safetensors": WEIGHTS,
@@ -48,9 +47,6 @@ ODD = {
     },
     "column text_a has 1 missing values": {
         "data/train.parquet": table(STRIDED_PAIRS, *PAIRS, PAIRS[0] | {"text_a": None})
-    },
-    "column video_id has 1 missing values": {
-        "data/train.parquet": table(STRIDED_PAIRS, *PAIRS, PAIRS[0] | {"video_id": None})
     },
 }
 

@@ -2,8 +2,6 @@
 figures are drawn.
 """
 
-import re
-
 import pytest
 
 from tests.web.browser import browse, found_on
@@ -47,20 +45,6 @@ def test_it_opens_without_a_complaint(page, tmp_path, width):
     done = browse(page, tmp_path, width, f"--screenshot={shot}")
     assert shot.stat().st_size > 20_000
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
-
-
-def test_a_phone_of_360_pixels(page, tmp_path):
-    """Chromium opens no window under 500 pixels, so a frame of 360 stands for the phone."""
-    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
-    (page.parent / "inner.html").write_text(html)
-    outer = page.with_name("phone.html")
-    outer.write_text("""<body style="margin:0"><iframe id=f src="inner.html" style="width:360px;height:800px;border:0"></iframe><script>
-      addEventListener("load", () => { const inner = document.getElementById("f").contentDocument;
-      document.title = "MEASURED" + inner.documentElement.scrollWidth + "," + inner.documentElement.clientWidth + "END"; });
-      </script></body>""")
-    done = browse(outer, tmp_path, 800, "--dump-dom", "--allow-file-access-from-files")
-    scroll, width = re.search(r"MEASURED(\d+),(\d+)END", done.stdout).groups()
-    assert int(width) == 360 and int(scroll) <= 360
 
 
 # What is looked at in a window of 1280 pixels, by name.

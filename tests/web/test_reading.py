@@ -10,7 +10,6 @@ import pytest
 
 from tests.publish.publish_inputs import HOSTILE
 from tests.web.browser import browse, found_on
-from tests.web.keyboard import Keyboard
 
 CARDS, MAIN = 40, '<main id="main">'
 
@@ -51,33 +50,6 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):
     for was, rising, falling in zip(before["groups"], up["groups"], down["groups"]):
         assert sorted(was) == sorted(rising) and in_order(rising) and in_order(falling[::-1])
     assert up["first"] == before["first"], "the heading of a group stays above its rows"
-
-
-@pytest.mark.parametrize("key", ["Enter", "Space"])
-def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):
-    keyboard = Keyboard(page, tmp_path)
-    try:
-        keyboard.value("document.querySelector('#strided_sop_table summary').focus()")
-        keyboard.press(key)
-        keyboard.value("document.querySelector('#strided_sop_table .scroll').focus()")
-        keyboard.press("Tab")
-        here = "document.activeElement"
-        assert keyboard.value(
-            f"{here}.className + ' ' + {here}.closest('th').cellIndex + ' ' + {here}.closest('section').id"
-        ) == ("sort 0 strided_sop_table")
-        keyboard.press("Tab")
-        assert keyboard.value(f"{here}.closest('th').cellIndex") == 1
-        seen = []
-        for _ in range(3):
-            keyboard.press(key)
-            seen.append(keyboard.value(f"{here}.closest('th').getAttribute('aria-sort')"))
-        assert seen == ["ascending", "descending", None]
-        assert keyboard.value(f"{here}.closest('th').cellIndex") == 1
-        assert keyboard.value(f"getComputedStyle({here}).outlineStyle") == "solid", (
-            "who uses keys sees where they are"
-        )
-    finally:
-        keyboard.close()
 
 
 def test_rows_are_filtered_by_words(page, tmp_path):

@@ -7,8 +7,6 @@ import subprocess
 
 import pytest
 
-from scripts.data.manifest import files_in, write_manifest
-
 
 def finished_files(study) -> dict[str, int]:
     """Every finished file of the sources that are not broken, with its time."""
@@ -44,20 +42,6 @@ def upstream(study, finished):
     for file in study.folder.glob("results/fetch/mini/*"):
         file.unlink()
     return archive
-
-
-def test_malformed_json_names_the_video(study):
-    file = study / "results/fetch/mini/train.json"
-    text = file.read_text()
-    half = len(text) // 2
-    # as long as before: what is shorter is fetched again
-    file.write_text(text[:half] + " " * (len(text) - half))
-    manifest = file.with_name("manifest.json")  # as if its server had given it so
-    write_manifest(file.parent, list(files_in(manifest)), manifest)
-    (study / "results/clean/mini/manifest.json").unlink()
-    said = fails(study, "clean")
-    assert "train.json" in said and "v_" in said and "Traceback" not in said
-    assert not (study / "results/clean/mini/train.parquet").exists()
 
 
 def test_what_no_rule_makes_is_told_with_its_remedy(study):

@@ -17,27 +17,12 @@ from tests.registers import write_published
 from tests.runs import write_run
 from tests.publish.publish_inputs import HOSTILE, Inputs, metric_row, with_draws
 
-CATEGORIES = {
-    "duration": 314,
-    "ordering": 263,
-    "typical_time": 266,
-    "frequency": 300,
-    "stationarity": 189,
-}
-LIFT = {
-    "duration": -0.08,
-    "ordering": -0.04,
-    "typical_time": 0,
-    "frequency": 0.03,
-    "stationarity": 0.14,
-}
-RANDOM = {
-    "duration": 0.031,
-    "ordering": 0.084,
-    "typical_time": 0.061,
-    "frequency": 0.04,
-    "stationarity": 0.247,
-}
+# By category how many answers there are, and what is added to a model's and is random's exact match.
+CATEGORIES, LIFT, RANDOM = yaml.safe_load("""
+- {duration: 314, ordering: 263, typical_time: 266, frequency: 300, stationarity: 189}
+- {duration: -0.08, ordering: -0.04, typical_time: 0, frequency: 0.03, stationarity: 0.14}
+- {duration: 0.031, ordering: 0.084, typical_time: 0.061, frequency: 0.04, stationarity: 0.247}
+""")
 SIZES = {25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
 # F1 and exact match of each system: made up.
 TRAINED = {
@@ -47,9 +32,10 @@ TRAINED = {
     ("esim_glove", False): (0.51, 0.213),
     ("esim_contextual", False): (0.552, 0.27),
 }
-FIXED = {"random": (0.362, 0.081), "always_yes": (0.498, 0.121), "always_no": (0.174, 0.174)}
-# one that is better than the best model
-CONTROLS = {"bag_of_words": (0.45, 0.2), "answer_and_category": (0.64, 0.45)}
+FIXED, CONTROLS = yaml.safe_load("""
+- {random: [0.362, 0.081], always_yes: [0.498, 0.121], always_no: [0.174, 0.174]}
+- {bag_of_words: [0.45, 0.2], answer_and_category: [0.64, 0.45]}  # the second is better than the best model
+""")
 SOURCES = yaml.safe_load("""
 mctaco:
   title: MC-TACO
@@ -61,19 +47,15 @@ sample_mctaco:
   evaluate: [test]
   sample: {format: mctaco, questions: 300, seed: 1}
 """)
-MODELS = {
-    name: {"title": title}
-    for name, title in {
-        "bag_of_words": "bag of words",
-        "answer_and_category": "answer and category",
-        "minilm": "MiniLM-L6 (a small model)",
-        "esim_glove": "ESIM (GloVe)",
-        "esim_contextual": "ESIM (frozen BERT)",
-        "bert_base": "BERT-base",
-        "roberta_base": "RoBERTa-base",
-        "hostile": HOSTILE,
-    }.items()
-}
+MODELS = yaml.safe_load("""
+bag_of_words: {title: bag of words}
+answer_and_category: {title: answer and category}
+minilm: {title: MiniLM-L6 (a small model)}
+esim_glove: {title: ESIM (GloVe)}
+esim_contextual: {title: ESIM (frozen BERT)}
+bert_base: {title: BERT-base}
+roberta_base: {title: RoBERTa-base}
+""") | {"hostile": {"title": HOSTILE}}
 SEEDS = [1, 2, 3]
 NAMED = {False: "default", True: "unit_normalization-True"}
 
@@ -205,8 +187,8 @@ QUESTIONS = {
 }
 
 
-def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
-    """One run's outputs and its dataset; with `turned`, all judgements are the other way round."""
+def make_run(results: Path, model: str, seed: int) -> str:
+    """One run's outputs and its dataset."""
     answers = [
         {
             "group_id": group,
@@ -222,7 +204,7 @@ def make_run(results: Path, model: str, seed: int, turned: bool = False) -> str:
     answers = [answer | {"example_id": f"test:{number}"} for number, answer in enumerate(answers)]
     write_rows(answers, results / "build/mctaco/mctaco/default/test.parquet", ANSWERS)
     likely = np.concatenate([question[-1] for question in QUESTIONS.values()])
-    scores = np.log(np.stack([likely, 1 - likely] if turned else [1 - likely, likely], axis=1))
+    scores = np.log(np.stack([1 - likely, likely], axis=1))
     return write_run(
         results / "train/mctaco",
         f"mctaco-default-{model}-seed-{seed}-0",

@@ -245,43 +245,41 @@ June: [date, june]
 SPANS_IN_TEXT = re.compile(
     "|".join(rf"(?<!\w){re.escape(text)}(?!\w)" for text in sorted(KNOWN, key=len, reverse=True))
 )
-DIALOGS_HERE = {
-    "train:2": [
-        "How long did you wait there ?",
-        "two weeks . Then an hour more .",
-        "Why ?",
-        "He left in May .",
-    ],
-    "train:10": [
-        "See you tomorrow !",
-        "Tomorrow I will be away .",
-        "Then Friday ?",
-        "Yes , 9 years and 14 days from now .",
-    ],
-    "train:3": [
-        "Six months is a long time for a child .",
-        "It was 60 minutes , not six months !",
-        "45 seconds ?",
-    ],
-    "train:4": ["Next week , or next year ?", "In June , before two weeks have gone by ."],
-    "train:5": ["No time is named in this one .", "None at all ."],
-    "train:6": [
-        "the flat is free for six months , madam .",
-        "I will take it for six months .",
-        "Good .",
-    ],  # exact source
-    "train:7": [
-        "We all know the flat is lovely .",
-        "The flat is free for six months , madam .",
-        "and the garden is 9 years old .",
-    ],  # near source
-    "train:8": [
-        "See you tomorrow !",
-        "Tomorrow I will be away .",
-        "Then Friday ?",
-        "Yes , 9 years and 14 days from now .",
-    ],
-}
+DIALOGS_HERE = yaml.safe_load("""
+"train:2":
+  - How long did you wait there ?
+  - two weeks . Then an hour more .
+  - Why ?
+  - He left in May .
+"train:10":
+  - See you tomorrow !
+  - Tomorrow I will be away .
+  - Then Friday ?
+  - Yes , 9 years and 14 days from now .
+"train:3":
+  - Six months is a long time for a child .
+  - It was 60 minutes , not six months !
+  - 45 seconds ?
+"train:4":
+  - Next week , or next year ?
+  - In June , before two weeks have gone by .
+"train:5":
+  - No time is named in this one .
+  - None at all .
+"train:6":  # an exact source
+  - the flat is free for six months , madam .
+  - I will take it for six months .
+  - Good .
+"train:7":  # a near source
+  - We all know the flat is lovely .
+  - The flat is free for six months , madam .
+  - and the garden is 9 years old .
+"train:8":
+  - See you tomorrow !
+  - Tomorrow I will be away .
+  - Then Friday ?
+  - Yes , 9 years and 14 days from now .
+""")
 ASKED = {
     "1": ["The flat is free for six months , madam .", "I will take it for <MASK> .", "Good ."],
     "9": ["Nobody says what stands in here at all .", "<MASK> !"],
