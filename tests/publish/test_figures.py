@@ -1,5 +1,5 @@
 """Every figure of the studies in its smallest and its largest form: no mark cut, no text on
-another; and its colours.
+another.
 """
 
 import importlib

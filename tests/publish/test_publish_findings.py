@@ -1,6 +1,4 @@
-"""The findings on the first screen: what a line says of any study, with or without models,
-controls and limits.
-"""
+"""The findings on the first screen: what a line says of any study."""
 
 import numpy as np
 import pandas as pd

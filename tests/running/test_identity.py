@@ -1,5 +1,6 @@
-"""The identity of code sees what may change a result, and nothing else, on every Python,
-wherever the code stands.
+"""The identity of code sees what may change a result, and nothing else, on every Python.
+
+That its place and its names do not count: tests/workflow/test_reruns.py.
 """
 
 import ast
@@ -32,9 +33,6 @@ MODULES = {
     for file in sorted(ROOT.glob("scripts/**/*.py"))
 }
 PROGRAMS = [name for name, text in MODULES.items() if '__name__ == "__main__"' in text]
-
-
-# ---- the shape of code does not count
 
 
 class Tree:

@@ -1,4 +1,4 @@
-"""What a reader does in a real browser: sort a table by click and by key, filter rows and cards;
+"""What a reader does in a real browser: sort a table, filter rows and cards;
 and reads all of it without a script.
 """
 

@@ -1,6 +1,4 @@
-"""The third and fourth studies through the workflow: paradigms, an MLM stage,
-dialogs of one's own, and refusals.
-"""
+"""The fourth study through the workflow: every paradigm, and an MLM stage."""
 
 import copy
 
