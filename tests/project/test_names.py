@@ -1,5 +1,6 @@
 """Every module, definition and file that rules, YAML, docs and docstrings name is there."""
 
+import ast
 import re
 import subprocess
 
@@ -85,3 +86,27 @@ def test_links_between_pages_lead_to_a_file_and_a_heading():
             elif anchor and anchor not in anchors(target.read_text(encoding="utf-8")):
                 missing.append(f"{file}: {link}")
     assert not missing, "\n".join(missing)
+
+
+STUDIES = set("strided_sop temporal_nli mctaco timedial hellaswag".split())
+ELSEWHERE = ("scripts/studies/", "scripts/clean/", "scripts/fetch/samples/")
+
+
+def quoted_words(text: str) -> set[str]:
+    """The strings of a module, without its docstrings."""
+    tree = ast.parse(text)
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said
+    }
+
+
+def test_no_shared_module_names_a_study():
+    found = {
+        file: STUDIES & quoted_words((ROOT / file).read_text(encoding="utf-8"))
+        for file in tracked(".py")
+        if file.startswith("scripts/") and not file.startswith(ELSEWHERE)
+    }
+    assert not {file: names for file, names in found.items() if names}

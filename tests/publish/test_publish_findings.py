@@ -1,4 +1,6 @@
-"""The findings on the first screen: what a line says of any study."""
+"""The findings on the first screen: what a line says of any study, with or without models,
+controls and limits.
+"""
 
 import numpy as np
 import pandas as pd
@@ -10,6 +12,8 @@ from scripts.publish.findings import (
     LEVEL,
     LEVEL_SAYS,
     UNCLEAR,
+    NO_CONTROL,
+    NO_MODEL,
     SAMPLE,
     UNKNOWN,
     VERDICTS,
@@ -110,3 +114,18 @@ def test_a_cell_is_clear_by_the_test_of_all_cells_of_its_study():
     assert clause_in(best)["verdicts"][0][0] == ABOVE
     both = pd.concat([best, other[other["method"] == "train"]], ignore_index=True)
     assert clause_in(both)["verdicts"][0][0] == UNCLEAR
+
+
+def test_controls_without_a_model_and_a_model_without_controls_say_so():
+    metrics = scores()
+    alone = found_in(metrics[metrics["method"] == "control"])[0]
+    assert alone["clauses"][0]["alone"]
+    assert "bag of words" in alone["clauses"][0]["control"]
+    assert NO_MODEL in alone["caveats"]
+    assert all(row["value"] is None and row["control"] == 54 for row in alone["groups"][0]["rows"])
+    bare = found_in(
+        metrics[(metrics["method"] == "train") & ~metrics["metric"].str.endswith("_above_control")]
+    )[0]
+    assert bare["clauses"][0]["control"] == ""
+    assert bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
+    assert NO_CONTROL in bare["caveats"]

@@ -1,10 +1,10 @@
-"""The identity of code sees what may change a result, and nothing else, on every Python.
-
-That its place and its names do not count: tests/workflow/test_reruns.py.
+"""The identity of code sees what may change a result, and nothing else, on every Python,
+wherever the code stands.
 """
 
 import ast
 import dis
+import json
 import random
 import re
 import shutil
@@ -18,9 +18,14 @@ import pytest
 from scripts.running import identity as code
 from scripts.running.identity import identity, read_module
 from tests.conftest import ROOT
-from tests.rows import each_row, texts_of
+from tests.rows import rows_of
 
 SYNTAX_HASH = "ce76918759110978"
+ALL = """
+import json, sys
+from scripts.running.identity import identity
+print(json.dumps({name: identity(name) for name in json.loads(sys.argv[1])}))
+"""
 SYNTAX = """
 import hashlib, json
 from pathlib import Path
@@ -35,11 +40,15 @@ MODULES = {
 PROGRAMS = [name for name, text in MODULES.items() if '__name__ == "__main__"' in text]
 
 
+# ---- the shape of code does not count
+
+
 class Tree:
-    """A copy of scripts/ to change."""
+    """A copy of scripts/ to give another shape."""
 
     def __init__(self, folder):
         self.folder = folder
+        self.names = {name: name for name in PROGRAMS}
         shutil.copytree(
             ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -48,6 +57,107 @@ class Tree:
         """In all files."""
         for file in self.folder.rglob("*.py"):
             file.write_text(re.sub(pattern, new, file.read_text()))
+
+    def identities(self) -> dict[str, str]:
+        """Of each program its identity, by the name that it has outside."""
+        done = subprocess.run(
+            [sys.executable, "-c", ALL, json.dumps(list(self.names.values()))],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        return {name: found[inside] for name, inside in self.names.items()}
+
+
+@pytest.fixture
+def tree(tmp_path) -> Tree:
+    return Tree(tmp_path)
+
+
+def formatted(tree: Tree) -> None:
+    for file in tree.folder.rglob("*.py"):
+        file.write_text("# a comment\n" + ast.unparse(ast.parse(file.read_text())))
+
+
+def package_renamed(tree: Tree) -> None:
+    (tree.folder / "scripts/publish").rename(tree.folder / "scripts/shown")
+    tree.replace(
+        r"(?m)(^ *(?:from|import) |\"(?=[\w.]*\w\"))scripts\.publish\b", r"\1scripts.shown"
+    )  # imports, and texts that name a module
+    tree.names = {name: name.replace("scripts.publish", "scripts.shown") for name in tree.names}
+
+
+def modules_merged(tree: Tree) -> None:
+    """sorted_ids.py goes into keyed.py."""
+    first, second = (tree.folder / f"scripts/data/{name}.py" for name in ("keyed", "sorted_ids"))
+    first.write_text(
+        first.read_text()
+        + "\n"
+        + re.sub(r"from scripts.data.keyed import .*\n", "", second.read_text())
+    )
+    second.unlink()
+    tree.replace(r"scripts\.data\.sorted_ids", "scripts.data.keyed")
+
+
+def module_split(tree: Tree) -> None:
+    """The reading of scores goes out of scripts/measure/experiment.py, which imports it."""
+    file = tree.folder / "scripts/measure/experiment.py"
+    text = file.read_text()
+    parts = ast.parse(text).body
+    [moved] = [part for part in parts if getattr(part, "name", "") == "read_scores"]
+    needed = [
+        ast.get_source_segment(text, part)
+        for part in parts
+        if isinstance(part, (ast.Import, ast.ImportFrom))
+    ]
+    beside = sorted(
+        {node.id for node in ast.walk(moved) if isinstance(node, ast.Name)}
+        & {
+            name
+            for part in parts
+            if part is not moved and not isinstance(part, (ast.Import, ast.ImportFrom))
+            for name in code._defined(part)
+        }
+    )
+    source = ast.get_source_segment(text, moved)
+    (tree.folder / "scripts/measure/scores.py").write_text(
+        "\n".join(
+            [
+                *needed,
+                *(
+                    [f"from scripts.measure.experiment import {', '.join(beside)}"]
+                    if beside
+                    else []
+                ),
+                "",
+                source,
+                "",
+            ]
+        )
+    )
+    file.write_text(text.replace(source, "from scripts.measure.scores import read_scores"))
+    tree.replace(r"(?<=from scripts\.measure\.experiment import )read_scores$", "read_scores")
+
+
+def definitions_renamed(tree: Tree) -> None:
+    for old, new in rows_of("""
+        keyed_uniform  | uniform_by_key
+        content_digest | digest_of_content
+        PREDICTIONS    | SCORED
+        Scorer         | ScoreReader
+    """):
+        tree.replace(rf"\b{old}\b", new)
+
+
+@pytest.mark.slow
+def test_another_shape_is_the_same_code(tree):
+    before = tree.identities()
+    for change in (module_split, modules_merged, definitions_renamed, package_renamed, formatted):
+        change(tree)
+    after = tree.identities()
+    assert {name for name in before if after[name] != before[name]} == set()
 
 
 # ---- what a program reaches counts, and nothing else
@@ -251,26 +361,24 @@ def work(given, pairs=3):
 """
 
 
-@each_row(
+@pytest.mark.parametrize(
     "old, new",
     [
-        *texts_of("""
-            Make it. | Build it.
-            how many | the number of
-            metavar="N" | metavar="M"
-            __doc__ | __name__
-            %s: %d pairs | %d pairs of %s
-            given.name, len(pairs) | len(pairs), given.name, 7
-            are too few; | are few:
-            "ask for more" * 2 | REMEDY
-            "%d are too many" % given.pairs | f"{given.pairs} are far too many"
-            f"no {pairs}" | "none"
-            deprecated: | old:
-            retry in {} | again in {}
-            "stop" | "halt"
-            error: the end | the end
-            a" "b" | ab"
-        """),
+        ("Make it.", "Build it."),
+        ("how many", "the number of"),
+        ('metavar="N"', 'metavar="M"'),
+        ("__doc__", "__name__"),
+        ("%s: %d pairs", "%d pairs of %s"),
+        ("given.name, len(pairs)", "len(pairs), given.name, 7"),
+        (" are too few; ", " are few: "),
+        ('"ask for more" * 2', "REMEDY"),
+        ('"%d are too many" % given.pairs', 'f"{given.pairs} are far too many"'),
+        ('f"no {pairs}"', '"none"'),
+        ("deprecated: ", "old: "),
+        ("retry in {}", "again in {}"),
+        ('"stop"', '"halt"'),
+        ("error: the end", "the end"),
+        ('a" "b"', 'ab"'),
         ("    return print", "    # say it\n\n    return  print"),
     ],
 )

@@ -1,5 +1,5 @@
-"""The rules themselves: lint, what reaches a shell, and studies made elsewhere than in the project's
-folder.
+"""The rules themselves: their picture, lint, what reaches a shell, and studies made elsewhere than
+in the project's folder.
 """
 
 import re
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.conftest import ROOT
 from tests.files import write_yaml
 from tests.forking import Ended, snakemake
 from tests.workflow.conftest import Study, checkout
@@ -25,6 +26,27 @@ experiments:
     data: {source: sample_activitynet, stride: 0}
     training: {epochs: 1}
 """)
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """The rule graph of the default study: for each rule those that it waits for."""
+    done = snakemake("--rulegraph", cwd=ROOT).checked()
+    names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
+    edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
+    return {
+        name: {names[first] for first, second in edges if names[second] == name}
+        for name in names.values()
+    }
+
+
+def test_the_picture_in_the_docs_is_of_this_graph(graph):
+    picture = (ROOT / "docs/figures/rules.svg").read_text()
+    of_studies = re.compile(r"publish_(?!page|leaderboard)\w+")  # one box for all
+    for name in {of_studies.sub("publish_STUDY", rule) for rule in graph} - {"all"}:
+        assert f">{name}<" in picture, (
+            f"{name} is not in the picture: write it anew (docs/workflow.md says how)"
+        )
 
 
 @pytest.fixture(scope="module")
