@@ -142,7 +142,7 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
     """Whether a run's data options are those that an item needs. Each must have the one value, or
-    one of a list; `any`: it is set; `number`: it is set to a number.
+    one of a list. `null`: it is not set. `any`: it is set. `number`: it is set to a number.
     """
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)
