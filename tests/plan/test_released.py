@@ -43,6 +43,12 @@ def test_without_it_there_is_no_table(here):
     assert "mctaco_released" not in planned().published.items
 
 
+def test_of_contrast_pairs_alone_no_figure_of_whole_questions_is_drawn(here):
+    one = EXPERIMENT | {"data": {"source": "mctaco", "contrast": "unit"}}
+    items = Published(Workplan({"run": ["one"], "experiments": {"one": one}}, ROOT)).items
+    assert "mctaco_by_category" in planned().published.items and "mctaco_by_category" not in items
+
+
 @pytest.mark.parametrize(
     "more, said",
     rows_of("""
