@@ -126,7 +126,7 @@ def findings_of(
                 "short": study.get("short", study["title"]),
                 "clauses": clauses_of(rows, study, title),
                 "who": in_short(rows, here, study, title),
-                "caveats": [*parts_learnt(rows), *caveats_of(rows, study.get("chance", np.nan))],
+                "caveats": caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
                 "groups": groups_of(rows, here),
             }
@@ -248,18 +248,12 @@ def in_short(
     systems = len(cells.drop_duplicates(["model", "way"]))
     name, way = title(rows["model"].iloc[0]), rows["way"].iloc[0]
     system = name + f", {way}" * (way not in name) + f" (best of {systems})" * (systems > 1)
-    return " · ".join([system, *facts, *replicates(rows)])
-
-
-def parts_learnt(rows: pd.DataFrame) -> list[str]:
-    """What a model learnt from, where that is a part of the training split."""
-    if "learnt_part" not in rows:  # no model ran
-        return []
     part = rows[rows["learnt_part"] != ""]
-    return [
-        f"Model and control learnt {joined(list(of['title']))} from {words}, a part of the data."
+    learnt = [
+        f"{joined(list(of['title']))} learnt from {words}"
         for words, of in part.groupby("learnt_part", sort=False)
     ]
+    return " · ".join([system, *facts, *replicates(rows), *learnt])
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:

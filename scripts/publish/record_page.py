@@ -141,9 +141,11 @@ def main(given: argparse.Namespace) -> None:
     for study in studies:
         lines = read_runs(given.record / study).values()
         presets = set(given.presets) or {one["preset"] for one in lines if "given" in one}
-        if names := [one["run"] for one in lines if one["preset"] in presets]:
+        chosen = [one["run"] for one in lines if one["preset"] in presets]
+        # whole splits alone, as the numbers
+        if whole_runs := [run for run in chosen if not run["data_options"].get("limit")]:
             tables.append(read_numbers(given.record / study, presets))
-            runs += names
+            runs += whole_runs
     if not runs:
         raise UserError(f"{given.record}: holds no run of these presets; name others (--presets)")
     studies = {name: studies[name] for name in studies if name in {run["study"] for run in runs}}
