@@ -64,7 +64,6 @@ MARKS = {
     BLIND: Look(style.GREY, "x", "", size=4),
 }
 NOTE = "per cent, and points from the best control (behind the stroke: from that of the same view)"
-PART = "; in brackets what a model and its control learnt from, where that is a part of the data"
 LOOKS = MARKS | dict(
     zip(FEET, (BEST_CONTROL, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE))
 )
@@ -152,8 +151,7 @@ def draw(card: Scorecard) -> Figure:
                 heading = ""
     handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
     legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
-    note = NOTE + PART * any(card.cells["learnt_part"])
-    return figure_of(lines, legend, share_y="line", note=note, beside=BESIDE)
+    return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
 
 
 def main(given: argparse.Namespace) -> None:
