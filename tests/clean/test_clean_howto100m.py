@@ -257,6 +257,7 @@ def test_every_form_of_the_file_gives_the_same(program, tmp_path, name, content,
         )
 
 
+@pytest.mark.slow
 def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     """A corpus of several batches: in shards of any size the same captions,
     and a split by the id alone.

@@ -295,6 +295,7 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
 # ---- as the user's environment has it
 
 
+@pytest.mark.slow
 def test_the_environment_is_honoured(program, server, folder, tmp_path):
     """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, from the cache. No message has the token."""
     write_yaml(tmp_path / "models.yaml", {"mine": ENTRY})

@@ -240,6 +240,7 @@ def test_all_candidates_stand_in_one_question_in_an_order_of_their_own(tmp_path,
 
 
 @each_row("method, right", [(ONE, right_one), (ALL, right_all)])
+@pytest.mark.slow
 def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, right):
     def asked_with(shots: int, seed: int = 0) -> list:
         before = len(teacher.bodies)

@@ -124,6 +124,7 @@ def expected() -> list[float]:
         in_parts(""),
     ],
 )
+@pytest.mark.slow
 def test_the_tokens_of_the_scored_part_are_summed(tmp_path, reply):
     output, found = asked(tmp_path, reply)
     assert scores_in(output) == pytest.approx(np.tile(expected(), (len(examples()), 1)), abs=1e-6)

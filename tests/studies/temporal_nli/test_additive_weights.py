@@ -56,6 +56,7 @@ def points(tmp_path_factory, program) -> pd.DataFrame:
     return points_of(study, ITEM)
 
 
+@pytest.mark.slow
 def test_weights_follow_the_order_that_the_labels_have(points):
     share = points.groupby(LIST)["in_order"].first().unstack()
     assert (share.loc[("event_templates", "temp_order")] > 0.9).all()
