@@ -469,10 +469,8 @@ class Workplan:
         study = self.studies[dataset.study]
         learn, *measure = self.splits(dataset.source)
         splits = filter(None, [learn, study.get("held_out"), *measure])
-        return [
-            *(f"{split}.parquet" for split in splits),
-            *["leakage.csv"] * study.get("leakage", 0),
-        ]
+        names = [f"{split}.parquet" for split in splits]
+        return [*names, "leakage.csv"] if study.get("leakage") else names
 
     def external_systems(self, experiment: str) -> list[str]:
         """The folders of predictions made elsewhere on the datasets of an experiment."""
