@@ -32,7 +32,7 @@ STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
 KILLED = ["train", *[stage for stage in STAGES if stage != "train"]]
 VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
 LONGEST = 1800  # seconds of a command, on a busy machine
-SENTENCE = re.compile(r"^ *error: .+|^WorkflowError", re.M)
+SENTENCE = re.compile(r"^ *error: .+|^WorkflowError|^Error: .+", re.M)
 # The log that a job's program writes shows its stage: studies have programs of several stages.
 LOG = re.compile(rf"results/logs/({'|'.join(STAGES)})/")
 

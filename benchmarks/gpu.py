@@ -5,6 +5,9 @@ agreement   a reduced study of every paradigm (that of benchmarks/disturbed.py) 
             the CPU
 throughput  our loop beside a plain loop and beside ours with compiled graphs
             (benchmarks/throughput.py), the share of the card's peak, and the memory
+grid        figure 3 of Jain et al. on ActivityNet: an epoch of each stride, and all epochs
+probe       a decoder scores candidates and answers questions, in several ways
+            (benchmarks/asking.py), and in bf16
 
 A failure is one line, the others continue, and the exit code is 1. For killed and resumed runs on a
 GPU: `python -m benchmarks.faults --only kills` there.
@@ -25,10 +28,11 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 
-from benchmarks.cost_counted import reading
+from benchmarks.asking import DECODER, TINY, asked
+from benchmarks.cost_counted import reading, stated_size
 from benchmarks.disturbed import differences, overlay
-from benchmarks.measure import checkout, options_of, ratios, workflow
-from benchmarks.throughput import MODELS, examples_of, network_of, seconds_of
+from benchmarks.measure import checkout, in_turn, options_of, ratios, workflow
+from benchmarks.throughput import MODELS, Ours, clock_of, examples_of, network_of, seconds_of
 from scripts.running.devices import processor
 from scripts.data.tables import read_table
 from scripts.train.hardware import precision_for, versions
@@ -36,6 +40,7 @@ from scripts.train.hardware import precision_for, versions
 # Dense bf16 teraFLOPs a second without sparsity, by a part of the card's name (NVIDIA's data
 # sheets). The first that fits counts.
 PEAK = {"B200": 2250, "H200": 989, "H100": 989, "A100": 312, "L40S": 362, "A40": 150, "L4": 121}
+EPOCHS, SEEDS = 10, 3  # of the paper, and of presets/paper.yaml
 EXACT = {"precision": "fp32", "dropout": 0.0}
 
 
@@ -95,7 +100,38 @@ def throughput(given: argparse.Namespace, device: str) -> Iterator[str]:
         yield f"{name}, learning: {rate:.3g} teraFLOPs/s{share}; {memory:.1f} GiB of all loops"
 
 
-SECTIONS = {"agreement": agreement, "throughput": throughput}
+def grid(given: argparse.Namespace, device: str) -> Iterator[str]:
+    """Seconds to learn from, and to score, the pairs of each stride; they are reported each epoch.
+
+    The sizes are those of benchmarks/cost_sizes.yaml; the pairs are made up.
+    """
+    accelerator = Accelerator(cpu=device == "cpu")
+    clock, model = clock_of(accelerator), MODELS["tiny" if given.tiny else "bert-base"]
+    precision, total = precision_for("auto", device == "cpu"), 0.0
+    for stride in range(4):
+        size = stated_size("strided_sop", "activitynet", {"stride": stride}, 2)
+        learned, scored = (24, 24) if given.tiny else (size.learned, size.scored)
+        loop = Ours(model, examples_of(model, learned), precision, accelerator)
+        reader = Ours(model, examples_of(model, scored), precision, accelerator)
+        steps = -(-learned // model.batch_size)
+        learn = in_turn({"": loop}, steps, 3, clock)[""]
+        score = in_turn({"": reader.score}, 1, 1, clock)[""]
+        total += EPOCHS * SEEDS * (learn + score)
+        yield (
+            f"stride {stride}: learns {learned:,} pairs in {learn:.2f} s, "
+            f"scores {scored:,} in {score:.2f} s"
+        )
+    yield f"the figure, {EPOCHS} epochs of {SEEDS} seeds: {total / 60:.1f} minutes"
+
+
+def probe(given: argparse.Namespace, device: str) -> Iterator[str]:
+    """What a decoder takes that is asked."""
+    options, n = (TINY, 4) if given.tiny else (DECODER, given.examples // 16)
+    with tempfile.TemporaryDirectory() as name:
+        yield from asked(n, options, Path(name), Accelerator(cpu=device == "cpu"))
+
+
+SECTIONS = {"agreement": agreement, "throughput": throughput, "grid": grid, "probe": probe}
 
 
 def main(given: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
+from snakemake.exceptions import CliException
 from snakemake.logging import logger
 
 from scripts.running.locks import flock
@@ -61,13 +61,13 @@ def described(owner: dict | None) -> str:
 
 
 def take(descriptor: int, file: Path) -> bool:
-    """Take the flock; False where the file system has none. Raises WorkflowError when a living
+    """Take the flock; False where the file system has none. Raises CliException when a living
     process holds it.
     """
     try:
         return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise WorkflowError(
+        raise CliException(
             f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop "
             "it, then give this command again"
         ) from None
@@ -75,7 +75,7 @@ def take(descriptor: int, file: Path) -> bool:
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     """Remove the lock files that a dead owner left. owner: who wrote them. taken: whether we hold
-    the flock. Raises WorkflowError where the owner may still live.
+    the flock. Raises CliException where the owner may still live.
     """
     left = sorted((folder / "locks").glob("*.lock"))
     if not left:
@@ -85,7 +85,7 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
         owner["host"] == ours["host"] or owner["boot"] == ours["boot"] is not None
     )
     if not (taken and same_machine):
-        raise WorkflowError(
+        raise CliException(
             f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; "
             f"{UNLOCK}"
         )
@@ -99,7 +99,7 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Be the owner of a .snakemake folder within the block. Raises WorkflowError when another
+    """Be the owner of a .snakemake folder within the block. Raises CliException when another
     process is the owner, or may be.
     """
     file = folder / "owner"

@@ -7,7 +7,7 @@ import fcntl
 import os
 
 import pytest
-from snakemake.exceptions import WorkflowError
+from snakemake.exceptions import CliException
 
 from scripts.running.folder_lock import owned
 from scripts.running.locks import NO_LOCKS, flock
@@ -46,6 +46,6 @@ def test_a_working_folder_is_guarded_by_snakemakes_own_files(tmp_path, monkeypat
     with owned(folder):
         assert read_json(folder / "owner")["pid"] == os.getpid()
     (folder / "locks/0.input.lock").write_text("")
-    with pytest.raises(WorkflowError, match="snakemake --unlock"), owned(folder):
+    with pytest.raises(CliException, match="snakemake --unlock"), owned(folder):
         pass
     assert (folder / "locks/0.input.lock").exists()
