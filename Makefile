@@ -1,5 +1,5 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
-# make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
+# make check   90 seconds: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
 # make test    the environment, then all tests
 # make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
 # make sbom    the locked packages as CycloneDX, for a release: sbom.json
@@ -7,8 +7,10 @@ PYTHON ?= python3
 # Our own pins. envs/requirements.lock instead: every package at one version, its files checked against their hashes (with CUDA, 3 GB more).
 REQUIREMENTS ?= envs/requirements.txt
 ENVIRONMENT = .venv/installed
-# A worker of pytest more than cores, since the tests of Slurm mostly wait, and at most eight. The tests of one file share what is dear and stay together.
-WORKERS ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# A worker of pytest for each core, at most eight. `make test` has one more, since the tests of Slurm mostly wait. The tests of one file share what is dear and stay together.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+TOGETHER = --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+WORKERS ?= -n $(shell expr $(CORES) + 1) $(TOGETHER)
 
 # Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
 export PYTHONDONTWRITEBYTECODE =
@@ -18,7 +20,7 @@ run: environment
 	.venv/bin/snakemake --cores all
 
 check: lint
-	.venv/bin/python -m pytest --ignore tests/workflow --ignore tests/slurm --ignore tests/web -m "not models and not mirror and not slow" --hypothesis-profile quick $(WORKERS)
+	.venv/bin/python -m pytest --ignore tests/workflow --ignore tests/slurm --ignore tests/web -m "not models and not mirror and not slow" --hypothesis-profile quick -n $(CORES) $(TOGETHER)
 
 lint: environment
 	.venv/bin/ruff check .

@@ -12,7 +12,13 @@ def known_code():
     remember_code()
 
 
-@pytest.mark.parametrize("study", STUDIES)
+# a process reads of what kind each probed model is, which takes seconds
+SLOW = {"probe": [pytest.mark.slow]}
+
+
+@pytest.mark.parametrize(
+    "study", [pytest.param(name, marks=SLOW.get(name, [])) for name in STUDIES]
+)
 def test_the_plan_is_the_golden_one(study):
     golden = set((GOLDEN / f"{study}.txt").read_text(encoding="utf-8").splitlines())
     planned = set(planned_text(study).splitlines())

@@ -13,6 +13,7 @@ from tests.files import write_rows
 from tests.publish.publish_inputs import points_of
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 
+pytestmark = pytest.mark.slow
 ITEM = "temporal_nli_additive_weights"
 LIST = ["source", "dataset", "list"]
 
@@ -56,7 +57,6 @@ def points(tmp_path_factory, program) -> pd.DataFrame:
     return points_of(study, ITEM)
 
 
-@pytest.mark.slow
 def test_weights_follow_the_order_that_the_labels_have(points):
     share = points.groupby(LIST)["in_order"].first().unstack()
     assert (share.loc[("event_templates", "temp_order")] > 0.9).all()
