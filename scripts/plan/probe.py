@@ -76,17 +76,14 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
     if not does_fit(how, abilities):
         return f"it needs {needs_in_words(how['fits'])}, and this is {kind_in_words(abilities)}"
     if how["learns"] and fine_tune is False:
-        return "it learns, and `fine_tune: false` asks for nothing that learns"
+        return "it trains the model, and `fine_tune` is false"
     if not how["learns"] and not model.trained:
-        return "it asks what a model knows, and this one is trained from scratch"
+        return "it asks an untrained model, which knows nothing"
     if set(how.get("probe", [])) & abilities or how["learns"] and fine_tune is True:
         return None
     if how["learns"]:
-        return (
-            f"a probe leaves {kind_in_words(abilities)} as it is; `fine_tune: true` trains it as "
-            "well"
-        )
-    return f"it is no part of a probe of {kind_in_words(abilities)}; name it under methods"
+        return f"a probe does not train {kind_in_words(abilities)}; write `fine_tune: true`"
+    return f"a probe of {kind_in_words(abilities)} leaves it out; name it under `methods`"
 
 
 def fitting(

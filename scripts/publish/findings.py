@@ -6,7 +6,7 @@ systems it names the best, on the probes that it has; without any, the best cont
 difference by Holm's test over the study's cells. Level is one whose interval lies within ±MARGIN.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ import pandas as pd
 from scripts.plan.probe import method_of_blind
 from scripts.measure import intervals
 from scripts.measure.experiment import CONTROL_METHODS
-from scripts.publish.marks import at_most, marks_of
+from scripts.publish.marks import at_most, limit_if_several, marks_of
 from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
@@ -37,24 +37,26 @@ VERDICTS = {
     UNCLEAR: "not clearly above or below the control",
     LEVEL: f"level with the control (within {MARGIN * 100:.0f} points)",
     BELOW: "below the control",
-    UNKNOWN: "no interval to tell it from the control",
+    UNKNOWN: "compared with the control without an interval",
 }
 AFTER_ANOTHER = {
     ABOVE: "clearly above",
     UNCLEAR: "not clearly above or below",
     LEVEL: f"level (within {MARGIN * 100:.0f} points)",
     BELOW: "below it",
-    UNKNOWN: "not to be told",
+    UNKNOWN: "without an interval",
 }
-CLAUSES = 2  # corpora that a line tells of; the figure shows all
+CLAUSES = 2  # corpora in a line; the figure shows all
 
-SAMPLE = "Sample data, made up to try the workflow: the numbers say nothing about language."
-NO_MODEL = "No model ran: this is how far one gets without any understanding of time."
-NO_CONTROL = "No control ran beside it: nothing tells whether the number has to do with time."
-LEVEL_SAYS = "What a control reaches says nothing about an understanding of time."
-FEW_SEEDS = "Fewer than three seeds: the number is that of this run, and other seeds may differ."
-ABOVE_SAYS = "Above every control that ran here; a shortcut that none of them takes may be left."
-READ_BEFORE = "What it was pretrained on may have held these texts: no control here tells."
+SAMPLE = "Sample data, made up to try the workflow. The numbers say nothing about language."
+NO_MODEL = "No model ran: a control that cannot understand time reaches these scores."
+NO_CONTROL = "No control ran: the score may have nothing to do with time."
+LEVEL_SAYS = "A score that a control reaches is no evidence of understanding time."
+FEW_SEEDS = "Fewer than three seeds ran. Other seeds may give other scores."
+ABOVE_SAYS = (
+    "The model is above every control that ran. It may use a shortcut that no control uses."
+)
+READ_BEFORE = "The model may have read these texts in pretraining. No control can show that."
 
 
 def findings_of(
@@ -119,6 +121,7 @@ def findings_of(
             human=rows["probe"].map(human),
             verdict=np.select(list(verdicts.values()), list(verdicts), UNCLEAR),
         )
+        rows["place"] = rows["corpus_title"] + limit_if_several(rows)
         found.append(
             {
                 "study": name,
@@ -175,7 +178,7 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
     """What is said of each of the first corpora (and limits)."""
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
-    parts = [part for _, part in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
+    parts = [part for _, part in rows.groupby("place", sort=False)]
     clauses = [clause_of(part, study, title) for part in parts[:CLAUSES]]
     for clause, before in zip(clauses[1:], clauses):  # what is the same is said once
         clause["of"] = "" if clause["of"] == before["of"] else clause["of"]
@@ -197,7 +200,7 @@ def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> d
     controls = joined([title(name) for name in systems], " or ")
     best = "by the best control alone" if alone else f"best control {link.join(beside)}"
     return {
-        "corpus": limited(rows.iloc[0]),
+        "corpus": rows["place"].iloc[0],
         "said": f"{link.join(values)} %",
         "of": f"of {study.get('counted', 'the examples')}{several}",
         "control": f"{best} ({controls})" if controls else "",
@@ -210,10 +213,6 @@ def few_runs(rows: pd.DataFrame) -> str:
     """` in this run` of fewer than three seeds: no finding about a model."""
     runs = rows["seeds"].where(rows["wordings"].isna(), 0)
     return {1: " in this run", 2: " in these two runs"}.get(int(runs.max()), "")
-
-
-def limited(row: Mapping) -> str:
-    return row["corpus_title"] + ("" if pd.isna(row["limit"]) else f", {at_most(row['limit'])}")
 
 
 def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[str, str]]:
@@ -259,7 +258,7 @@ def in_short(
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
     sample, limits = bool(rows["sample"].any()), sorted(rows["limit"].dropna().unique())
     first = [SAMPLE] * sample + [
-        f"Cut to {at_most(limit)} of each split, for a quick look: the intervals are wide."
+        f"Only {at_most(limit)} of each split were measured, so the intervals are wide."
         for limit in limits
     ]
     if rows["method"].isin(CONTROL_METHODS).all():
@@ -290,7 +289,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
     is_best = (cells["model"] == rows["model"].iloc[0]) & (cells["way"] == rows["way"].iloc[0])
     for row in rows.to_dict("records"):
         alone = row["method"] in CONTROL_METHODS
-        groups.setdefault(limited(row), []).append(
+        groups.setdefault(row["place"], []).append(
             {
                 "title": row["title"],
                 "value": None if alone else per_cent(row["value"]),

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 CUT = (
-    "of each evaluation split at most so many pairs, questions or instances were measured on, "
-    "drawn by hash."
+    "only so many pairs, questions or instances of each evaluation split were measured. A hash "
+    "draws them."
 )
 
 SAMPLE = "SAMPLE DATA where marked: made up to try the workflow, not a corpus."

@@ -136,7 +136,7 @@ def test_fine_tune():
     plan = probe(MASKED, fine_tune=False)
     assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"]
     left = {left.method: left.reason for left in plan.left_out if left.study == "mctaco"}
-    assert left["train"] == "it learns, and `fine_tune: false` asks for nothing that learns"
+    assert left["train"] == "it trains the model, and `fine_tune` is false"
 
 
 def test_what_is_left_out_is_told_with_its_reason():
@@ -160,9 +160,9 @@ def test_what_is_left_out_is_told_with_its_reason():
     )
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
     assert reasons == {
-        "train": "a probe leaves a decoder as it is; `fine_tune: true` trains it as well"
+        "train": "a probe does not train a decoder; write `fine_tune: true`"
     } | dict.fromkeys(
-        ("answer", "answer_all"), "it is no part of a probe of a decoder; name it under methods"
+        ("answer", "answer_all"), "a probe of a decoder leaves it out; name it under `methods`"
     )
 
 
@@ -192,7 +192,7 @@ def test_a_model_from_scratch_is_not_asked_what_it_knows():
     assert not {"likelihood", "direct"} & asked(plan)["temporal_nli"]
     assert "train" in asked(plan)["temporal_nli"]
     assert {left.reason for left in plan.left_out if left.method == "likelihood"} == {
-        "it asks what a model knows, and this one is trained from scratch"
+        "it asks an untrained model, which knows nothing"
     }
 
 
@@ -212,7 +212,7 @@ def test_where_nothing_fits_the_others_run():
     assert {left.experiment for left in plan.left_out} == {"strided_sop"}
     said = refused(probe, ENCODER, fine_tune=False)
     assert "nothing is left to run" in said
-    assert "train, hypothesis_only, classify of minilm: it learns" in said
+    assert "train, hypothesis_only, classify of minilm: it trains the model" in said
 
 
 @each_row(

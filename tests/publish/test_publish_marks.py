@@ -109,6 +109,6 @@ def test_the_page_tells_of_limits_and_wordings(tmp_path, program):
     assert set(table.loc[table["Model"].str.endswith("likelihood"), "SD"]) == {"2.8"}
     html = study.page.read_text()
     assert "<strong>At most 200 items.</strong>" in html
-    assert "ActivityNet, validation 1, at most 200 items" in html
+    assert '<span class="tag">at most 200 items</span>' in html
     points = points_of(study, "accuracy_by_stride")
     assert set(points["wording"].dropna()) == set(WORDINGS) and set(points["limit"]) == {200}

@@ -124,7 +124,7 @@ def test_a_decoder_from_the_command_line_to_the_page(probe):
     asked = (*PRESET, "presets/two.yaml", "--config", "model=./my/tiny_gpt", "limit=8")
     probe.run(*asked)
     page = (probe / "results/publish/probe/index.html").read_text()
-    assert "a probe leaves a decoder as it is" in page and "tiny_gpt" in page
+    assert "a probe does not train a decoder" in page and "tiny_gpt" in page
     metrics = read_metrics(probe / "results/evaluate/probe/metrics.parquet").to_pandas()
     model = metrics[metrics["model"].str.startswith("tiny_gpt")]
     assert set(model["study"]) == {"strided_sop", "mctaco"} and set(metrics["limit"]) == {8}
