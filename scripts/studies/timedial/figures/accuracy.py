@@ -29,6 +29,7 @@ from scripts.publish.panels import (
 from scripts.publish.table import percent
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
+    bands_of,
     context_in_words,
     draw_systems,
     drawn,
@@ -104,7 +105,9 @@ def draw(
         draw_one = partial(draw_panel, rows=rows, people=answered)
         tables.append(table)
         title = source_title(name, sources) + variant
-        panel = Panel(table, draw_one, title, detail, height=rows.height, bands=[*rows.heads])
+        panel = Panel(
+            table, draw_one, title, detail, height=rows.height, bands=bands_of(rows, table)
+        )
         of_panel = metrics[(metrics["measured_on"] == name) & (metrics["variant"] == variant)]
         lines.append([titled(panel, says(of_panel))])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])

@@ -18,6 +18,7 @@ from scripts.publish.table import percent
 from scripts.studies.timedial.figures.metrics import (
     RULES,
     accuracies,
+    bands_of,
     context_in_words,
     draw_systems,
     drawn,
@@ -83,7 +84,7 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
                 title,
                 detail_of(by_rule[rule]),
                 height=rows.height,
-                bands=[*rows.heads],
+                bands=bands_of(rows, table),
             )
             for rule, title in SLICES.items()
             if rule in by_rule

@@ -277,6 +277,12 @@ def name_of(row: pd.Series) -> str:
     return ", ".join(filter(None, parts)) + " (paper only)" * (not is_here)
 
 
+def bands_of(rows: Rows, table: pd.DataFrame) -> list[float]:
+    """The y of the heads over rows that were measured here: marks do not stand on the paper's."""
+    here = set(table.loc[table["origin"] == "here", "head"])
+    return [y for y, head in rows.heads.items() if head in here]
+
+
 def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """beside_paper() with the columns of Rows. A name tells of less than the full dialog."""
     table = beside_paper(points, published)
