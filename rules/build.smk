@@ -12,7 +12,7 @@ Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.re
 rule build:
     """All datasets of the study."""
     input:
-        [built(dataset) for dataset in WORK.plan.datasets.values()],
+        [built(dataset) for dataset in WORK.datasets.values()],
     localrule: True
 
 
@@ -28,7 +28,7 @@ rule build_dataset:
         "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
     wildcard_constraints:
         # Only the files that this configuration plans.
-        study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.plan.datasets.values())})/)[^/]+",
+        study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.datasets.values())})/)[^/]+",
     priority: 2
     conda:
         "../envs/data.yaml"

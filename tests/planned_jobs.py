@@ -27,9 +27,11 @@ GOLDEN = ROOT / "tests/golden"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"} | {
     "PYTHONPATH": str(ROOT)
 }
+# what is on record must not decide a golden plan
+PROBED = {"model": ["tiny_bert", "tiny_gpt"], "recorded": False}
 # By name of the text, the configuration that stands over config.yaml.
 STUDIES = {"default": ([], {})} | {
-    preset.stem: ([preset], {"model": ["tiny_bert", "tiny_gpt"]} if preset.stem == "probe" else {})
+    preset.stem: ([preset], PROBED if preset.stem == "probe" else {})
     for preset in sorted((ROOT / "presets").glob("*.yaml"))
 }
 WORDS = {"template", "texts", "shown"}  # what figures and the page say in words

@@ -21,7 +21,7 @@ def manifests_of(work: Workplan) -> set[str]:
         *map(work.fetched, work.fetched_sources),
         *map(cleaned, work.used_sources),
         *map(spans, work.used_sources),
-        *map(built, work.plan.datasets.values()),
+        *map(built, work.datasets.values()),
         *(file for model in work.used_models for file in work.model_files(model)),
         *work.batch_manifests.values(),
     }

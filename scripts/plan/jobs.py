@@ -228,7 +228,7 @@ class Jobs:
         )
 
     def dataset_of(self, study: str, source: str, dataset: str) -> Dataset:
-        return self.work.plan.datasets[f"results/build/{study}/{source}/{dataset}"]
+        return self.work.datasets[f"results/build/{study}/{source}/{dataset}"]
 
     def read_by_dataset(self, study: str, source: str, dataset: str) -> list[str]:
         """The cleaned tables of a dataset's sources, and their temporal expressions where the study
@@ -408,7 +408,9 @@ class Jobs:
         runs = self.runs_of(study, batch)
         files = [built(run.dataset) for run in runs]
         for run in runs:
-            if run.name not in self.work.controls | self.work.recorded:
+            if run.name in self.work.recorded:
+                files.append(built(self.work.on_record(run).dataset))
+            elif run.name not in self.work.controls:
                 files += self.work.start_files(run)
         return list(dict.fromkeys(files))
 
@@ -437,8 +439,13 @@ class Jobs:
         return several(jobs, folder, outputs, f"{folder}/{batch}.manifest.json")
 
     def take_from_record(self, runs: list[Run]) -> Job:
-        study = runs[0].study
-        asked = [{"run": run.name} | self.run_options(run) for run in runs]
+        study, asked = runs[0].study, []
+        for run in runs:
+            kept = self.work.on_record(run)
+            asked.append({"run": kept.name} | self.run_options(kept))
+            if kept.name != run.name:
+                cut = {"run": run.name, "settings": run.settings, "data": run.dataset.folder}
+                asked[-1] |= {"cut": cut}
         return Job(
             "scripts.train.recorded",
             options={"runs": asked},

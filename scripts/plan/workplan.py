@@ -17,10 +17,10 @@ from scripts.data.files import Hashes
 from scripts.data.studies import read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
-from scripts.plan.grid import Dataset
+from scripts.plan.grid import Dataset, whole
 from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
-from scripts.plan.plan import CONTROL, RECORDED, Run, batches
+from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check, check_figures, check_study, schema, shown
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.job_files import rows_of
@@ -173,6 +173,22 @@ class Workplan:
     def record_of(self, study: str) -> Path:
         return self.root / "docs/record" / study
 
+    def on_record(self, run: Run) -> Run:
+        """The run whose scores the record may hold for a run: the run itself, or of a control on
+        splits that `limit` cuts the same control on whole splits.
+        """
+        if run.name not in self.controls or not json.loads(run.dataset.options).get("limit"):
+            return run
+        study, kind = self.studies[run.study], self.sources[run.dataset.source]["kind"]
+        dataset, how = whole(run.dataset, study, kind), study["methods"][CONTROL]
+        return run_of(run.study, how, dataset, run.model, None, CONTROL, None, {}, 0)
+
+    @cached_property
+    def datasets(self) -> dict[str, Dataset]:
+        """By folder the datasets of all runs, and those of the runs on record."""
+        kept = (self.on_record(self.runs[name]).dataset for name in self.recorded)
+        return self.plan.datasets | {dataset.folder: dataset for dataset in kept}
+
     @cached_property
     def recorded(self) -> set[str]:
         """The runs that are taken from the record: those with scores there, by today's training
@@ -187,7 +203,7 @@ class Workplan:
         lines = {study: read_runs(self.record_of(study)) for study in self.used_studies}
 
         def is_there(run: Run) -> bool:
-            line = lines[run.study].get(run.name, {})
+            line = lines[run.study].get(self.on_record(run).name, {})
             files = line.get("run", {}).get("model_files", {})
             pins = (self.models[run.model].get("files") or {}).items()
             return (

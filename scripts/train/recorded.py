@@ -2,10 +2,11 @@
 and no model is loaded.
 
 The result lies where training would have left it, marked as finished, so the run is not trained
-later either. The run's settings and the content of its dataset must be those on record.
+later either. The run's settings and the content of its dataset must be those on record. The scores
+of a control on whole splits also serve the same control on splits that `limit` cuts.
 
 Reads  <record>/runs.jsonl, scores.parquet, history.parquet (scripts/data/record.py), and
-       <data>/<split>.parquet of each run
+       <data>/<split>.parquet of each run, whole and cut
 Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; for a run that makes a
        model only the last two
 
@@ -15,6 +16,7 @@ Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; for a r
 """
 
 import argparse
+import hashlib
 import json
 from functools import cache
 from pathlib import Path
@@ -32,12 +34,13 @@ from scripts.data.record import (
     read_kept,
     read_runs,
 )
-from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
+from scripts.data.plain_json import as_json
+from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_table, write_table
 from scripts.running.program import UserError, execute, json_object_with, log, parser
 from scripts.train.work import finished, forget, hand_out, mark_finished, write_json
 
 ASKED = ("run", "settings", "method", "splits", "data")
-LEAVE_OUT = "leave `recorded` out, and it is trained"
+LEAVE_OUT = "set `recorded: false`, and it is trained"
 
 
 @cache
@@ -61,19 +64,47 @@ def check(asked: dict, line: dict) -> None:
             )
 
 
+def cut_predictions(predictions: pa.Table, cut: dict, splits: list[str], column: str) -> pa.Table:
+    """The predictions on the examples that are left in the cut splits; column: of their ids."""
+    parts = []
+    for split in splits:
+        left = read_table(Path(cut["data"], f"{split}.parquet"), [column])[column]
+        chosen = pc.equal(predictions["split"], split)
+        chosen = pc.and_(chosen, pc.is_in(predictions["example_id"], left.combine_chunks()))
+        parts.append(predictions.filter(chosen))
+    found = pa.concat_tables(parts)
+    return found.set_column(0, "run", pa.array([cut["run"]] * len(found)))
+
+
+def cut_facts(facts: dict, cut: dict, method: dict, splits: list[str]) -> dict:
+    """The facts of a control, changed to those of the same control on the cut splits."""
+    settings, columns = json.loads(cut["settings"]), tuple(columns_of(method, False))
+    data = {split: digest_of(Path(cut["data"], f"{split}.parquet"), columns) for split in splits}
+    data = facts["data"] | data
+    digest = hashlib.sha256(as_json([facts["digest"], data]).encode()).hexdigest()
+    named = {"run": cut["run"], "dataset": settings["dataset"], "data_options": settings["data"]}
+    return facts | named | {"data": data, "digest": digest}
+
+
 def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder: Path) -> None:
     """Write the result of a run."""
-    facts, output = line["run"], folder / asked["run"]
-    job = {"digest": facts["digest"], "makes_model": asked["method"].get("makes_model", False)}
+    facts, method, cut, splits = line["run"], asked["method"], asked.get("cut"), asked["splits"][1:]
+    if cut:
+        facts = cut_facts(facts, cut, method, splits)
+    output = folder / facts["run"]
+    job = {"digest": facts["digest"], "makes_model": method.get("makes_model", False)}
     work = output / "work"
     if not job["makes_model"] and finished(work, job):
         return hand_out(work, job, output)
-    provenance = {"run": asked["run"], "digest": facts["digest"]}
-    provenance |= {"settings": json.loads(asked["settings"])}
+    provenance = {"run": facts["run"], "digest": facts["digest"]}
+    provenance |= {"settings": json.loads((cut or asked)["settings"])}
     result = output if job["makes_model"] else work / "result"
     if not job["makes_model"]:
         forget(work)
-        predictions = predictions_of(scores, Path(asked["data"]), asked["method"]["columns"])
+        predictions = predictions_of(scores, Path(asked["data"]), method["columns"])
+        if cut:
+            column = method["columns"]["example_id"]
+            predictions = cut_predictions(predictions, cut, splits, column)
         write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(history, result / "history.parquet", HISTORY, provenance)
     write_json(facts, result / "run.json")
@@ -107,7 +138,8 @@ def arguments() -> argparse.ArgumentParser:
         nargs="+",
         type=json_object_with(*ASKED),
         required=True,
-        help="each as JSON: its name, settings, method, splits, and the folder of its dataset",
+        help="each as JSON: name, settings, method, splits and data (the folder), and cut: run, "
+        "settings and data of the same control on cut splits",
     )
     options.add_argument("--record", type=Path, required=True, help="docs/record/<study>")
     options.add_argument(

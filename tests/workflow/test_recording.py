@@ -86,3 +86,23 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
     pd.testing.assert_frame_equal(numbers(study)[shares], before[shares], rtol=1e-12)
     assert study.jobs("evaluate", *recorded) == {}
     assert not study.trained("evaluate"), "what came from the record is finished"
+
+
+def test_a_control_on_cut_splits_comes_from_the_record(study):
+    """The scores of the same control on whole splits serve any `limit`."""
+    control = {"models": ["search_both_texts"], "controls": False}
+    alone = {"run": ["sample_sop"], "experiments": {"sample_sop": control}}
+    (study / "whole.json").write_text(json.dumps(alone))
+    (study / "cut.json").write_text(json.dumps(alone | {"limit": 20}))
+    study.run("record", "--configfile", "whole.json")
+    cut = ("--configfile", "cut.json")
+    recorded = (*cut, "--config", "recorded=true")
+    planned = study.jobs("evaluate", *recorded)
+    assert "train_recorded" in planned and "train_controls" not in planned
+    study.run("evaluate", *recorded)
+    taken = numbers(study)
+    assert set(taken["limit"]) == {20}
+    shutil.rmtree(study / "results/train")
+    assert "train_controls" in study.jobs("evaluate", *cut)
+    study.run("evaluate", *cut)
+    pd.testing.assert_frame_equal(taken, numbers(study), rtol=1e-12)
