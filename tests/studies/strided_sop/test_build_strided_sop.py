@@ -1,5 +1,6 @@
 """Strided pairs: a slow reference, the properties of the paper, the published counts."""
 
+import itertools
 import json
 
 import pandas as pd
@@ -107,6 +108,21 @@ def build(program, cleaned, output, *, ok=True, **changed):
     ).checked(ok)
 
 
+@pytest.fixture
+def built(program, cleaned):
+    """Build a dataset of a cleaned source; its pairs by split."""
+    numbers = itertools.count()
+
+    def call(source="whole", **changed) -> dict[str, pd.DataFrame]:
+        output = cleaned / f"built-{next(numbers)}"
+        build(program, cleaned / source, output, **changed)
+        return {
+            split: read_table(output / f"{split}.parquet").to_pandas() for split in ("train", "val")
+        }
+
+    return call
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
@@ -129,55 +145,33 @@ def test_shards_give_the_same_dataset(program, cleaned, changed):
     assert stored["licence"] == "MIT" and changed.items() <= (stored["options"] | changed).items()
 
 
-def test_size_matched_cuts_training_only(program, cleaned):
-    for stride in range(4):
-        build(program, cleaned / "whole", cleaned / f"plain-{stride}", stride=stride)
-        build(
-            program, cleaned / "whole", cleaned / f"matched-{stride}", stride=stride, size_matched=3
-        )
-    smallest = len(read_table(cleaned / "plain-3/train.parquet"))
-    for stride in range(4):
-        matched, plain = (
-            read_table(cleaned / f"{kind}-{stride}/train.parquet") for kind in ("matched", "plain")
-        )
-        assert len(matched) == smallest
-        assert set(matched["pair_id"].to_pylist()) <= set(plain["pair_id"].to_pylist())
-        assert read_table(cleaned / f"matched-{stride}/val.parquet") == read_table(
-            cleaned / f"plain-{stride}/val.parquet"
-        )
+def test_size_matched_cuts_training_only(built):
+    plain = [built(stride=stride) for stride in range(4)]
+    for stride, whole in enumerate(plain):
+        matched = built(stride=stride, size_matched=3)
+        assert len(matched["train"]) == len(plain[3]["train"])
+        assert set(matched["train"]["pair_id"]) <= set(whole["train"]["pair_id"])
+        assert matched["val"].equals(whole["val"])
 
 
-def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(program, cleaned):
+def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(program, cleaned, built):
     """A smaller number keeps a part of a larger one."""
-    tables = {}
-    for number in (None, 4, 2):
-        output = cleaned / f"pairs-{number}"
-        build(program, cleaned / "whole", output, stride=1, train_pairs=number)
-        tables[number] = read_table(output / "train.parquet").to_pandas()
-        assert read_table(output / "val.parquet") == read_table(cleaned / "pairs-None/val.parquet")
-    ids = {number: set(table["pair_id"]) for number, table in tables.items()}
-    assert ids[2] < ids[4] < ids[None] and (len(ids[2]), len(ids[4])) == (2, 4)
-    many = len(ids[None]) + 1
+    whole, four, two = (built(stride=1, train_pairs=number) for number in (None, 4, 2))
+    assert whole["val"].equals(four["val"]) and whole["val"].equals(two["val"])
+    ids = [set(tables["train"]["pair_id"]) for tables in (two, four, whole)]
+    assert ids[0] < ids[1] < ids[2] and (len(ids[0]), len(ids[1])) == (2, 4)
+    many = len(ids[2]) + 1
     done = build(program, cleaned / "whole", cleaned / "x", ok=False, stride=1, train_pairs=many)
     assert f"train_pairs is {many}, but" in done.stderr and "ask for fewer" in done.stderr
 
 
-def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
+def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned, built):
     """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at
     the same places, where it has them.
     """
-    for stride, limit in rows_of("""
-        0 | null
-        0 | 5
-        0 | 9
-        0 | 10000
-        1 | 9
-    """):
-        build(program, cleaned / "whole", cleaned / f"{stride}-{limit}", stride=stride, limit=limit)
-    whole, five, nine, many, next_stride = (
-        read_table(cleaned / f"{name}/val.parquet").to_pandas()
-        for name in "0-None 0-5 0-9 0-10000 1-9".split()
-    )
+    tables = [built(limit=limit) for limit in (None, 5, 9, 10000)]
+    whole, five, nine, many = (one["val"] for one in tables)
+    next_stride = built(stride=1, limit=9)["val"]
     assert (len(five), len(nine), len(next_stride)) == (5, 9, 9) and len(whole) > 30
     assert set(five["pair_id"]) < set(nine["pair_id"]) and many.equals(whole)
     assert nine.equals(whole[whole["pair_id"].isin(nine["pair_id"])].reset_index(drop=True)), (
@@ -185,17 +179,14 @@ def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
     )
     places = [set(zip(table["video_id"], table["first_position"])) for table in (nine, next_stride)]
     assert len(places[0] & places[1]) >= 6
-    trained = [read_table(cleaned / f"{name}/train.parquet") for name in ("0-None", "0-5")]
-    assert trained[0].equals(trained[1])
-    assert provenance_of(cleaned / "0-5/val.parquet")["limited"] == {
+    assert tables[0]["train"].equals(tables[1]["train"])
+    build(program, cleaned / "whole", cleaned / "five", limit=5)
+    assert provenance_of(cleaned / "five/val.parquet")["limited"] == {
         "items": "pairs",
         "kept": 5,
         "of": len(whole),
     }
-    assert not any(
-        "limited" in provenance_of(cleaned / name)
-        for name in ("0-5/train.parquet", "0-None/val.parquet")
-    )
+    assert "limited" not in provenance_of(cleaned / "five/train.parquet")
 
 
 def test_pair_counts_of_activitynet(program, mirror, tmp_path):
@@ -271,13 +262,12 @@ def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     assert pair["same_start"] == (first[0] == second[0])
 
 
-def test_categories_are_those_of_the_cleaner(program, cleaned):
+def test_categories_are_those_of_the_cleaner(cleaned, built):
     videos = pa.table(
         {"video_id": "v000 v002 v003 other".split(), "category_1": ["Food", None, "Cars", "Pets"]}
     )
     write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
-    build(program, cleaned / "sharded", cleaned / "out")
-    pairs = read_table(cleaned / "out/train.parquet").to_pandas()
+    pairs = built("sharded")["train"]
     known = {
         video: category
         for video, category in zip(pairs["video_id"], pairs["category"])
@@ -290,28 +280,17 @@ def test_categories_are_those_of_the_cleaner(program, cleaned):
 # ---- same videos, and hard pairs
 
 
-def test_same_videos_keeps_those_that_reach_the_stride_in_every_split(program, cleaned):
-    for stride in range(4):
-        build(program, cleaned / "whole", cleaned / f"plain-{stride}", stride=stride)
-        build(
-            program, cleaned / "sharded", cleaned / f"same-{stride}", stride=stride, same_videos=3
-        )
+def test_same_videos_keeps_those_that_reach_the_stride_in_every_split(built):
+    plain = [built(stride=stride) for stride in range(4)]
+    same = [built("sharded", stride=stride, same_videos=3) for stride in range(4)]
     for split in ("train", "val"):
-        plain, same = (
-            [
-                read_table(cleaned / f"{kind}-{stride}/{split}.parquet").to_pandas()
-                for stride in range(4)
-            ]
-            for kind in ("plain", "same")
-        )
-        reaching = set(plain[3]["video_id"])
-        assert reaching < set(plain[0]["video_id"])
+        reaching = set(plain[3][split]["video_id"])
+        assert reaching < set(plain[0][split]["video_id"])
         for all_pairs, kept in zip(plain, same):
-            assert set(kept["video_id"]) == reaching
-            assert list(kept["pair_id"]) == list(
-                all_pairs.loc[all_pairs["video_id"].isin(reaching), "pair_id"]
-            )
-        assert same[3].equals(plain[3])
+            is_kept = all_pairs[split]["video_id"].isin(reaching)
+            assert set(kept[split]["video_id"]) == reaching
+            assert list(kept[split]["pair_id"]) == list(all_pairs[split].loc[is_kept, "pair_id"])
+        assert same[3][split].equals(plain[3][split])
 
 
 CUES = [("dawn", "dusk", 10), ("early", "late", 3)]  # turned round in one of so many videos
@@ -349,18 +328,13 @@ def worded(tmp_path):
     return tmp_path
 
 
-def test_no_word_tells_the_order_of_hard_pairs(program, worded):
+def test_no_word_tells_the_order_of_hard_pairs(worded, built):
     """A word that is mostly right is right on half of them, the better one as the worse one. A
     reader of both sentences is always right. Learning is as it was.
     """
-    build(program, worded / "worded", worded / "plain", stride=2)
-    build(program, worded / "worded", worded / "hard", stride=2, hard=True)
-    assert read_table(worded / "hard/train.parquet").equals(
-        read_table(worded / "plain/train.parquet")
-    )
-    plain, hard = (
-        read_table(worded / f"{kind}/val.parquet").to_pandas() for kind in ("plain", "hard")
-    )
+    tables = [built("worded", stride=2, **more) for more in ({}, {"hard": True})]
+    assert tables[0]["train"].equals(tables[1]["train"])
+    plain, hard = (one["val"] for one in tables)
     assert hard.equals(plain[plain["pair_id"].isin(hard["pair_id"])].reset_index(drop=True))
     for early, late, turned in CUES:
         shares = []

@@ -11,11 +11,16 @@ import pyarrow as pa
 import pytest
 from scipy.stats import kendalltau
 
-from scripts.data.tables import provenance_of, read_table
+from scripts.data.tables import provenance_of
 from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
-from tests.studies.strided_sop.test_build_strided_sop import PERMUTATIONS, build, cleaned  # noqa: F401 (a fixture)
+from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (fixtures)
+    PERMUTATIONS,
+    build,
+    built,
+    cleaned,
+)
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
 from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
@@ -29,19 +34,8 @@ from tests.rows import rows_of
     4 | 0 | 3
 """),
 )
-def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # noqa: F811
-    build(
-        program,
-        cleaned / "whole",
-        cleaned / "out",
-        span=length,
-        stride=stride,
-        wrong_orders=3,
-        **PERMUTATIONS,
-    )
-    measured, learnt = (
-        read_table(cleaned / f"out/{split}.parquet").to_pandas() for split in ("val", "train")
-    )
+def test_candidates_of_every_span(built, length, stride, wrong):  # noqa: F811
+    learnt, measured = built(span=length, stride=stride, wrong_orders=3, **PERMUTATIONS).values()
     spans = measured.groupby(["video_id", "first_position"])
     assert (
         set(spans.groups)
@@ -68,26 +62,14 @@ def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # n
     assert learnt["pair_id"].is_unique
 
 
-def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
-    build(
-        program, cleaned / "whole", cleaned / "few", span=3, limit=4, size_matched=4, **PERMUTATIONS
-    )
-    build(
-        program,
-        cleaned / "sharded",
-        cleaned / "parts",
-        span=3,
-        limit=4,
-        size_matched=4,
-        **PERMUTATIONS,
-    )
-    build(program, cleaned / "whole", cleaned / "pairs", stride=4)
-    measured, learnt = (read_table(cleaned / f"few/{split}.parquet") for split in ("val", "train"))
-    assert len(measured) == 4 * 6
-    assert len(learnt) == 2 * len(read_table(cleaned / "pairs/train.parquet"))
+def test_a_limit_and_a_size_keep_whole_spans(program, cleaned, built):  # noqa: F811
+    few = {"span": 3, "limit": 4, "size_matched": 4} | PERMUTATIONS
+    whole, parts = (built(source, **few) for source in ("whole", "sharded"))
+    assert len(whole["val"]) == 4 * 6
+    assert len(whole["train"]) == 2 * len(built(stride=4)["train"])
+    assert all(whole[split].equals(parts[split]) for split in whole)
+    build(program, cleaned / "whole", cleaned / "few", **few)
     assert provenance_of(cleaned / "few/val.parquet")["limited"]["items"] == "spans"
-    assert measured.equals(read_table(cleaned / "parts/val.parquet"))
-    assert learnt.equals(read_table(cleaned / "parts/train.parquet"))
 
 
 def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from scripts.data.tables import read_table
 from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, order_outcomes_by_pairs
 from scripts.measure.tally import values_of
-from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, cleaned  # noqa: F401 (a fixture)
+from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, built, cleaned  # noqa: F401 (fixtures)
 from tests.rows import rows_of
 
 
@@ -36,9 +35,9 @@ def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
     3 | 1
 """),
 )
-def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "out", span=length, stride=stride)
-    pairs, step = read_table(cleaned / "out/val.parquet").to_pandas(), stride + 1
+def test_all_pairs_of_every_span_are_there(built, length, stride):  # noqa: F811
+    learnt, pairs = built(span=length, stride=stride).values()
+    step = stride + 1
     wanted = spans_by_a_loop(length, step)
     rows, starts = spans_of(pairs, length, step)
     assert set(zip(pairs["video_id"].iloc[starts], pairs["first_position"].iloc[starts])) == wanted
@@ -53,12 +52,10 @@ def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  #
             for first, last in combinations(range(length), 2)
         ]
     if length == 2:
-        build(program, cleaned / "whole", cleaned / "pairs")
-        plain = read_table(cleaned / "pairs/val.parquet")
-        assert plain.equals(read_table(cleaned / "out/val.parquet"))
-    learnt = read_table(cleaned / "out/train.parquet").to_pandas()["stride"].value_counts()
-    assert sorted(learnt.index) == [distance * step - 1 for distance in range(1, length)]
-    assert learnt.nunique() == 1
+        assert pairs.equals(built()["val"])
+    counts = learnt["stride"].value_counts()
+    assert sorted(counts.index) == [distance * step - 1 for distance in range(1, length)]
+    assert counts.nunique() == 1
 
 
 @given(st.integers(2, 5), st.integers(0, 1000))

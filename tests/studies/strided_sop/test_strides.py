@@ -22,6 +22,7 @@ from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a 
     NO_WINDOWS,
     PERMUTATIONS,
     build,
+    built,
     captions,
     cleaned,
 )
@@ -33,13 +34,10 @@ from tests.plan.test_initial_configuration import SOP, configured
 LEARNT = "pair_id video_id text_a text_b label".split()  # what training reads
 
 
-def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "mixed", stride="up_to_2")
-    build(program, cleaned / "sharded", cleaned / "parts", stride="up_to_2")
-    for split in ("train", "val"):
-        mixed = read_table(cleaned / f"mixed/{split}.parquet")
-        assert mixed.equals(read_table(cleaned / f"parts/{split}.parquet"))
-        pairs = mixed.to_pandas()
+def test_a_mixture_has_as_many_pairs_of_each_stride(built):  # noqa: F811
+    mixed, parts = (built(source, stride="up_to_2") for source in ("whole", "sharded"))
+    for split, pairs in mixed.items():
+        assert pairs.equals(parts[split])
         tables = (
             pair_table(captions(LENGTHS, split), stride, 0).to_pandas() for stride in range(3)
         )
@@ -52,16 +50,11 @@ def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: 
         assert order == sorted(order) and len(set(order)) == len(order)
 
 
-def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "mixed", stride="up_to_2", size_matched=2)
-    build(program, cleaned / "whole", cleaned / "plain", stride=2)
-    learnt, measured = (
-        read_table(cleaned / f"mixed/{split}.parquet").to_pandas()["stride"].value_counts()
-        for split in ("train", "val")
-    )
-    wanted = len(read_table(cleaned / "plain/train.parquet"))
-    assert set(learnt) == {-(-wanted // 3)}
-    assert set(measured) == {len(read_table(cleaned / "plain/val.parquet"))}
+def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned, built):  # noqa: F811
+    mixed, plain = built(stride="up_to_2", size_matched=2), built(stride=2)
+    learnt, measured = (pairs["stride"].value_counts() for pairs in mixed.values())
+    assert set(learnt) == {-(-len(plain["train"]) // 3)}
+    assert set(measured) == {len(plain["val"])}
     build(program, cleaned / "whole", cleaned / "limited", stride="up_to_2", limit=10)
     assert len(read_table(cleaned / "limited/val.parquet")) == 10
     assert provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
@@ -85,7 +78,7 @@ def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # n
     assert digest["crossed"]["val"] == digest["none"]["val"] != digest["two"]["val"]
 
 
-def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
+def test_another_corpus_to_learn_from(program, cleaned, built, tmp_path):  # noqa: F811
     other = captions([9, 9], "elsewhere")
     other = other.set_column(
         2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()])
@@ -108,19 +101,17 @@ def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
         "--options",
         json.dumps({"stride": 1, "learn_from": "other"}),
     ).checked()
-    build(program, cleaned / "whole", tmp_path / "own", stride=1)
-    assert {
-        video[0] for video in read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()
-    } == {"w"}
+    learnt, measured = (
+        read_table(tmp_path / f"out/{split}.parquet").to_pandas() for split in ("train", "val")
+    )
+    assert {video[0] for video in learnt["video_id"]} == {"w"}
     assert provenance_of(tmp_path / "out/train.parquet")["licence"] == "CC0"
-    assert read_table(tmp_path / "out/val.parquet").equals(read_table(tmp_path / "own/val.parquet"))
+    assert measured.equals(built(stride=1)["val"])
 
 
-def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
-    for predict in (None, "stride", "order_and_stride"):
-        build(program, cleaned / "whole", cleaned / str(predict), stride="up_to_2", predict=predict)
+def test_the_label_is_what_is_told(built):  # noqa: F811
     order, stride, both = (
-        read_table(cleaned / f"{predict}/val.parquet").to_pandas()
+        built(stride="up_to_2", predict=predict)["val"]
         for predict in (None, "stride", "order_and_stride")
     )
     assert stride["label"].tolist() == order["stride"].tolist()

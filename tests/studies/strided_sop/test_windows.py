@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.parts import windows
-from scripts.data.tables import CAPTIONS, read_table
-from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
+from scripts.data.tables import CAPTIONS
+from tests.studies.strided_sop.test_build_strided_sop import built, cleaned  # noqa: F401 (fixtures)
 from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 
 
@@ -76,33 +76,24 @@ def test_windows_equal_a_slow_reference(videos, context):
     )
 
 
-def test_pairs_of_windows(program, cleaned):  # noqa: F811
+def test_pairs_of_windows(built):  # noqa: F811
     """The captions of the fixture start a second apart:
     windows of two captions and of two seconds are the same.
     """
-    for name, changed in yaml.safe_load("""
-        one: {}
-        two:
-          context: {sentences: 2}
-        seconds:
-          context: {seconds: 2}
-    """).items():
-        build(program, cleaned / "whole", cleaned / name, **changed)
     one, two, seconds = (
-        read_table(cleaned / f"{name}/train.parquet") for name in ("one", "two", "seconds")
+        built(context=context)["train"] for context in (None, {"sentences": 2}, {"seconds": 2})
     )
     assert two.equals(seconds) and 0 < len(two) < len(one)
-    assert set(one["seconds_apart"].to_pylist()) == {1.0}
-    assert set(two["seconds_apart"].to_pylist()) == {2.0}
-    first = two.to_pylist()[0]
+    assert set(one["seconds_apart"]) == {1.0} and set(two["seconds_apart"]) == {2.0}
+    first = two.iloc[0]
     assert {first["text_a"], first["text_b"]} == {
         f"{int(first['video_id'][1:])} {at} {int(first['video_id'][1:])} {at + 1}" for at in (2, 4)
     }
-    build(program, cleaned / "sharded", cleaned / "parts", context={"seconds": 2}, size_matched=1)
-    build(program, cleaned / "whole", cleaned / "all", context={"seconds": 2}, size_matched=1)
-    assert read_table(cleaned / "parts/train.parquet").equals(
-        read_table(cleaned / "all/train.parquet")
+    whole, parts = (
+        built(source, context={"seconds": 2}, size_matched=1)["train"]
+        for source in ("whole", "sharded")
     )
+    assert parts.equals(whole)
 
 
 def test_the_figure_sets_windows_beside_captions(figure):  # noqa: F811
