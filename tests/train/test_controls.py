@@ -67,16 +67,25 @@ def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
 
 
 def run_controls(
-    program, folder, train: pd.DataFrame, test: pd.DataFrame, controls: dict[str, dict], **method
+    program,
+    folder,
+    train: pd.DataFrame,
+    test: pd.DataFrame,
+    controls: dict[str, dict],
+    settings=(),
+    **method,
 ):
-    """The finished process; controls: by the name of the run. Each leaves a folder of this name."""
+    """The finished process; controls: by the name of the run. Each leaves a folder of this name.
+
+    settings, method: what differs from the above.
+    """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
-    how = METHOD | method
+    given = SETTINGS | dict(settings)
     wanted = [
-        json.dumps({"run": run, "settings": SETTINGS, "control": control})
+        json.dumps({"run": run, "settings": given, "control": control})
         for run, control in controls.items()
     ]
     return program(
@@ -84,7 +93,7 @@ def run_controls(
         "--controls",
         *wanted,
         "--method",
-        json.dumps(how),
+        json.dumps(METHOD | method),
     )
 
 

@@ -2,21 +2,18 @@
 reads no label of what is measured.
 """
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
-from scripts.data.tables import PREDICTIONS, read_table
 from scripts.train.control import view_of
 from scripts.train.search import View, search
 from tests.rows import texts_of
+from tests.train.test_controls import run_control, scores_of
 from scripts.train.search import best_threshold
 
 pytestmark = pytest.mark.slow  # it learns again and again
@@ -138,35 +135,12 @@ def test_an_exchanged_pair_has_the_other_label():
 # ---- through the program
 
 
-SETTINGS = yaml.safe_load("""
-source: c
-dataset: d
-data: {}
-model: searched
-method: control
-training: {}
-seed: 0
-""")
-METHOD = yaml.safe_load("""
-columns: {example_id: pair_id, group_id: video_id}
-labels: [swapped, in_order]
-exchangeable: true
-inputs: [text_a, text_b]
-""")
-
-
-def run_search(program, folder, study: str, view: str, tables: dict, **method):
-    data = folder / "data"
-    data.mkdir(parents=True, exist_ok=True)
-    for split, table in tables.items():
-        table.to_parquet(data / f"{split}.parquet")
-    wanted = {"run": "run", "settings": SETTINGS | {"study": study}, "control": {"search": view}}
-    return program(
-        f"scripts.train.control --splits train test --data {data} --folder {folder}",
-        "--controls",
-        json.dumps(wanted),
-        "--method",
-        json.dumps(METHOD | method),
+def run_search(program, folder, view: str, train: pd.DataFrame, test: pd.DataFrame):
+    """Search a control of pairs of captions, in `folder`/run."""
+    teaches = ["first_position", "second_position", "sentences"]
+    study = {"study": "strided_sop"}
+    return run_control(
+        program, folder, train, test, {"search": view}, settings=study, teaches=teaches
     )
 
 
@@ -199,15 +173,6 @@ def captions(seed: int, rows: int = 400, planted: bool = True) -> pd.DataFrame:
     )
 
 
-TEACHES = ["first_position", "second_position", "sentences"]
-
-
-def scores_of(folder) -> np.ndarray:
-    return np.stack(
-        read_table(folder / "run/predictions.parquet", schema=PREDICTIONS)["score"].to_numpy()
-    )
-
-
 def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
     """Other labels and places of the evaluation split change no score of the control."""
     train, test = captions(1), captions(2)
@@ -219,14 +184,7 @@ def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
     )
     found = []
     for name, measured in (("as_it_is", test), ("permuted", other)):
-        run_search(
-            program,
-            tmp_path / name,
-            "strided_sop",
-            "both_texts",
-            {"train": train, "test": measured},
-            teaches=TEACHES,
-        ).checked()
+        run_search(program, tmp_path / name, "both_texts", train, measured).checked()
         found.append(scores_of(tmp_path / name))
     np.testing.assert_array_equal(*found)
     assert (found[0].argmax(1) == test["label"]).mean() > 0.6, "the planted opening is found"
@@ -235,9 +193,9 @@ def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
 
 
 def test_a_view_that_a_study_lacks_is_named(program, tmp_path):
-    run_search(
-        program, tmp_path, "strided_sop", "all_options", {"train": captions(1), "test": captions(2)}
-    ).refused("strided_sop has no view all_options", "both_texts")
+    run_search(program, tmp_path, "all_options", captions(1), captions(2)).refused(
+        "strided_sop has no view all_options", "both_texts"
+    )
 
 
 # ---- the views of the studies
@@ -378,6 +336,6 @@ def test_the_threshold_makes_most_groups_right_as_a_whole():
 
 
 def test_captions_without_a_cue_stay_at_chance(program, tmp_path):
-    tables = {"train": captions(1, planted=False), "test": captions(2, planted=False)}
-    run_search(program, tmp_path, "strided_sop", "both_texts", tables, teaches=TEACHES).checked()
-    assert abs((scores_of(tmp_path).argmax(1) == tables["test"]["label"]).mean() - 0.5) < 0.07
+    train, test = captions(1, planted=False), captions(2, planted=False)
+    run_search(program, tmp_path, "both_texts", train, test).checked()
+    assert abs((scores_of(tmp_path).argmax(1) == test["label"]).mean() - 0.5) < 0.07

@@ -221,36 +221,45 @@ def build(program, cleaned, tmp_path):
     return call
 
 
-def test_sub_samples_are_of_whole_questions_and_grow(build):
-    tables = {
-        size: read_table(build(train_questions=size) / "train.parquet").to_pandas()
-        for size in (2, 50, 200)
-    }
+@pytest.fixture
+def built(build):
+    """The answers of a dataset with these options, by split."""
+
+    def call(**options) -> dict[str, pd.DataFrame]:
+        folder = build(**options)
+        return {
+            split: read_table(folder / f"{split}.parquet").to_pandas()
+            for split in ("train", "test")
+        }
+
+    return call
+
+
+def test_sub_samples_are_of_whole_questions_and_grow(build, built):
+    tables = {size: built(train_questions=size)["train"] for size in (2, 50, 200)}
     assert [table["group_id"].nunique() for table in tables.values()] == [2, 50, 200]
-    whole = read_table(build() / "train.parquet").to_pandas()
+    whole = built()["train"]
     assert set(tables[50]["example_id"]) < set(tables[200]["example_id"]) < set(whole["example_id"])
     assert (
         tables[200].groupby("group_id").size()
         == whole.groupby("group_id").size()[tables[200]["group_id"].unique()].sort_index()
     ).all()
-    other = read_table(build(train_questions=50, draw=1) / "train.parquet").to_pandas()
+    other = built(train_questions=50, draw=1)["train"]
     assert len(set(other["group_id"]) & set(tables[50]["group_id"])) < 20
     assert "train_questions is 999, but there are 561 questions" in build(
         ok=False, train_questions=999
     )
 
 
-def test_a_limit_keeps_whole_questions_of_the_test_split(build):
-    whole, ten, forty = (build(limit=limit) for limit in (None, 10, 40))
-    assert read_table(whole / "train.parquet").equals(read_table(ten / "train.parquet"))
-    test, few, more = (
-        read_table(folder / "test.parquet").to_pandas() for folder in (whole, ten, forty)
-    )
+def test_a_limit_keeps_whole_questions_of_the_test_split(build, built):
+    tables = [built(limit=limit) for limit in (None, 10, 40)]
+    assert tables[0]["train"].equals(tables[1]["train"])
+    test, few, more = (one["test"] for one in tables)
     assert few["group_id"].nunique() == 10
     assert more["group_id"].nunique() == 40
     assert set(few["group_id"]) < set(more["group_id"])
     assert few.equals(test[test["group_id"].isin(few["group_id"])].reset_index(drop=True))
-    assert provenance_of(ten / "test.parquet")["limited"] == {
+    assert provenance_of(build(limit=10) / "test.parquet")["limited"] == {
         "items": "questions",
         "kept": 10,
         "of": 1332,
@@ -284,10 +293,10 @@ def read_by_hand(answer: str) -> tuple[list[str], str, Fraction]:
     return around, kind, (number or 1) * size
 
 
-def test_counterparts_say_the_same_in_another_unit(build):
-    folder, plain = build(contrast="unit"), build()
-    assert read_table(folder / "train.parquet").equals(read_table(plain / "train.parquet"))
-    rows, whole = (read_table(one / "test.parquet").to_pandas() for one in (folder, plain))
+def test_counterparts_say_the_same_in_another_unit(built):
+    contrasted, plain = built(contrast="unit"), built()
+    assert contrasted["train"].equals(plain["train"])
+    rows, whole = contrasted["test"], plain["test"]
     is_counterpart = rows["example_id"].str.endswith(COUNTERPART)
     originals, counterparts = (
         rows[part].reset_index(drop=True) for part in (~is_counterpart, is_counterpart)
@@ -306,9 +315,8 @@ def test_counterparts_say_the_same_in_another_unit(build):
     assert [pair for pair in pairs if read_by_hand(pair[0]) != read_by_hand(pair[1])] == []
 
 
-def test_a_limit_keeps_contrast_pairs_together(build):
-    rows = read_table(build(contrast="unit", limit=40) / "test.parquet").to_pandas()
-    questions = set(rows["group_id"])
+def test_a_limit_keeps_contrast_pairs_together(built):
+    questions = set(built(contrast="unit", limit=40)["test"]["group_id"])
     originals = {name for name in questions if not name.endswith(COUNTERPART)}
     assert len(originals) == 40
     assert questions == originals | {name + COUNTERPART for name in originals}

@@ -15,7 +15,7 @@ from scripts.studies.timedial.contrast import in_other_units
 from scripts.studies.timedial.controls import nearest_two
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json, write_rows
-from tests.studies.timedial.test_build_timedial import TEST, Corpus, challenge_rows
+from tests.studies.timedial.test_build_timedial import TEST, challenge_rows, corpus  # noqa: F401
 from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
 import itertools
 from scripts.studies.timedial.controls import distance
@@ -28,11 +28,6 @@ SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800
 MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}  # another scale: kept apart
 WORDS = {"half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1}
 UNITS = {"centuries": "century"} | {f"{unit}s": unit for unit in [*SECONDS, *MONTHS]}
-
-
-@pytest.fixture
-def corpus(tmp_path, program):
-    return Corpus(tmp_path, program)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +82,7 @@ def slow_nearest_two(texts: list[str]) -> float:
     return float(np.mean([top == {0, 1} for top in orders]))
 
 
-def test_two_dialogs_exchange_their_right_options_whatever_is_seen_of_them(corpus):
+def test_two_dialogs_exchange_their_right_options_whatever_is_seen_of_them(corpus):  # noqa: F811
     flight = ["The flight takes <MASK> .", "That is long for an old man like me ."]
     visit = ["She will stay for <MASK> .", "I shall be glad when they are over ."]
     corpus.challenge = pd.concat(
@@ -120,7 +115,7 @@ def test_two_dialogs_exchange_their_right_options_whatever_is_seen_of_them(corpu
     assert "choices" not in options[0] and options[1]["choices"] == "exchanged"
 
 
-def test_a_choice_that_leaves_nothing_is_refused(corpus):
+def test_a_choice_that_leaves_nothing_is_refused(corpus):  # noqa: F811
     said = corpus.build(ok=False, choices="missed")
     assert "choices: missed keeps no instance of 2; use choices: all" in said
     corpus.challenge = challenge_rows({"9": ["<MASK> !"]}, ["May", "June", "noon", "5 pm"])
@@ -171,7 +166,7 @@ def test_another_unit_has_the_same_value(number, unit, around):
         assert new != said and amount(new) == amount(said)
 
 
-def test_a_counterpart_stands_behind_its_original_and_a_limit_keeps_both(corpus):
+def test_a_counterpart_stands_behind_its_original_and_a_limit_keeps_both(corpus):  # noqa: F811
     built = corpus.build(contrast="unit")["test"]
     texts = built.groupby("instance_id", sort=False)["candidate"].agg(list)
     assert texts["1"] == ["two weeks", "14 days", "six weeks", "9 years"]
@@ -181,7 +176,7 @@ def test_a_counterpart_stands_behind_its_original_and_a_limit_keeps_both(corpus)
     assert len(one) == 2 and one[1] == f"{one[0]}:counterpart"
 
 
-def test_instances_of_one_dialog_share_its_id_though_words_were_changed(corpus):
+def test_instances_of_one_dialog_share_its_id_though_words_were_changed(corpus):  # noqa: F811
     turns = ["The flat is free for <MASK> , madam .", "I will take it for two weeks .", "Good ."]
     asked = {
         "1": ["The flat is free for six months , madam .", "I will take it for <MASK> .", "Good ."],

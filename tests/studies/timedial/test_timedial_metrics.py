@@ -306,13 +306,6 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
 
 
-def refused(done, said: str) -> None:
-    """A program ended with one line that says this."""
-    assert done.returncode == 1
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-
-
 def without_an_option(folder) -> None:
     table = read_table(folder / "one/predictions.parquet")
     write_table(
@@ -360,7 +353,7 @@ def labelled(*labels: int):
 )
 def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
     damage(tmp_path)
-    refused(experiment(), said)
+    experiment().refused(said, lines=1)
 
 
 # ---- A file of scores.
@@ -437,7 +430,7 @@ def test_a_file_of_scores(scored):
     ],
 )
 def test_wrong_scores_are_refused_with_the_line(lines, said, scored):
-    refused(scored(lines), said)
+    scored(lines).refused(said, lines=1)
 
 
 @each_row(
@@ -454,7 +447,7 @@ def test_wrong_scores_are_refused_with_the_line(lines, said, scored):
     ],
 )
 def test_a_wrong_gold_file_is_refused(gold, said, scored):
-    refused(scored(FIRST, gold), said)
+    scored(FIRST, gold).refused(said, lines=1)
 
 
 def test_the_released_file(mirror, program, tmp_path):
