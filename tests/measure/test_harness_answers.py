@@ -8,16 +8,14 @@ import json
 import pandas as pd
 import pytest
 
-from scripts.data.studies import read_studies
-from scripts.plan.prompts import prompts_of
 from tests.files import read_json, write_json
 from tests.measure.test_external import HEADLINE, SETS, measure
 from tests.measure.test_harness_samples import (
     docs_of,
     one_wording,
     results,
-    write_dataset,
     write_lines,
+    write_tasks,
 )
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -27,23 +25,8 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 def tasks(request, program, tmp_path):
     """The study, the folder of its dataset, and the files of its tasks, by method."""
     study = request.param
-    source = "sample_dialogs" if study == "timedial" else "sample"
-    folder = tmp_path / "results/build" / study / source / "default"
-    write_dataset(study, folder)
-    entry = read_studies()[study]
-    methods = {
-        method: {"inputs": how["inputs"], "prompts": prompts_of(study, entry, method)}
-        for method, how in entry["methods"].items()
-        if how.get("paradigm") == "answer" and not method.endswith("_blind")
-    }
-    dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
-    more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
-    write_json(tmp_path / "datasets.json", [dataset | more | {"methods": methods}])
-    options = f"--study {tmp_path}/datasets.json --output {tmp_path}/asked"
-    program(f"scripts.publish.harness_tasks {options}").checked()
-    files = sorted(tmp_path.glob("asked/tasks/*.jsonl"))
-    assert files and len(files) == len(list(tmp_path.glob("asked/tasks/*.yaml")))
-    return study, folder, files
+    folder, _, files = write_tasks(program, study, tmp_path, "answer")
+    return study, folder, [file for file in files if "_blind_" not in file.name]
 
 
 def answered(number: int, doc: dict, text: str) -> dict:

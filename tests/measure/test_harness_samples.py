@@ -32,25 +32,28 @@ def write_dataset(study: str, folder: Path) -> None:
         write_table(table, folder / f"{split}.parquet", schema, {"options": {}})
 
 
-def write_tasks(program, study: str, folder: Path, place: Path, **prompts) -> str:
-    """Write the tasks of a dataset; returns what the program said. prompts: laid over those of
-    the study.
+def write_tasks(program, study: str, place: Path, paradigm: str) -> tuple[Path, str, list[Path]]:
+    """Write a dataset of a study, and the tasks by which a decoder is asked; returns the folder of
+    the dataset, what the program said, and the files of the tasks.
     """
+    source = "sample_dialogs" if study == "timedial" else "sample"
+    folder = place / "results/build" / study / source / "default"
+    write_dataset(study, folder)
     entry = read_studies()[study]
     methods = {
-        method: {
-            "inputs": entry["methods"][method]["inputs"],
-            "prompts": prompts_of(study, entry, method, configured={study: prompts}),
-        }
+        method: {"inputs": how["inputs"], "prompts": prompts_of(study, entry, method)}
         for method, how in entry["methods"].items()
-        if how.get("paradigm") == "likelihood" and "decoder" in how["fits"]
+        if how.get("paradigm") == paradigm and "decoder" in how["fits"]
     }
-    dataset = {"study": study, "source": folder.parent.name, "name": folder.name}
+    dataset = {"study": study, "source": source, "name": folder.name}
     more = {"folder": str(folder), "splits": ["train", "test"], "columns": entry["columns"]}
     write_json(place / "datasets.json", [dataset | more | {"methods": methods}])
-    return program(
+    done = program(
         f"scripts.publish.harness_tasks --study {place}/datasets.json --output {place}/asked"
-    ).checked().stderr  # fmt: skip
+    ).checked()
+    files = sorted(place.glob("asked/tasks/*.jsonl"))
+    assert files and len(files) == len(list(place.glob("asked/tasks/*.yaml")))
+    return folder, done.stderr, files
 
 
 def likelihood(context: str, text: str) -> float:
@@ -101,13 +104,9 @@ def results(model: str) -> dict:
 def tasks(request, program, tmp_path):
     """The study, the folder of its dataset, and the files of its tasks."""
     study = request.param
-    source = "sample_dialogs" if study == "timedial" else "sample"
-    folder = tmp_path / "results/build" / study / source / "default"
-    write_dataset(study, folder)
-    said = write_tasks(program, study, folder, tmp_path)
+    folder, said, files = write_tasks(program, study, tmp_path, "likelihood")
     assert ("left out: its score is divided by tokens" in said) == (study in ("mctaco", "timedial"))
-    files = sorted(tmp_path.glob("asked/tasks/*.jsonl"))
-    assert len(files) == TASKS[study] == len(list(tmp_path.glob("asked/tasks/*.yaml")))
+    assert len(files) == TASKS[study]
     return study, folder, files
 
 
