@@ -54,6 +54,10 @@ SCRATCH = {
     ),
 }
 WEIGHTS = save(bert_weights(SIZE, layers=1, width=8, inner=8, positions=32))
+# A model of a folder, and its entry.
+FOLDER = {
+    f"m/{name}": content for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
+} | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})}
 
 TEXT = b"one\ntwo\n"
 
@@ -102,22 +106,14 @@ MODELS = {
     ),
     "fetch model": Target(
         "scripts.fetch.model",
-        {
-            f"m/{name}": content
-            for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
-        }
-        | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
+        FOLDER,
         "--model m --models {in}/models.yaml --output {out} --partial {in}/partial".split(),
         ("config.json", "tokenizer.json", "model.safetensors"),
         places=("error: m: ",),
     ),
     "facts of a model": Target(
         "scripts.fetch.facts",
-        {
-            f"m/{name}": content
-            for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
-        }
-        | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
+        FOLDER,
         "--model m --models {in}/models.yaml --output {out}/m.json --fetched {in}/none".split(),
         ("m.json",),
         places=("error: m: ",),

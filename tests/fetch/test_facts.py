@@ -20,6 +20,7 @@ from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_yaml
 from tests.rows import rows_of
 from tests.fetch.test_fetch_hub import Hub, serving
+from tests.fetch.test_fetch_model import here
 
 SMALL = {
     "vocab_size": 50,
@@ -59,10 +60,6 @@ def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
         read(tmp_path, entry, mirror)
     assert "\n" not in str(error.value) and not (tmp_path / "mine.json").exists()
     return str(error.value)
-
-
-def of_folder(folder: Path) -> dict:
-    return {"folder": str(folder), "licence": "MIT"}
 
 
 @pytest.mark.parametrize(
@@ -112,7 +109,7 @@ def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     folder = saved(tmp_path / "model", whole)
     config = read_json(folder / "config.json") | {"architectures": ["SomethingForMaskedLM"]}
     write_json(folder / "config.json", config)
-    known = read(tmp_path, of_folder(folder))
+    known = read(tmp_path, here(folder))
     tensors = load_file(folder / "model.safetensors")
     assert (known["kind"], known["abilities"]) == (kind, abilities)
     assert known["parameters"] == sum(tensor.numel() for tensor in tensors.values())
@@ -164,15 +161,15 @@ def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, file, conte
     (folder / file).unlink()
     if content is not None:
         (folder / file).write_bytes(content)
-    assert said in refused(tmp_path, of_folder(folder))
+    assert said in refused(tmp_path, here(folder))
 
 
 def test_a_pickle_and_folders_that_are_not_there(tmp_path):
     folder = saved(tmp_path / "model", bert())
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    assert "as pytorch_model.bin only, a pickle" in refused(tmp_path, of_folder(folder))
+    assert "as pytorch_model.bin only, a pickle" in refused(tmp_path, here(folder))
     for name in ("nowhere", "~nobody-here/model"):
-        said = refused(tmp_path, of_folder(name))
+        said = refused(tmp_path, here(name))
         assert f"{name} is not there; correct it in `model:` of the configuration (mine)" in said
 
 
@@ -237,7 +234,7 @@ def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_p
     folder = saved(tmp_path / "model", bert())
     reader = facts_reader(tmp_path, "", lambda name: f"`model:` ({name})")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    entry = of_folder(folder)
+    entry = here(folder)
     assert reader("mine", entry, False) is None, "nobody asks where it is not needed"
     first = reader("mine", entry, True)
     assert first["abilities"] == ["encoder", "mask_filler"]
@@ -263,5 +260,5 @@ def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):
         match="^mine: folder .* is not there; correct it in `model:` of the configuration",
     ):
         facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")(
-            "mine", of_folder(tmp_path / "nowhere"), True
+            "mine", here(tmp_path / "nowhere"), True
         )

@@ -111,20 +111,23 @@ def half_wrong(study: str, table: pd.DataFrame) -> np.ndarray:
     return np.where(group % 2, (labels + 1) % len(SETS[study]), labels)
 
 
+def labels_of(study: str, table: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
+    """The labels of these numbers, as a file of predictions has them."""
+    names = [SETS[study][number] for number in chosen]
+    return pd.DataFrame({"example_id": table["example_id"], "label": names})
+
+
 def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path):
     study, folder, table = dataset
     chosen, names = half_wrong(study, table), SETS[study]
-    labels = pd.DataFrame(
-        {"example_id": table["example_id"], "label": [names[label] for label in chosen]}
-    )
+    labels = labels_of(study, table, chosen)
     scores = pd.DataFrame(
         np.where(np.arange(len(names)) == chosen[:, None], -0.25, -3.5), columns=list(names)
     ).assign(example_id=table["example_id"], note="passed over")
     labels.sample(frac=1, random_state=0).to_csv(tmp_path / "labels.csv", index=False)
     scores[::-1].to_csv(tmp_path / "scores.csv", index=False)
-    (tmp_path / "labels.jsonl").write_text(
-        "\n".join(json.dumps(row) for row in labels.to_dict("records")) + "\n\n"
-    )
+    # a line without anything at the end
+    (tmp_path / "labels.jsonl").write_text(labels.to_json(orient="records", lines=True) + "\n")
     (tmp_path / "scores.jsonl").write_text(
         "\n".join(
             json.dumps(
@@ -232,9 +235,7 @@ def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
 def test_wrong_arguments(program, dataset, tmp_path):
     study, folder, table = dataset
     file = tmp_path / "labels.csv"
-    pd.DataFrame({"example_id": table["example_id"], "label": SETS[study][0]}).to_csv(
-        file, index=False
-    )
+    labels_of(study, table, table["label"] * 0).to_csv(file, index=False)
     elsewhere = tmp_path / "elsewhere/default"
     elsewhere.mkdir(parents=True)
     (elsewhere / "test.parquet").write_bytes((folder / "test.parquet").read_bytes())
@@ -310,11 +311,8 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     program, dataset, tmp_path
 ):
     study, folder, table = dataset
-    chosen = half_wrong(study, table)
     file = tmp_path / "labels.csv"
-    pd.DataFrame(
-        {"example_id": table["example_id"], "label": [SETS[study][label] for label in chosen]}
-    ).to_csv(file, index=False)
+    labels_of(study, table, half_wrong(study, table)).to_csv(file, index=False)
     done = measure(program, study, folder, file, name="GPT-5.2_of.us")
     kept = tmp_path / "results/external" / study / folder.parent.name / "default/test/GPT-5.2_of.us"
     assert sorted(path.name for path in kept.iterdir()) == ["predictions.parquet", "run.json"]

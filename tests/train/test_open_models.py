@@ -17,17 +17,11 @@ from scripts.train.paradigms.paradigm import read_config, read_network, read_tok
 from scripts.train.run import files_of
 from scripts.train.work import model_view
 from tests.files import write_json
+from tests.fuzz_targets_models import SPECIAL
 from tests.rows import each_row
 from tests.fetch.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 
 pytestmark = pytest.mark.models
-SPECIAL = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
 SMALL = yaml.safe_load("""
 {pad_token_id: 0, bos_token_id: 2, eos_token_id: 3, hidden_size: 32, num_hidden_layers: 2, num_attention_heads: 4,
   intermediate_size: 48, max_position_embeddings: 64}

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pandas as pd
 import yaml
@@ -19,14 +20,23 @@ EXPERIMENT, MODEL, WORDING, SOURCE, DOWNLOADS, DIALOGS, RELEASED, EVENTS = map(
     yaml.safe_load, re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
 )
 
+MINE = ("--configfile", "presets/mine.yaml")
+
+
+def download_of(file: Path) -> dict:
+    """Where a file is fetched from, and what it must be."""
+    content = file.read_bytes()
+    sha256 = hashlib.sha256(content).hexdigest()
+    return {"urls": [file.as_uri()], "bytes": len(content), "sha256": sha256}
+
 
 def test_an_experiment(study):
     """As it stands, then smaller for real: every run is size-matched,
     and the page has its pairs to read all the same.
     """
     write_yaml(study / "presets/mine.yaml", EXPERIMENT)
-    jobs = study.jobs("--configfile", "presets/mine.yaml")
-    assert study.trained("--configfile", "presets/mine.yaml") == 6
+    jobs = study.jobs(*MINE)
+    assert study.trained(*MINE) == 6
     assert {name.split("_")[0] for name in jobs} == set(
         "fetch clean build train evaluate publish".split()
     )
@@ -36,7 +46,7 @@ def test_an_experiment(study):
         }
     }
     write_yaml(study / "presets/smaller.yaml", smaller)
-    study.run("--configfile", "presets/mine.yaml", "presets/smaller.yaml")
+    study.run(*MINE, "presets/smaller.yaml")
     name = EXPERIMENT["name"]
     examples = (study / f"results/publish/{name}/tables/strided_sop_examples.csv").read_text()
     assert "same videos, size-matched" in examples
@@ -60,9 +70,9 @@ def test_a_model(study, tmp_path):
     ).save_pretrained(place)
     preset = MODEL | {"experiments": {"other_sop": {"models": ["tiny_bert", name]}}}
     write_yaml(study / "presets/mine.yaml", preset)
-    jobs = study.jobs("--configfile", "presets/mine.yaml")
+    jobs = study.jobs(*MINE)
     assert jobs["fetch_model"] == [f"Fetching the model {name}"] and len(jobs["train_run"]) == 1
-    typed = ("evaluate", "--configfile", "presets/mine.yaml")
+    typed = ("evaluate", *MINE)
     study.run(*typed, TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
     assert name in read_table(study / study.metrics, ["model"])["model"].to_pylist()
     assert study.jobs(*typed) == {}
@@ -80,15 +90,10 @@ def test_a_corpus(study):
     pd.DataFrame(lines, columns=["video_id", "start", "end", "text"]).to_csv(file, index=False)
     # The other form of the entry, with the file of this one.
     [download] = DOWNLOADS["downloads"]
-    download |= {
-        "urls": [file.as_uri()],
-        "bytes": file.stat().st_size,
-        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-    }
+    download |= download_of(file)
     fetched = {key: value for key, value in local.items() if key != "local"} | DOWNLOADS
     write_yaml(study / "presets/mine.yaml", {"sources": {name: local}})
-    typed = ("--configfile", "presets/mine.yaml")
-    assert study.jobs(*typed) == {}, "a corpus that no experiment uses changes nothing"
+    assert study.jobs(*MINE) == {}, "a corpus that no experiment uses changes nothing"
     run = {
         "run": ["other_sop"],
         "experiments": {"other_sop": {"data": {"source": name, "stride": 0}}},
@@ -96,13 +101,13 @@ def test_a_corpus(study):
     cleaned = []
     for target, entry in (("build", fetched), ("evaluate", local)):
         write_yaml(study / "presets/mine.yaml", run | {"sources": {name: entry}})
-        study.run(target, *typed)
+        study.run(target, *MINE)
         cleaned.append(read_table(study / f"results/clean/{name}/test.parquet"))
     assert cleaned[0].equals(cleaned[1]) and len(cleaned[0])
     assert name in read_table(study / study.metrics, ["source"])["source"].to_pylist()
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty," in counts
-    assert study.jobs("evaluate", *typed) == {}
+    assert study.jobs("evaluate", *MINE) == {}
 
 
 def test_the_walkthrough(study):
@@ -123,11 +128,7 @@ def test_a_list_of_event_templates(study):
     file = study / "templates.csv"
     file.write_text((study / "resources/templates.csv").read_text())
     [(name, entry)] = EVENTS["sources"].items()
-    entry["downloads"][0] |= {
-        "urls": [file.as_uri()],
-        "bytes": file.stat().st_size,
-        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-    }
+    entry["downloads"][0] |= download_of(file)
     experiment = {
         "study": "temporal_nli",
         "data": {"source": name, "challenge_set": "temp_order"},
@@ -137,7 +138,7 @@ def test_a_list_of_event_templates(study):
         study / "presets/mine.yaml",
         {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}},
     )
-    study.run("build", "--configfile", "presets/mine.yaml")
+    study.run("build", *MINE)
     pairs = read_table(
         study / f"results/build/temporal_nli/{name}/temp_order/test.parquet", ["text_a", "text_b"]
     )
@@ -153,7 +154,7 @@ def test_a_wording(study):
         WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}},
     )
     mine = WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]
-    assert study.trained("train", "--configfile", "presets/mine.yaml") == len({*known, *mine})
+    assert study.trained("train", *MINE) == len({*known, *mine})
 
 
 def test_instances_and_questions_of_ones_own(study):
@@ -187,12 +188,7 @@ def test_instances_and_questions_of_ones_own(study):
     sources["my_dialogs"] |= {"local": "dialogs.jsonl", "measured_on": "my_challenge"}
     sources["my_challenge"]["local"] = "test.json"
     for download in sources["my_questions"]["downloads"]:
-        file = study / download["file"]
-        download |= {
-            "urls": [file.as_uri()],
-            "bytes": file.stat().st_size,
-            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-        }
+        download |= download_of(study / download["file"])
     experiments = yaml.safe_load("""
         dialogs: {study: timedial, data: {source: my_dialogs}, models: [tiny_bert], methods: [classify]}
         questions: {study: mctaco, data: {source: my_questions}, models: [tiny_bert]}
@@ -201,7 +197,7 @@ def test_instances_and_questions_of_ones_own(study):
         study / "presets/mine.yaml",
         {"sources": sources, "run": [*experiments], "experiments": experiments},
     )
-    study.run("build", "--configfile", "presets/mine.yaml")
+    study.run("build", *MINE)
     built = {
         path: read_table(study / f"results/build/{path}/test.parquet").to_pandas()
         for path in ("timedial/my_dialogs/default", "mctaco/my_questions/default")
