@@ -91,6 +91,11 @@ def place(files: dict, folder: Path) -> None:
             (folder / name).write_bytes(content.replace(b"{in}", str(folder).encode()))
 
 
+def filled(arguments: list[str], given: Path, output: Path) -> list[str]:
+    """Arguments of a target with the folders that {in} and {out} stand for."""
+    return [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in arguments]
+
+
 def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
     """Exit code, what went to stderr, and the trouble,
     of a program run in this process as `python -m` runs it.
@@ -182,9 +187,7 @@ def run_case(target: Target, files: dict, arguments: list[str], folder: Path) ->
     place(files, folder / "in")
     (folder / "work").mkdir(parents=True, exist_ok=True)
     output = folder / "work/out"
-    arguments = [
-        text.replace("{in}", str(folder / "in")).replace("{out}", str(output)) for text in arguments
-    ]
+    arguments = filled(arguments, folder / "in", output)
     stdin = files[target.stdin] if target.stdin else b""
     begun = time.perf_counter()
     code, said, problem = called(

@@ -1,13 +1,20 @@
-"""The arguments of scripts.train.run, as tests give them."""
+"""Runs of training as tests give them: arguments, data, and a process that is to be killed."""
 
 import json
-import yaml
-
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import yaml
+
+from scripts.data.tables import write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from tests.conftest import ROOT
 
 METHOD = yaml.safe_load("""
 columns: {example_id: pair_id, group_id: video_id}
@@ -96,3 +103,31 @@ def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Tabl
                 }
             )
     return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
+
+
+def write_pairs(folder: Path, videos: dict[str, int], seed: int = 0, **sizes: int) -> None:
+    """A dataset of such pairs: by split of how many videos."""
+    for number, (split, many) in enumerate(videos.items(), seed):
+        table = pairs(many, number, **sizes)
+        write_table(table, folder / f"{split}.parquet", STRIDED_PAIRS, {})
+
+
+def started(output: Path, given: list[str]) -> subprocess.Popen:
+    """The program with these arguments, in a session of its own, once it has a checkpoint."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scripts.train.run", *map(str, given)],
+        cwd=ROOT,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (output / "work/checkpoint.pt").exists():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.005)
+    return process
+
+
+def kill(process: subprocess.Popen) -> None:
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL, "it was done before it was killed"

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.fuzz import place
+from tests.fuzz import filled, place
 from tests.fuzz_targets import TARGETS
 import numpy as np
 from scripts.data.tables import read_table
@@ -43,11 +43,8 @@ def call(program):
     """
 
     def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
-        arguments = [
-            text.replace("{in}", str(given)).replace("{out}", str(output))
-            for text in TARGETS[name].arguments
-        ]
-        return program(TARGETS[name].module, *arguments, *more)
+        target = TARGETS[name]
+        return program(target.module, *filled(target.arguments, given, output), *more)
 
     return call
 

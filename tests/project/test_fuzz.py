@@ -6,19 +6,12 @@ import pytest
 import yaml
 from hypothesis import settings
 
-from tests.fuzz import SILENCE, attempt, attempt_verified, called, judged, place
+from tests.fuzz import SILENCE, attempt, attempt_verified, called, filled, judged, place
 from tests.fuzz_targets import GIVEN, TALK, TARGETS, zipped
 from tests.fuzz_targets_made import MADE
 
 CASES = 25  # of each program, 1,000 in all; `make check` tries a hundred
 QUICK = 2
-
-
-def filled(target, given, output):
-    """The arguments of a target with the folders in their places."""
-    return [
-        text.replace("{in}", str(given)).replace("{out}", str(output)) for text in target.arguments
-    ]
 
 
 def ended(target, files, folder):
@@ -27,7 +20,7 @@ def ended(target, files, folder):
     (folder / "work").mkdir()
     return called(
         target.module,
-        filled(target, folder / "in", folder / "work/out"),
+        filled(target.arguments, folder / "in", folder / "work/out"),
         files.get(target.stdin, b""),
     )
 

@@ -5,12 +5,10 @@ import json
 import pytest
 from transformers import AutoModelForMaskedLM
 
-from scripts.data.tables import write_table
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.plan.prompts import prompts_of
 from scripts.data.studies import read_studies
 from tests.models import fetched
-from tests.training import arguments, pairs
+from tests.training import arguments, write_pairs
 
 pytestmark = pytest.mark.models
 PROMPTS = prompts_of("strided_sop", read_studies()["strided_sop"], "likelihood")
@@ -21,8 +19,7 @@ ASKED = {"paradigm": "likelihood", "learns": False, "peak": False}
 def prepared(tmp_path_factory):
     """A dataset and a tiny model."""
     folder = tmp_path_factory.mktemp("several")
-    for seed, split in enumerate(("train", "val")):
-        write_table(pairs(30, seed), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
+    write_pairs(folder / "data", {"train": 30, "val": 30})
     fetched("tiny_bert", folder / "model", AutoModelForMaskedLM)
     return folder
 

@@ -11,7 +11,6 @@ import yaml
 from accelerate import Accelerator
 
 from scripts.running.program import UserError
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train import adapter
 from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, collate
@@ -19,13 +18,13 @@ from scripts.train.hardware import Hardware
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups
 from scripts.train.early_end import Stop
-from tests.files import read_json, write_json, write_rows
-from tests.training import arguments
+from tests.files import read_json, write_json
+from tests.training import arguments, write_pairs
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
+from tests.train.test_keep import LORA
 
 pytestmark = pytest.mark.models
-LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
 TRAINING = yaml.safe_load("""
 {learning_rate: 0.01, warmup_ratio: 0.1, weight_decay: 0.0, gradient_clip: 1.0, max_length: 128, precision: fp32}
 """)
@@ -179,21 +178,7 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
         (tmp_path / "model" / name).parent.mkdir(exist_ok=True)
         (tmp_path / "model" / name).write_bytes((decoders["llama"] / name).read_bytes())
     write_json(tmp_path / "model/config.json", config)
-    rows = [
-        {
-            "pair_id": f"v{row}:0",
-            "video_id": f"v{row}",
-            "stride": 0,
-            "first_position": 0,
-            "second_position": 1,
-            "text_a": "a",
-            "text_b": "b",
-            "label": row % 2,
-        }
-        for row in range(20)
-    ]
-    for split in ("train", "val"):
-        write_rows(rows, tmp_path / f"data/{split}.parquet", STRIDED_PAIRS)
+    write_pairs(tmp_path / "data", {"train": 5, "val": 5})
     done = program(
         "scripts.train.run",
         *arguments(

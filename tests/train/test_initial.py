@@ -3,21 +3,15 @@ by the program that trains.
 """
 
 import shutil
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from scripts.data.tables import read_table, write_table
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.conftest import ROOT
+from scripts.data.tables import read_table
 from tests.files import read_json
 from tests.models import fetched
-from tests.training import arguments, pairs
+from tests.training import arguments, kill, started, write_pairs
 from tests.train.test_keep import TRAINING
 
 pytestmark = pytest.mark.models
@@ -31,13 +25,7 @@ def folder(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("initial")
     for stride in (0, 1):
-        for number, (split, videos) in enumerate({"train": 30, "val": 8}.items()):
-            write_table(
-                pairs(videos, number + 2 * stride),
-                folder / f"stride-{stride}/{split}.parquet",
-                STRIDED_PAIRS,
-                {},
-            )
+        write_pairs(folder / f"stride-{stride}", {"train": 30, "val": 8}, seed=2 * stride)
     fetched("tiny_bert", folder / "encoder")
     return folder
 
@@ -160,16 +148,9 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, program, tmp_path
     train("first", "--hands-on")
     shutil.copytree(tmp_path / "first/model", folder / "handed_2", dirs_exist_ok=True)
     train("whole", "--hands-on", **given, epochs=4)
-    arguments = command(folder, tmp_path / "killed", "whole", "--hands-on", **given, epochs=4)
-    call = [sys.executable, "-m", "scripts.train.run", *map(str, arguments)]
-    killed = subprocess.Popen(call, cwd=ROOT, stderr=subprocess.PIPE)
-    checkpoint = tmp_path / "killed/whole/work/checkpoint.pt"
-    while not checkpoint.exists() and killed.poll() is None:
-        time.sleep(0.005)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
-    assert killed.returncode == -signal.SIGKILL, "it was done before it was killed"
-    assert "resumes in epoch" in program("scripts.train.run", *arguments).checked().stderr
+    given_again = command(folder, tmp_path / "killed", "whole", "--hands-on", **given, epochs=4)
+    kill(started(tmp_path / "killed/whole", given_again))
+    assert "resumes in epoch" in program("scripts.train.run", *given_again).checked().stderr
     assert bytes_of(tmp_path / "killed/whole") == bytes_of(tmp_path / "whole")
     assert (tmp_path / "killed/whole/model/model.safetensors").read_bytes() == (
         tmp_path / "whole/model/model.safetensors"

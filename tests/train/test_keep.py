@@ -11,12 +11,11 @@ import torch
 import yaml
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from scripts.data.tables import read_table, write_table
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from scripts.data.tables import read_table
 from tests.files import read_json
 from tests.models import fetched
 from tests.train.decoders import write_decoder
-from tests.training import arguments, pairs
+from tests.training import arguments, write_pairs
 
 pytestmark = pytest.mark.models
 TRAINING = {"epochs": 2, "batch_size": 16, "held_out_fraction": 0.3, "max_length": 48}
@@ -33,8 +32,7 @@ sources:
 def folder(tmp_path_factory):
     """Data, a tiny decoder with weights, and a tiny encoder without."""
     folder = tmp_path_factory.mktemp("keep")
-    for number, (split, videos) in enumerate({"train": 30, "val": 8, "other": 6}.items()):
-        write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
+    write_pairs(folder / "data", {"train": 30, "val": 8, "other": 6})
     write_decoder("gpt2", folder / "decoder")
     fetched("tiny_bert", folder / "encoder")
     return folder

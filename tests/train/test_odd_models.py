@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.fuzz import place
+from tests.fuzz import filled, place
 from tests.fuzz_targets import TARGETS
 from tests.fuzz_targets_made import table
 from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, as_json
@@ -56,10 +56,7 @@ ODD = {
 def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     target = TARGETS["train"]
     place(target.files | ODD[said], tmp_path / "in")
-    given = [
-        text.replace("{in}", str(tmp_path / "in")).replace("{out}", str(tmp_path / "out"))
-        for text in target.arguments
-    ]
+    given = filled(target.arguments, tmp_path / "in", tmp_path / "out")
     done = program(target.module, *given)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1

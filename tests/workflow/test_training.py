@@ -19,7 +19,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.files import read_json
 from tests.models import fetched
-from tests.training import arguments, pairs
+from tests.training import arguments, kill, started, write_pairs
 from tests.rows import rows_of
 
 
@@ -32,9 +32,7 @@ VIDEOS = {"train": 60, "val_1": 20}
 def prepared(tmp_path_factory):
     """A dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
-    for number, (split, videos) in enumerate(VIDEOS.items()):
-        table = pairs(videos, number, positions=8, words=6)
-        write_table(table, folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
+    write_pairs(folder / "data", VIDEOS, positions=8, words=6)
     fetched("tiny_bert", folder / "model")
     return folder
 
@@ -75,27 +73,9 @@ def undisturbed(prepared, program, tmp_path_factory):
     return output
 
 
-def started(prepared, output, *flags, **options) -> subprocess.Popen:
-    """The program, in a session of its own, once it has a checkpoint."""
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.train.run",
-        *arguments_of(prepared, output, checkpoint_seconds=0.05, **options),
-        *flags,
-    ]
-    process = subprocess.Popen(
-        command, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
-    )
-    while not (output / "work/checkpoint.pt").exists():
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.02)
-    return process
-
-
-def kill(process: subprocess.Popen) -> None:
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+def begun(prepared, output, **options) -> subprocess.Popen:
+    """A run on what is prepared, once it has a checkpoint."""
+    return started(output, arguments_of(prepared, output, checkpoint_seconds=0.05, **options))
 
 
 def same_bytes(run, other) -> bool:
@@ -149,7 +129,7 @@ def test_the_same_seed_gives_the_same_run_and_what_is_finished_is_not_made_again
 
 
 def test_a_killed_run_resumes_to_the_same_numbers(prepared, undisturbed, train, tmp_path):
-    kill(started(prepared, tmp_path))
+    kill(begun(prepared, tmp_path))
     assert not (tmp_path / "predictions.parquet").exists()
     assert "resumes in epoch" in train(tmp_path).stderr
     assert same_bytes(tmp_path, undisturbed)
@@ -168,7 +148,7 @@ def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared,
     given = {"training": lora, "model": write_decoder("llama", tmp_path / "model")}
     train(tmp_path / "whole", **given)
     output = tmp_path / "killed"
-    kill(started(prepared, output, **given))
+    kill(begun(prepared, output, **given))
     with open(output / "work/checkpoint.pt", "rb") as opened:
         saved = torch.load(opened, weights_only=True)["state"]["network"]
     assert "score.weight" in saved
@@ -329,7 +309,7 @@ def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
 
 
 def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train, tmp_path):
-    process = started(prepared, tmp_path)
+    process = begun(prepared, tmp_path)
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=20)[1]
     assert process.returncode == 128 + signal.SIGTERM
@@ -378,7 +358,7 @@ def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended
     depend on the shares).
     """
     place = tmp_path / "two"
-    process = started(prepared, place, training={"epochs": 500, "dropout": 0.0}, devices=2)
+    process = begun(prepared, place, training={"epochs": 500, "dropout": 0.0}, devices=2)
     process.kill()  # the launcher alone: its processes are left
     process.wait()
     train(place, {"dropout": 0.0}, devices=2)
