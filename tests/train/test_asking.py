@@ -1,10 +1,8 @@
 """Models that are asked in words: what an answer is read as, behind a server and on this machine."""
 
 import json
-import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pandas as pd
@@ -20,6 +18,7 @@ from scripts.train.asking import ask, server
 from scripts.train.asking.questions import chosen
 from scripts.train.run import LOCKS
 from tests.rows import each_row
+from tests.train.api_server import teaching
 
 KEY = "sk-secret-of-the-tests"
 ONE = {
@@ -80,45 +79,12 @@ def test_several_options_are_read(answer, read):
     assert chosen(answer, ["two hours", "ten years", "a day"], several=True) == read
 
 
-class Teacher(BaseHTTPRequestHandler):
-    """A server that answers as `self.server.reply(question, how often it came)` says: a text, or
-    (status, headers, body).
-    """
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        question = body["messages"][-1]["content"]
-        self.server.asked[question] += 1
-        self.server.bodies.append(body)
-        self.server.keys.add(self.headers.get("Authorization"))
-        found = self.server.reply(question, self.server.asked[question])
-        if isinstance(found, str):
-            message = {"message": {"role": "assistant", "content": found}}
-            found = 200, {}, json.dumps({"choices": [message]}).encode()
-        status, headers, content = found
-        self.send_response(status)
-        for name, value in (headers | {"Content-Length": str(len(content))}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        try:
-            self.wfile.write(content)
-        except OSError:  # who asked has gone
-            pass
-
-    def log_message(self, *arguments):
-        pass
-
-
 @pytest.fixture
 def teacher(monkeypatch):
-    """A chat server on this machine; its `reply` is set by a test."""
     monkeypatch.setenv("KEY_OF_TESTS", KEY)
     monkeypatch.setattr(server, "BACKOFF", 0.01)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Teacher) as found:
-        found.asked, found.bodies, found.keys = Counter(), [], set()
-        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
+    with teaching() as found:
         yield found
-        found.shutdown()
 
 
 def examples() -> pd.DataFrame:
@@ -168,8 +134,7 @@ def arguments(folder, method: dict, shots=0, seed=0, train=None, **options) -> l
 
 def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, **entry):
     """Ask the server; the run's folder."""
-    address = f"http://127.0.0.1:{teacher.server_address[1]}/v1"
-    api = {"api": address, "name": "teacher"} | entry
+    api = {"api": teacher.address, "name": "teacher"} | entry
     output = folder / "run-1"
     LOCKS.clear()  # a program ends, and its lock with it
     ask.main(

@@ -11,7 +11,7 @@ from scripts.running.program import UserError
 from scripts.train.asking import ask, server
 from scripts.train.run import LOCKS
 from tests.rows import each_row
-from tests.train.echo_server import choice_of, serving, written_of
+from tests.train.api_server import choice_of, serving, written_of
 from tests.train.test_asking import ONE, arguments, examples
 
 # {text_a} is "Question 3.", and so on
@@ -128,8 +128,8 @@ def expected() -> list[float]:
 def test_the_tokens_of_the_scored_part_are_summed(tmp_path, reply):
     output, found = asked(tmp_path, reply)
     assert scores_in(output) == pytest.approx(np.tile(expected(), (len(examples()), 1)), abs=1e-6)
-    sent = [body for _, body in found.bodies]
-    assert {path for path, _ in found.bodies} == {"/v1/completions"}
+    sent = found.bodies
+    assert found.paths == {"/v1/completions"}
     assert all(body["logprobs"] == 1 and body["max_tokens"] == 1 for body in sent)
     prompts = [body["prompt"] for body in sent if body["prompt"].endswith((" it is", "no"))]
     checked = [body["prompt"] for body in sent if not body["echo"]]
@@ -147,14 +147,14 @@ def test_a_request_and_a_start_token_are_sent(tmp_path):
 
     output, found = asked(tmp_path, reply, **entry)
     assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
-    body = found.bodies[-1][1]
+    body = found.bodies[-1]
     assert body["seed"] == 7 and body["echo"] is True and "temperature" not in body
 
 
 def test_what_is_too_long_is_cut_and_asked_again(tmp_path):
     """Of a context only its end is read; the end of a scored part is cut where it must not stay."""
     output, found = asked(tmp_path, as_vllm, training={"max_length": 8})
-    prompts = {body["prompt"] for _, body in found.bodies if body["prompt"][-3:] != " so"}
+    prompts = {body["prompt"] for body in found.bodies if body["prompt"][-3:] != " so"}
     assert {" it two hours ? yes it is", "\nIs it two hours ? no"} < prompts
     texts = examples()["text_b"].nunique()  # what is left after the cut
     assert len(prompts) == 2 * len(examples()) + 2 * texts
@@ -183,9 +183,15 @@ def replaced(**changed):
         (replaced(token_logprobs=lambda old: [0.0] * len(old)), "prompt is 0.0, so it gives none"),
         (replaced(token_logprobs=lambda old: [*old[:4], 0.7, *old[5:]]), "0.7 is no log-prob"),
         (replaced(tokens=lambda old: [one.upper() for one in old]), "it does not echo its prompt"),
-        (lambda prompt: (404, b"chat models only"), "answers 404 .*correct .*, or take `logprobs`"),
-        (lambda prompt: (400, b"no echo"), "answers 400 .*no echo.*take `logprobs` out"),
-        (lambda prompt: (200, b'{"choices": []}'), "no answer after 6 tries .its answer has no"),
+        (
+            lambda prompt: (404, {}, b"chat models only"),
+            "answers 404 .*correct .*, or take `logprobs`",
+        ),
+        (lambda prompt: (400, {}, b"no echo"), "answers 400 .*no echo.*take `logprobs` out"),
+        (
+            lambda prompt: (200, {}, b'{"choices": []}'),
+            "no answer after 6 tries .its answer has no",
+        ),
     ],
 )
 def test_a_server_without_log_probabilities_ends_in_one_sentence(

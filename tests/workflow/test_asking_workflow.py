@@ -3,15 +3,13 @@ model or the question is another one.
 """
 
 import json
-import threading
-from collections import Counter
-from http.server import ThreadingHTTPServer
 
 import pytest
 
 from scripts.data.tables import read_metrics
 from tests.files import write_yaml
-from tests.train.test_asking import KEY, Teacher
+from tests.train.api_server import teaching
+from tests.train.test_asking import KEY
 from tests.workflow.conftest import checkout
 
 PRESET = ("--configfile", "presets/asked.yaml")
@@ -19,17 +17,13 @@ PRESET = ("--configfile", "presets/asked.yaml")
 
 @pytest.fixture
 def teacher():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Teacher) as found:
-        found.asked, found.bodies, found.keys = Counter(), [], set()
+    with teaching() as found:
         found.reply = lambda question, count: "Who knows?" if "hour" in question else "A"
-        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
         yield found
-        found.shutdown()
 
 
 def preset(teacher, **entry) -> dict:
-    address = f"http://127.0.0.1:{teacher.server_address[1]}/v1"
-    known = {"api": address, "name": "one", "key": "KEY_OF_TESTS", "licence": "theirs"}
+    known = {"api": teacher.address, "name": "one", "key": "KEY_OF_TESTS", "licence": "theirs"}
     asked = {
         "title": "Asked in words",
         "study": "mctaco",

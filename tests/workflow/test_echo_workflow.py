@@ -9,7 +9,7 @@ import yaml
 
 from tests.files import read_json, write_yaml
 from tests.train.decoders import SIZES, write_tokenizer
-from tests.train.echo_server import decoder_reply, serving
+from tests.train.api_server import decoder_reply, serving
 from tests.workflow.conftest import checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]
@@ -62,7 +62,7 @@ def test_a_server_gives_the_scores_of_our_own_loop(tmp_path, capsys):
         }
         write_yaml(study / "presets/echoed.yaml", CONFIG | {"models": models})
         study.run("train", "--configfile", "presets/echoed.yaml")
-    assert {path for path, _ in server.bodies} == {"/v1/completions"}
+    assert server.paths == {"/v1/completions"}
     compared, cut = {}, 0
     for theirs in study.folder.glob("results/train/*/*-far-*"):
         (ours,) = theirs.parent.glob(

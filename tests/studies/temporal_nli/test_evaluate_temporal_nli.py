@@ -2,8 +2,6 @@
 labels of two and of three.
 """
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,8 +10,10 @@ from hypothesis import strategies as st
 
 from scripts.data.tables import read_table
 from scripts.studies.temporal_nli.evaluate import LABELS, accuracy, counts_of, weighted_f1
+from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.runs import write_run
+from tests.studies.temporal_nli.test_build_temporal_nli import OPTIONS, build
 from tests.rows import rows_of
 from scripts.studies.temporal_nli.evaluate import SLICES
 
@@ -85,37 +85,19 @@ def released(mirror, program, tmp_path_factory):
     and the folder of the datasets.
     """
     folder = tmp_path_factory.mktemp("released")
-    program(
-        "scripts.clean.temporal_nli_release --source temporal_nli_release "
-        f"--fetched {mirror}/{RELEASE} --output {folder}/clean",
-        "--provenance",
-        "{}",
-    ).checked()
+    clean(program, "temporal_nli_release", mirror / RELEASE, folder / "clean")
     pairs = {}
     for challenge_set in ("temp_order", "temp_duration", "cross_unit"):
-        options = {
-            "challenge_set": challenge_set,
-            "train_templates": None,
-            "test_templates": None,
-            "iterations": 5,
-            "generation_seed": 0,
-            "dev_fraction": 0.1,
-        }
         output = folder / "build/temporal_nli_release" / challenge_set
-        program(
-            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean "
-            f"--splits train test --output {output}",
-            "--options",
-            json.dumps(options),
-        ).checked()
+        build(program, folder / "clean", output, **OPTIONS | {"challenge_set": challenge_set})
         pairs[challenge_set] = read_table(output / "test.parquet").to_pandas()
     return folder / "build", pairs
 
 
-def evaluate(program, build, folder, runs):
+def evaluate(program, built, folder, runs):
     program(
         f"scripts.studies.temporal_nli.evaluate --experiment e --trained {folder} "
-        f"--build {build} --sources {ROOT}/resources/sources.yaml --resamples 200 "
+        f"--build {built} --sources {ROOT}/resources/sources.yaml --resamples 200 "
         f"--output {folder}/metrics.parquet",
         "--runs",
         *runs,
@@ -136,25 +118,21 @@ def evaluate(program, build, folder, runs):
 def test_majority_baselines_are_the_published_ones(
     released, program, tmp_path, challenge_set, wanted
 ):
-    build, pairs = released[0], released[1][challenge_set]
+    built, pairs = released[0], released[1][challenge_set]
     name = write_nli_run(tmp_path, challenge_set, pairs, np.zeros(len(pairs), int), "direct", 0)
-    metrics = evaluate(program, build, tmp_path, [name])
-    rows = (
-        metrics[(metrics["model"] == "majority") & (metrics["slice"] == "all")].set_index(
-            ["scoring", "metric"]
-        )["value"]
-        * 100
-    )
+    metrics = evaluate(program, built, tmp_path, [name])
+    rows = metrics.query("model == 'majority' and slice == 'all'")
+    values = rows.set_index(["scoring", "metric"])["value"] * 100
     for scoring, (accurate, f1) in wanted.items():
         # 4,003 of 6,140 pairs of set I are not entailed: 65.1954 %, which the paper prints as
         # 65.19.
-        assert rows[scoring, "accuracy"] == pytest.approx(accurate, abs=0.006)
-        assert rows[scoring, "weighted_f1"] == pytest.approx(f1, abs=0.006)
+        assert values[scoring, "accuracy"] == pytest.approx(accurate, abs=0.006)
+        assert values[scoring, "weighted_f1"] == pytest.approx(f1, abs=0.006)
 
 
 def test_seeds_slices_and_scorings(released, program, tmp_path):
     """Two seeds with known faults; a direct model of three labels and one of two."""
-    build, pairs = released[0], released[1]["temp_duration"]
+    built, pairs = released[0], released[1]["temp_duration"]
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
     by_seed = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
@@ -173,8 +151,8 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
             ("entailment", "not_entailment"),
         )
     )
-    metrics = evaluate(program, build, tmp_path, runs)
-    train = metrics[(metrics["method"] == "train") & (metrics["scoring"] == "ternary")]
+    metrics = evaluate(program, built, tmp_path, runs)
+    train = metrics.query("method == 'train' and scoring == 'ternary'")
     for part, rows in [
         ("all", gold >= 0),
         ("choice=year", pairs["choice"] == "year"),
@@ -190,9 +168,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
         assert mean["value"] == pytest.approx(np.mean(list(exact.values())))
         assert mean["sd"] == pytest.approx(np.std(list(exact.values()), ddof=1))
         assert mean["ci_low"] <= mean["value"] <= mean["ci_high"] and mean["n"] == np.sum(rows)
-    f1 = train[
-        (train["slice"] == "all") & (train["metric"] == "weighted_f1") & (train["seed"] == 3)
-    ]["value"].iloc[0]
+    [f1] = train.query("slice == 'all' and metric == 'weighted_f1' and seed == 3")["value"]
     assert f1 == pytest.approx(slow_weighted_f1(list(gold), list(by_seed[3])))
     shares = train[train["metric"] == "confusion"].set_index("slice")["value"]
     assert shares.sum() == pytest.approx(1) and len(shares) == 9
@@ -213,13 +189,9 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     """A model that is right on seen pairs only; the pairs that others hold out are no slice
     of such a dataset.
     """
-    build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
-    program(
-        f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
-        f"--splits train test --output {output}",
-        "--options",
-        json.dumps({"challenge_set": "temp_order", "held_out": "form"}),
-    ).checked()
+    output = tmp_path / "build/temporal_nli_release/temp_order-form"
+    cleaned = released[0].parent / "clean"
+    build(program, cleaned, output, challenge_set="temp_order", held_out="form")
     pairs = read_table(output / "test.parquet").to_pandas()
     gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
     name = write_nli_run(
@@ -232,39 +204,27 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
         held_out="form",
     )
     metrics = evaluate(program, tmp_path / "build", tmp_path, [name])
-    rows = metrics[
-        (metrics["model"] == "m")
-        & (metrics["scoring"] == "ternary")
-        & metrics["seed"].isna()
-        & (metrics["metric"] == "accuracy")
-    ]
-    values = rows.set_index("slice")["value"]
+    rows = metrics.query("model == 'm' and scoring == 'ternary' and metric == 'accuracy'")
+    values = rows[rows["seed"].isna()].set_index("slice")["value"]
     assert values["part=seen"] == 1
     assert values["part=unseen"] == 0
     assert values["all"] == pytest.approx(1 - unseen.mean())
     assert set(metrics["held_out"]) == {"form"}
     assert not metrics["slice"].str.startswith("withheld").any()
-    program(
-        f"scripts.studies.temporal_nli.build --cleaned {build.parent}/clean "
-        f"--splits train test --output {tmp_path}/range",
-        "--options",
-        json.dumps({"challenge_set": "temp_order", "held_out": "range"}),
+    build(
+        program, cleaned, tmp_path / "range", ok=False, challenge_set="temp_order", held_out="range"
     ).refused("which a released set does not tell; write source: generated")
     assert not (tmp_path / "range").exists()
 
 
 @pytest.mark.parametrize("challenge_set", ["temp_order", "temp_duration", "cross_unit"])
 def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path, challenge_set):
-    build, pairs = released[0], released[1][challenge_set]
+    built, pairs = released[0], released[1][challenge_set]
     gold = pairs["label"].to_numpy()
     metrics = evaluate(
-        program, build, tmp_path, [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)]
+        program, built, tmp_path, [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)]
     )
-    rows = metrics[
-        (metrics["model"] == "m")
-        & (metrics["scoring"] == "ternary")
-        & (metrics["metric"] == "accuracy")
-    ]
+    rows = metrics.query("model == 'm' and scoring == 'ternary' and metric == 'accuracy'")
     n = rows.set_index("slice")["n"]
     for columns in map(str.split, SLICES[challenge_set]):
         parts = [
@@ -285,9 +245,5 @@ def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path
         }[challenge_set]
     )
     assert all(0 < count < len(pairs) for count in withheld.values())
-    rows = metrics[
-        (metrics["metric"] == "says_entailment")
-        & (metrics["slice"] == "all")
-        & (metrics["model"] == "m")
-    ]
+    rows = metrics.query("model == 'm' and metric == 'says_entailment' and slice == 'all'")
     assert rows["value"].tolist() == pytest.approx([(gold == 0).mean()] * 2)

@@ -2,8 +2,6 @@
 they are measured.
 """
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,9 +14,12 @@ from scripts.studies.temporal_nli.parts import UNSEEN
 from scripts.studies.temporal_nli.reader import read
 from scripts.train.control import read_examples
 from scripts.train.search import search
+from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.rows import rows_of
 from tests.runs import write_run
+from tests.studies.temporal_nli.test_build_temporal_nli import build
+from tests.studies.temporal_nli.test_evaluate_temporal_nli import evaluate
 from itertools import product
 from scripts.studies.temporal_nli.contrast import counterpart_labels
 from scripts.studies.temporal_nli.reader import relation
@@ -30,27 +31,18 @@ METHOD = {"columns": {"example_id": "example_id", "group_id": "group_id"}} | {
 
 
 @pytest.fixture(scope="session")
-def build(program, tmp_path_factory):
+def made(program, tmp_path_factory):
     """Build a set with these options; the folder of the dataset, or what a refusal says."""
     folder = tmp_path_factory.mktemp("variants")
-    program(
-        f"scripts.clean.event_templates --source event_templates --fetched {ROOT}/resources "
-        f"--output {folder}/clean",
-        "--provenance",
-        "{}",
-    ).checked()
+    clean(program, "event_templates", ROOT / "resources", folder / "clean")
 
     def call(challenge_set, ok=True, **options):
         name = "-".join([challenge_set, *(f"{key}-{value}" for key, value in options.items())])
         output = folder / "build/event_templates" / name
         if output.exists():
             return output
-        done = program(
-            f"scripts.studies.temporal_nli.build --cleaned {folder}/clean --splits train test "
-            f"--output {output}",
-            "--options",
-            json.dumps(SMALL | {"challenge_set": challenge_set} | options),
-        ).checked(ok)
+        given = SMALL | {"challenge_set": challenge_set} | options
+        done = build(program, folder / "clean", output, ok, **given)
         return output if ok else done.stderr
 
     return call
@@ -74,9 +66,9 @@ OTHER = {"before": "after", "after": "before"}
     """),
 )
 def test_a_counterpart_differs_in_one_thing_and_reads_back_to_its_label(
-    build, challenge_set, contrast
+    made, challenge_set, contrast
 ):
-    folder, plain = build(challenge_set, contrast=contrast), build(challenge_set)
+    folder, plain = made(challenge_set, contrast=contrast), made(challenge_set)
     rows, whole = split_of(folder), split_of(plain)
     for split in ("train", "dev"):
         assert split_of(folder, split).equals(split_of(plain, split))
@@ -126,10 +118,10 @@ def cell(pair: pd.Series) -> tuple:
         cross_unit    | range
     """),
 )
-def test_balanced_leaves_no_cue_of_the_label(build, challenge_set, held_out):
+def test_balanced_leaves_no_cue_of_the_label(made, challenge_set, held_out):
     folder, plain = (
-        build(challenge_set, held_out=held_out, balanced=True),
-        build(challenge_set, held_out=held_out),
+        made(challenge_set, held_out=held_out, balanced=True),
+        made(challenge_set, held_out=held_out),
     )
     rows, whole = split_of(folder), split_of(plain)
     assert split_of(folder, "train").equals(split_of(plain, "train"))
@@ -159,12 +151,12 @@ def test_balanced_leaves_no_cue_of_the_label(build, challenge_set, held_out):
 
 
 @pytest.mark.slow
-def test_an_additive_control_is_at_chance_on_a_balanced_list(build):
+def test_an_additive_control_is_at_chance_on_a_balanced_list(made):
     """It reaches more where the list is not balanced: pairs of the same time give themselves
     away.
     """
     plain, thinned = (
-        build("temp_order", held_out="list", **how) for how in ({}, {"balanced": True})
+        made("temp_order", held_out="list", **how) for how in ({}, {"balanced": True})
     )
     train = read_examples(thinned / "train.parquet", METHOD)
     control = search(VIEWS["both_texts"], train, len(LABELS), False)
@@ -178,28 +170,28 @@ def test_an_additive_control_is_at_chance_on_a_balanced_list(build):
     assert reached(plain) > 0.55
 
 
-def test_what_cannot_be_made_is_refused(build):
-    said = build("temp_duration", ok=False, contrast="times")
+def test_what_cannot_be_made_is_refused(made):
+    said = made("temp_duration", ok=False, contrast="times")
     assert "contrast: times needs a time in both sentences" in said and "Traceback" not in said
-    said = build(
+    said = made(
         "temp_order", ok=False, held_out="list", balanced=True, iterations=1, test_templates=1
     )
     assert "balanced leaves no unseen pair; ask for more test_templates" in said
 
 
-def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(build):
-    whole, cut = (build("temp_order", contrast="times", **how) for how in ({}, {"limit": 30}))
+def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(made):
+    whole, cut = (made("temp_order", contrast="times", **how) for how in ({}, {"limit": 30}))
     rows = split_of(cut)
     assert len(rows) == 60 and len(contrast_pairs(rows["example_id"])) == 30
     assert set(rows["example_id"]) < set(split_of(whole)["example_id"])
     assert provenance_of(cut / "test.parquet")["options"]["contrast"] == "times"
-    options = provenance_of(build("temp_order") / "test.parquet")["options"]
+    options = provenance_of(made("temp_order") / "test.parquet")["options"]
     assert not {"balanced", "contrast"} & set(options)
 
 
-def test_pairs_that_belong_together_are_measured_together(build, program, tmp_path):
+def test_pairs_that_belong_together_are_measured_together(made, program, tmp_path):
     """Set II with contrast pairs, two seeds with known faults; the reader is right on all."""
-    folder = build("temp_duration", contrast="preposition")
+    folder = made("temp_duration", contrast="preposition")
     rows = split_of(folder)
     gold, draw = rows["label"].to_numpy(), np.random.default_rng(2)
     by_seed = {seed: np.where(draw.random(len(gold)) < 0.8, gold, 1) for seed in (1, 2)}
@@ -220,14 +212,7 @@ def test_pairs_that_belong_together_are_measured_together(build, program, tmp_pa
         )
         for seed, predicted in by_seed.items()
     ]
-    program(
-        f"scripts.studies.temporal_nli.evaluate --experiment e --trained {tmp_path} --build "
-        f"{folder.parents[1]} --sources {ROOT}/resources/sources.yaml --resamples 50 --output "
-        f"{tmp_path}/metrics.parquet",
-        "--runs",
-        *runs,
-    ).checked()
-    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
+    metrics = evaluate(program, folder.parents[1], tmp_path, runs)
     assert set(metrics["contrast"]) == {"preposition"} and metrics["balanced"].isna().all()
     found = metrics[metrics["scoring"] == "ternary"].set_index(["model", "metric", "slice", "seed"])
     for seed, predicted in by_seed.items():

@@ -1,45 +1,72 @@
-"""A server of completions on this machine, as vLLM is one: it echoes a prompt with the
-log-probabilities that a decoder gives to its tokens.
+"""Servers of models on this machine: of chats, and of completions as vLLM is one, which echoes a
+prompt with the log-probabilities that a decoder gives to its tokens.
 """
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 
-class Echo(BaseHTTPRequestHandler):
-    """Answers with what `self.server.reply(body)` returns: choices[0], or (status, bytes)."""
+class Api(BaseHTTPRequestHandler):
+    """Answers with what `self.server.answer(body)` returns: choices[0], or (status, headers,
+    bytes).
+    """
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.bodies.append((self.path, body))
-        found = self.server.reply(body)
+        self.server.bodies.append(body)
+        self.server.paths.add(self.path)
+        self.server.keys.add(self.headers.get("Authorization"))
+        found = self.server.answer(body)
         if isinstance(found, dict):
-            found = 200, json.dumps({"choices": [found]}).encode()
-        status, content = found
+            found = 200, {}, json.dumps({"choices": [found]}).encode()
+        status, headers, content = found
         self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
+        for name, value in (headers | {"Content-Length": str(len(content))}).items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        with suppress(OSError):  # who asked has gone
+            self.wfile.write(content)
 
     def log_message(self, *arguments):
         pass
 
 
 @contextmanager
-def serving(reply) -> Iterator[ThreadingHTTPServer]:
-    """A server that answers so; its `address` is what `api` names, `bodies` what it was asked."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as found:
-        found.reply, found.bodies = reply, []
+def serving(answer) -> Iterator[ThreadingHTTPServer]:
+    """A server that answers so; its `address` is what `api` names; it keeps the bodies, paths and
+    keys that it was asked with.
+    """
+    with ThreadingHTTPServer(("127.0.0.1", 0), Api) as found:
+        found.answer, found.bodies, found.paths, found.keys = answer, [], set(), set()
         found.address = f"http://127.0.0.1:{found.server_address[1]}/v1"
         threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
         try:
             yield found
         finally:
             found.shutdown()  # else the thread goes on without a pause, on a closed socket
+
+
+@contextmanager
+def teaching() -> Iterator[ThreadingHTTPServer]:
+    """A chat server that answers as its `reply(question, how often it came)` says, which a test
+    sets: a text, or (status, headers, bytes). `asked` counts the questions.
+    """
+
+    def answer(body: dict):
+        question = body["messages"][-1]["content"]
+        found.asked[question] += 1
+        said = found.reply(question, found.asked[question])
+        is_text = isinstance(said, str)
+        return {"message": {"role": "assistant", "content": said}} if is_text else said
+
+    with serving(answer) as found:
+        found.asked = Counter()
+        yield found
 
 
 def choice_of(tokens: list[str], values: list[float | None], prompt: str) -> dict:
