@@ -53,12 +53,9 @@ def slices_of(study: str) -> list[str]:
     )
 
 
-def beside(preset: str, study: str) -> pd.DataFrame:
-    """The table of published numbers as a preset's runs would leave it."""
-    facts = Facts(
-        planned_metrics(preset, study, slices_of(study)), [], NO_CLEANING, SOURCES, MODELS
-    )
-    return tabulate(of_metrics(study), facts)
+def beside(claims: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """The table of published numbers beside metrics."""
+    return tabulate(claims, Facts(metrics, [], NO_CLEANING, SOURCES, MODELS))
 
 
 @pytest.mark.parametrize("study", METRICS)
@@ -66,7 +63,7 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
     """With presets/paper.yaml only what it does not run is empty;
     the papers' own models stand there without a caveat.
     """
-    table = beside("paper", study)
+    table = beside(of_metrics(study), planned_metrics("paper", study, slices_of(study)))
     no_run = (
         CLAIMS["model"].isin("human deberta_large_mnli uds_nli_order uds_nli_duration".split())
         | CLAIMS["setting"].str.contains("100 questions")
@@ -90,16 +87,13 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
         (CLAIMS["study"] == "timedial") & (CLAIMS["row"] == "BERT-base, mask filling, zero-shot")
     ]
     metrics = planned_metrics("base", "timedial", ["all"])
-    full = tabulate(claims, Facts(metrics, [], NO_CLEANING, SOURCES, MODELS))
+    full = beside(claims, metrics)
     assert full["Caveat"].tolist() == [
         "other model: MPNet-base (all-mpnet-base-v2) after an MLM stage"
     ]
     assert full["Here"].tolist() == ["50.0 (40.0 to 60.0)"]
     assert full["Difference"].tolist() == ["+5.2 (−4.8 to +15.2)"]
-    local = tabulate(
-        claims,
-        Facts(metrics[metrics["context_scope"] == "local"], [], NO_CLEANING, SOURCES, MODELS),
-    )
+    local = beside(claims, metrics[metrics["context_scope"] == "local"])
     assert local["Caveat"].str.endswith("; context scope local, in the paper full").tolist() == [
         True
     ]
@@ -108,10 +102,7 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
         & (CLAIMS["table"] == "Table 5")
         & CLAIMS["row"].str.contains("direct")
     ]
-    rows = tabulate(
-        both,
-        Facts(planned_metrics("paper", "temporal_nli", ["all"]), [], NO_CLEANING, SOURCES, MODELS),
-    )
+    rows = beside(both, planned_metrics("paper", "temporal_nli", ["all"]))
     assert set(rows[rows["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"}
     assert not rows["Caveat"].str.contains("other").any()
 

@@ -18,7 +18,7 @@ from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, w
 from scripts.publish.record import code_of_program, index, studies_in
 from scripts.train.work import code_of
 from tests.conftest import ROOT
-from tests.files import read_json, write_json
+from tests.files import read_json, write_json, write_rows
 from tests.rows import rows_of
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -64,8 +64,7 @@ class Made:
             "value": value,
         }
         schema = METRICS.append(pa.field("draws", pa.list_(pa.float32())))
-        metrics = pa.Table.from_pylist([row | {"draws": [0.5]}], schema=schema)
-        write_table(metrics, folder / "metrics.parquet", schema, {})
+        write_rows([row | {"draws": [0.5]}], folder / "metrics.parquet", schema)
         self.file = folder / "study.json"
         write_json(
             self.file,
@@ -98,11 +97,9 @@ class Made:
             for selection, epoch in (("last", 3), ("peak", 2), ("held_out", 2))
             for number, example in enumerate(examples.to_pylist())
         ]
-        predictions = pa.Table.from_pylist(rows, schema=PREDICTIONS)
-        write_table(predictions, place / "predictions.parquet", PREDICTIONS, {})
+        write_rows(rows, place / "predictions.parquet", PREDICTIONS)
         line = {"run": name, "epoch": 1, "split": "train", "loss": 0.5, "accuracy": 0.5, "n": 6}
-        history = pa.Table.from_pylist([line], schema=HISTORY)
-        write_table(history, place / "history.parquet", HISTORY, {})
+        write_rows([line], place / "history.parquet", HISTORY)
         columns = ["example_id", "question_id", "question", "answer", "label"]
         facts = {"run": name, "study": "mctaco", "digest": "0123", "code": code_of("classify")}
         facts |= {"seconds": 60.0, "hardware": {"processes": 1, "threads": 1}}
@@ -130,11 +127,17 @@ def made(tmp_path) -> Made:
 
 
 @pytest.fixture
-def record(made, program, tmp_path) -> Path:
-    """Its record."""
+def join(program, tmp_path):
+    """Let a study join the record."""
     place = tmp_path / "project/docs/record"
-    program(f"scripts.publish.record --study {made.file} --output {place}").checked()
-    return place
+    return lambda made: program(f"scripts.publish.record --study {made.file} --output {place}")
+
+
+@pytest.fixture
+def record(made, join, tmp_path) -> Path:
+    """Its record."""
+    join(made).checked()
+    return tmp_path / "project/docs/record"
 
 
 def take(program, made: Made, record: Path, folder: Path, **changed):
@@ -191,12 +194,12 @@ def test_a_dataset_of_other_content_is_refused(made, record, program, tmp_path):
     take(program, made, record, tmp_path / "again").refused("has another content than when it")
 
 
-def test_a_study_joins_what_is_there(record, program, tmp_path):
+def test_a_study_joins_what_is_there(record, join, tmp_path):
     """A run of the same name, and an experiment of the same preset, are replaced; others stay."""
     other = Made(tmp_path / "other", "other", ("b", "c"), 0.7)
     again = Made(tmp_path / "again", "tried", ("a",), 0.6)
     for made in (other, again):
-        program(f"scripts.publish.record --study {made.file} --output {record}").checked()
+        join(made).checked()
     lines = read_runs(record / "mctaco")
     assert {name: line["preset"] for name, line in lines.items()} == {
         "a": "tried",
@@ -215,16 +218,15 @@ def test_a_study_joins_what_is_there(record, program, tmp_path):
     assert b"nobody may keep" not in kept and str(tmp_path).encode() not in kept
 
 
-def test_of_figures_those_are_kept_that_are_linked(made, record, program):
+def test_of_figures_those_are_kept_that_are_linked(made, record, join):
     for suffix in ("svg", "csv"):
         file = made.folder / f"publish/figures/curve.{suffix}"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("drawn")
-    call = f"scripts.publish.record --study {made.file} --output {record}"
     page = record.parent / "findings/page.md"
     page.parent.mkdir()
     page.write_text("![a curve](record/figures/tried/curve.svg)")
-    program(call).checked()
+    join(made).checked()
     assert sorted(file.name for file in record.glob("figures/tried/*")) == [
         "curve.csv",
         "curve.svg",
@@ -232,21 +234,19 @@ def test_of_figures_those_are_kept_that_are_linked(made, record, program):
     (made.folder / "publish/figures/curve.svg").write_text(
         f"drawn from metrics.parquet of sha256 {'0' * 64}"
     )
-    program(call).refused("was drawn from other metrics")
+    join(made).refused("was drawn from other metrics")
     page.write_text("[gone](record/figures/tried/gone.svg)")
-    program(call).refused("figures/tried/gone, which this study does not make")
+    join(made).refused("figures/tried/gone, which this study does not make")
     page.write_text("nothing")
-    program(call).checked()
+    join(made).checked()
     assert not list(record.glob("figures/tried/*"))
 
 
 @pytest.mark.parametrize("name", ["run.json", "predictions.parquet", "history.parquet"])
-def test_a_study_that_is_not_finished_is_refused_and_the_record_stays(made, record, program, name):
+def test_a_study_that_is_not_finished_is_refused_and_the_record_stays(made, record, join, name):
     before = {file: file.read_bytes() for file in record.rglob("*") if file.is_file()}
     (made.train / "mctaco/b" / name).unlink()
-    program(f"scripts.publish.record --study {made.file} --output {record}").refused(
-        "is not there, so the study is not finished"
-    )
+    join(made).refused("is not there, so the study is not finished")
     assert before == {file: file.read_bytes() for file in record.rglob("*") if file.is_file()}
 
 

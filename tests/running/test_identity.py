@@ -18,7 +18,7 @@ import pytest
 from scripts.running import identity as code
 from scripts.running.identity import identity, read_module
 from tests.conftest import ROOT
-from tests.rows import rows_of
+from tests.rows import rows_of, texts_of
 
 SYNTAX_HASH = "ce76918759110978"
 ALL = """
@@ -364,21 +364,23 @@ def work(given, pairs=3):
 @pytest.mark.parametrize(
     "old, new",
     [
-        ("Make it.", "Build it."),
-        ("how many", "the number of"),
-        ('metavar="N"', 'metavar="M"'),
-        ("__doc__", "__name__"),
-        ("%s: %d pairs", "%d pairs of %s"),
-        ("given.name, len(pairs)", "len(pairs), given.name, 7"),
-        (" are too few; ", " are few: "),
-        ('"ask for more" * 2', "REMEDY"),
-        ('"%d are too many" % given.pairs', 'f"{given.pairs} are far too many"'),
-        ('f"no {pairs}"', '"none"'),
-        ("deprecated: ", "old: "),
-        ("retry in {}", "again in {}"),
-        ('"stop"', '"halt"'),
-        ("error: the end", "the end"),
-        ('a" "b"', 'ab"'),
+        *texts_of("""
+            Make it.                     | Build it.
+            how many                     | the number of
+            metavar="N"                  | metavar="M"
+            __doc__                      | __name__
+            %s: %d pairs                 | %d pairs of %s
+            given.name, len(pairs)       | len(pairs), given.name, 7
+            are too few;                 | are few:
+            "ask for more" * 2           | REMEDY
+            "%d are too many" % given.pairs | f"{given.pairs} are far too many"
+            f"no {pairs}"                | "none"
+            deprecated:                  | old:
+            retry in {}                  | again in {}
+            "stop"                       | "halt"
+            error: the end               | the end
+            a" "b"                       | ab"
+        """),
         ("    return print", "    # say it\n\n    return  print"),
     ],
 )

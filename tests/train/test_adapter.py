@@ -15,14 +15,13 @@ from scripts.train import adapter
 from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, collate
 from scripts.train.hardware import Hardware
-from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups
-from scripts.train.early_end import Stop
 from tests.files import read_json, write_json
 from tests.training import arguments, write_pairs
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
 from tests.train.test_keep import LORA
+from tests.train.test_train_step import scores
 
 pytestmark = pytest.mark.models
 TRAINING = yaml.safe_load("""
@@ -62,10 +61,6 @@ def learn(paradigm, steps: int = 3, precision: str = "fp32", **training) -> Exam
     for step in range(steps):
         learner.step(examples, np.arange(4), 0, step, step)
     return examples
-
-
-def scores(paradigm, examples) -> torch.Tensor:
-    return Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples)
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])

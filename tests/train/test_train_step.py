@@ -96,6 +96,11 @@ def learner_of(paradigm, micro_batch_tokens: int | None = None, **training) -> L
     )
 
 
+def scores(paradigm, examples: Examples) -> torch.Tensor:
+    """As the training loop scores a split."""
+    return Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples)
+
+
 def gradient(learner: Learner) -> torch.Tensor:
     return torch.cat([weight.grad.flatten() for weight in learner.network.parameters()])
 
@@ -202,17 +207,12 @@ def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_togethe
     examples = examples_of(
         [9, 9, 9, 30, 12, 12, 12, 4, 5, 6, 7, 8], [5, 5, 5, 1, 3, 3, 3, 3, 2, 2, 2, 2]
     )
-    scores, passes = [], []
-    for room in (None, 130):
-        paradigm = Pairs(0.3, room)
-        scores.append(
-            Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples)
-        )
-        passes.append(paradigm.passes)
-    torch.testing.assert_close(*scores, rtol=1e-5, atol=1e-6)
+    paradigms = [Pairs(0.3, room) for room in (None, 130)]
+    found = [scores(paradigm, examples) for paradigm in paradigms]
+    passes = [paradigm.passes for paradigm in paradigms]
+    torch.testing.assert_close(*found, rtol=1e-5, atol=1e-6)
     assert len(passes[0]) < len(passes[1])
     assert [sum(place in batch for batch in passes[1]) for place in (5, 1, 3, 2)] == [1, 1, 1, 1]
-    paradigm = Pairs(0.3, 100)  # three candidates of one place do not fit
-    big = examples_of([40, 40, 40], [1, 1, 1])
+    big = examples_of([40, 40, 40], [1, 1, 1])  # three candidates of one place do not fit
     with pytest.raises(UserError, match="3 texts of 40 tokens do not fit"):
-        Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(big)
+        scores(Pairs(0.3, 100), big)

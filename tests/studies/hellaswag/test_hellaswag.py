@@ -13,6 +13,7 @@ import yaml
 from scripts.data.tables import CAPTIONS, read_table
 from scripts.studies.hellaswag.evaluate import SCHEMA
 from scripts.studies.hellaswag.tables import CHOICES
+from tests.clean.cleaned_dialogs import call as clean_files
 from tests.files import write_json, write_rows
 from tests.runs import write_run
 from tests.publish.publish_inputs import Inputs, table_of
@@ -134,14 +135,8 @@ def clean(program, tmp_path):
     def call(name: str, content: bytes, refused: bool = False):
         (tmp_path / "fetched").mkdir(exist_ok=True)
         (tmp_path / "fetched" / name).write_bytes(content)
-        done = program(
-            f"scripts.clean.hellaswag --source hellaswag --fetched {tmp_path}/fetched "
-            f"--output {tmp_path}/cleaned",
-            "--provenance",
-            '{"licence": "MIT"}',
-        )
-        assert (done.returncode != 0) == refused and "Traceback" not in done.stderr, done.stderr
-        return done.stderr if refused else tmp_path / "cleaned"
+        fetched, output = tmp_path / "fetched", tmp_path / "cleaned"
+        return clean_files(program, "hellaswag", fetched, output, ok=not refused)
 
     return call
 

@@ -21,6 +21,7 @@ from scripts.studies.mctaco.evaluate import (
     questions_of,
     rows_of as metric_rows_of,
 )
+from tests.clean.cleaned_dialogs import call as clean, counted
 from tests.conftest import ROOT
 from tests.rows import rows_of
 from tests.runs import write_run
@@ -80,19 +81,12 @@ def test_chance_is_the_mean_over_all_answers(questions):
 
 @pytest.fixture(scope="session")
 def cleaned(mirror, program, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mctaco")
-    program(
-        f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{AT}/dataset --output {folder}",
-        "--provenance",
-        "{}",
-    ).checked()
-    return folder
+    fetched = mirror / AT / "dataset"
+    return clean(program, "mctaco", fetched, tmp_path_factory.mktemp("mctaco"))
 
 
 def test_the_real_files_are_counted(cleaned):
-    counts = pd.read_csv(cleaned / "cleaning.csv").set_index("split unit action reason".split())[
-        "count"
-    ]
+    counts = counted(cleaned)
     kept = counts.xs("kept", level="action").droplevel("reason")
     assert kept["train", "answers"] == 3783 and kept["train", "questions"] == 561
     assert kept["test", "answers"] == 9442 and kept["test", "questions"] == 1332

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.pairs import pair_table
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
+from tests.clean.cleaned_dialogs import call as clean
 from tests.files import write_json
 from tests.rows import each_row, rows_of
 import numpy as np
@@ -190,22 +191,15 @@ def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned, built)
 
 
 def test_pair_counts_of_activitynet(program, mirror, tmp_path):
-    fetched, clean = tmp_path / "fetched", tmp_path / "cleaned"
-    for done in (
-        program(
-            "scripts.fetch.source --source activitynet --sources resources/sources.yaml "
-            f"--mirror {mirror} --partial {tmp_path}/partial --output {fetched}"
-        ),
-        program(
-            f"scripts.clean.activitynet --source activitynet --fetched {fetched} --output {clean}",
-            "--provenance",
-            "{}",
-        ),
-    ):
-        assert done.returncode == 0, done.stderr
+    fetched, cleaned = tmp_path / "fetched", tmp_path / "cleaned"
+    program(
+        "scripts.fetch.source --source activitynet --sources resources/sources.yaml "
+        f"--mirror {mirror} --partial {tmp_path}/partial --output {fetched}"
+    ).checked()
+    clean(program, "activitynet", fetched, cleaned)
     for stride in range(4):
         program(
-            f"scripts.studies.strided_sop.build --cleaned {clean} --output {tmp_path}/built",
+            f"scripts.studies.strided_sop.build --cleaned {cleaned} --output {tmp_path}/built",
             "--splits",
             *PUBLISHED,
             "--options",
