@@ -356,27 +356,11 @@ def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
         if text.lstrip("-").isdigit() or text.startswith("{") and text[1] in '"}'
     ]
     if places:
-        odd = [
-            "-1",
-            "0",
-            "1e9",
-            "nan",
-            "",
-            "9" * 50,
-            "1.5",
-            "x" * 100_000,
-            "[]",
-            "{",
-            '{"a": 1, "a": 2}',
-            "[" * 3000,
-            "null",
-            '{"sha256": 3}',
-            '{"sha256": {"x.jsonl": null, "y.jsonl": null}}',
-            "True",
-            "²",
-            "1_000",
-            " 3 ",
-        ]
+        odd = json.loads(r"""
+            ["-1", "0", "1e9", "nan", "", "1.5", "[]", "{", "{\"a\": 1, \"a\": 2}", "null", "{\"sha256\": 3}",
+             "{\"sha256\": {\"x.jsonl\": null, \"y.jsonl\": null}}", "True", "²", "1_000", " 3 "]
+        """)
+        odd += ["9" * 50, "x" * 100_000, "[" * 3000]
         arguments = [*arguments]
         arguments[rng.choice(places)] = rng.choice(odd)
     return arguments

@@ -10,7 +10,7 @@ import yaml
 
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.clean.cleaned_dialogs import call, counted
-from tests.rows import rows_of
+from tests.rows import rows_of, texts_of
 
 CORPUS = yaml.safe_load("""
 train:
@@ -152,30 +152,19 @@ def test_the_released_files(program, mirror, tmp_path):
 @pytest.mark.parametrize(
     "name, content, said",
     [
-        (
-            "val_1",
-            b'{"v_a": {"timestamps": [[0, 1]], "sentences": ["One."]}}',
-            "video v_a: Object missing required field `duration`",
-        ),
-        (
-            "val_1",
-            b'{"v_a": {"duration": 5, "timestamps": [[0, 1]], "sentences": ["One.", "Two."]}}',
-            "video v_a: 1 timestamps but 2 sentences",
-        ),
-        (
-            "val_1",
-            b'{"v_a": {"duration": 5, "timestamps": [[0, true]], "sentences": ["One."]}}',
-            "Expected `float`, got `bool`",
-        ),
-        ("train", b"{}", "train.json: no video in it"),
-        ("train_ids", b'{"v_a": 1}', "train_ids.json: Expected `array`, got `object`"),
-        (
-            "train",
-            b'{"v_a": {"duration"',
-            "broken JSON at line 1, column 20, in or just behind video v_a",
+        *(
+            (name, content.encode(), said)
+            for name, content, said in texts_of("""
+                val_1 | {"v_a": {"timestamps": [[0, 1]], "sentences": ["One."]}} | video v_a: Object missing required field `duration`
+                val_1 | {"v_a": {"duration": 5, "timestamps": [[0, 1]], "sentences": ["One.", "Two."]}} | video v_a: 1 timestamps but 2 sentences
+                val_1 | {"v_a": {"duration": 5, "timestamps": [[0, true]], "sentences": ["One."]}} | Expected `float`, got `bool`
+                train | {} | train.json: no video in it
+                train_ids | {"v_a": 1} | train_ids.json: Expected `array`, got `object`
+                train | {"v_a": {"duration" | broken JSON at line 1, column 20, in or just behind video v_a
+                train | {"v_a": {}, "v_b": {}, "v_a": {}} | the key v_a occurs twice
+            """)
         ),
         ("train", b'{"v_a": \xff}', "not UTF-8 text at byte 8"),
-        ("train", b'{"v_a": {}, "v_b": {}, "v_a": {}}', "the key v_a occurs twice"),
         ("val_2", None, "no such file"),
     ],
 )

@@ -89,34 +89,14 @@ def zipped(content, member="raw_caption.json"):
 
 
 def command(fetched, output, *more):
-    return (
-        "scripts.clean.howto100m",
-        "--source",
-        "how",
-        "--fetched",
-        fetched,
-        "--output",
-        output,
-        "--provenance",
-        '{"licence": "none"}',
-        *more,
-    )
+    typed = f"scripts.clean.howto100m --source how --fetched {fetched} --output {output}".split()
+    return (*typed, "--provenance", '{"licence": "none"}', *more)
 
 
 def sample(folder, videos):
     return (
-        "scripts.fetch.samples.captions",
-        "--format",
-        "howto100m",
-        "--videos",
-        videos,
-        "--seed",
-        1,
-        "--unzipped",
-        "--captions-per-video",
-        112,
-        "--output",
-        folder,
+        f"scripts.fetch.samples.captions --format howto100m --videos {videos} --seed 1 --unzipped "
+        f"--captions-per-video 112 --output {folder}"
     )
 
 
@@ -262,7 +242,7 @@ def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     """A corpus of several batches: in shards of any size the same captions,
     and a split by the id alone.
     """
-    program(*sample(tmp_path / "in", 2000))
+    program(sample(tmp_path / "in", 2000))
     tables = cleaned(program, tmp_path / "in", tmp_path / "a/out", "--processes", 2)
     assert tables == cleaned(program, tmp_path / "in", tmp_path / "b/out", "--videos-per-shard", 70)
     shards = read_json(tmp_path / "b/out/train/manifest.json")["shards"]
@@ -417,7 +397,7 @@ def written(program, tmp_path_factory):
     @cache
     def of(videos):
         folder = tmp_path_factory.mktemp("written")
-        program(*sample(folder, videos)).checked()
+        program(sample(folder, videos)).checked()
         return folder
 
     return of

@@ -181,23 +181,14 @@ SCALARS = st.one_of(
     st.binary(max_size=3),
     st.sampled_from(
         [
-            "activitynet",
-            "generated",
-            "temp_order",
-            "train",
-            "mlm",
-            "tiny_bert",
-            "tiny_bert_dialogs",
-            "sample_sop",
-            "sample_dialogs_mlm",
-            "timedial",
-            "3e-5",
-            "1e400",
+            *(
+                "activitynet generated temp_order train mlm tiny_bert tiny_bert_dialogs sample_sop "
+                "sample_dialogs_mlm timedial 3e-5 1e400 .."
+            ).split(),
             "",
             "\n",
             "a\nb",
             "\ud800",
-            "..",
             "$(touch x)",
         ]
     ),
