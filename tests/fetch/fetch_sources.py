@@ -10,6 +10,7 @@ import random
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -26,21 +27,38 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Serves `files` {path: bytes} with ETag and Range;
-    `script` names what the next requests meet.
-    """
+class Peer(http.server.ThreadingHTTPServer):
+    """A server on this machine, of the requests that a handler answers; `asked` lists them."""
 
     daemon_threads = True
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.files, self.script, self.asked, self.sent = {}, [], [], 0
-        self.silence = threading.Event()
+    def __init__(self, handler: type):
+        super().__init__(("127.0.0.1", 0), handler)
+        self.asked = []
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, *_):
         """A peer that hangs up is what most of these tests are about."""
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield
+        self.shutdown()
+        thread.join()
+        self.server_close()
+
+
+class Server(Peer):
+    """Serves `files` {path: bytes} with ETag and Range;
+    `script` names what the next requests meet.
+    """
+
+    def __init__(self):
+        super().__init__(Handler)
+        self.files, self.script, self.sent = {}, [], 0
+        self.silence = threading.Event()
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -141,14 +159,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 def serving_files() -> Iterator[Server]:
     """The server while it serves."""
-    running = Server()
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield running
-    running.silence.set()
-    running.shutdown()
-    thread.join()
-    running.server_close()
+    server = Server()
+    with server.running():
+        yield server
+        server.silence.set()
 
 
 @pytest.fixture(name="server")

@@ -5,7 +5,6 @@ mirror and the user's cache.
 import hashlib
 import http.server
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from huggingface_hub.utils.sha import git_hash
 
 from scripts.fetch import hub as origins
 from scripts.plan.models import DEFAULT_FILES
+from tests.fetch.fetch_sources import Peer
 from tests.files import read_json, write_json, write_yaml
 from tests.rows import rows_of
 
@@ -23,21 +23,15 @@ COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
 
 
-class Hub(http.server.ThreadingHTTPServer):
+class Hub(Peer):
     """Has the files of one model, `folder`, at `COMMIT` and `main`.
 
     `state` says how it behaves; `given` counts the bytes of weights that it gave.
     """
 
-    daemon_threads = True
-
     def __init__(self, folder: Path):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.folder, self.state, self.asked, self.tokens, self.given = folder, set(), [], [], 0
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def handle_error(self, *_):
-        """A peer that hangs up is what some of these tests are about."""
+        super().__init__(Handler)
+        self.folder, self.state, self.tokens, self.given = folder, set(), [], 0
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -107,16 +101,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 def serving(hub: Hub, tmp_path: Path, monkeypatch) -> Iterator[Hub]:
     """The hub while it serves, asked by huggingface_hub, with an empty cache of the user's."""
-    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no token"))
-    yield hub
-    hub.shutdown()
-    thread.join()
-    hub.server_close()
+    with hub.running():
+        yield hub
 
 
 @pytest.fixture(name="server")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.web.browser import CHROMIUM, OPTIONS
 
-KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Space": (32, " ")}
+KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Space": (32, " "), "Backspace": (8, "")}
 
 
 class Keyboard:
