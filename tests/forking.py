@@ -87,8 +87,9 @@ class Ended(subprocess.CompletedProcess):
     """A program that has ended, with its text."""
 
     def checked(self, ok: bool = True) -> "Ended":
-        """Itself, which must have ended well, or not."""
+        """Itself, which must have ended well, or not: then without a traceback."""
         assert (self.returncode == 0) == ok, self.stdout + self.stderr
+        assert ok or "Traceback" not in self.stderr, self.stderr
         return self
 
     def refused(self, *said: str, code: int = 1, lines: int | None = None) -> None:

@@ -92,16 +92,14 @@ def dataset(request, tmp_path):
 
 def measure(program, study: str, folder, *files, ok=True, **options):
     more = [word for name, value in options.items() for word in (f"--{name}", value)]
-    done = program(
+    return program(
         f"scripts.studies.{study}.evaluate --dataset {folder}",
         "--predictions",
         *files,
         "--resamples",
         50,
         *more,
-    )
-    assert (done.returncode == 0) == ok and "Traceback" not in done.stderr, done.stderr
-    return done
+    ).checked(ok)
 
 
 def half_wrong(study: str, table: pd.DataFrame) -> np.ndarray:

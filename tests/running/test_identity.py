@@ -43,6 +43,14 @@ PROGRAMS = [name for name, text in MODULES.items() if '__name__ == "__main__"' i
 # ---- the shape of code does not count
 
 
+def printed(program: str, *given: str, folder=ROOT) -> str:
+    """What a program prints in an interpreter of its own."""
+    command = [sys.executable, "-c", program, *given]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 class Tree:
     """A copy of scripts/ to give another shape."""
 
@@ -60,14 +68,7 @@ class Tree:
 
     def identities(self) -> dict[str, str]:
         """Of each program its identity, by the name that it has outside."""
-        done = subprocess.run(
-            [sys.executable, "-c", ALL, json.dumps(list(self.names.values()))],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout)
+        found = json.loads(printed(ALL, json.dumps(list(self.names.values())), folder=self.folder))
         return {name: found[inside] for name, inside in self.names.items()}
 
 
@@ -432,9 +433,7 @@ def test_every_changed_place_of_a_module_counts(module):
 
 def test_the_same_code_is_the_same_on_every_version():
     """Pinned, for versions that are not here; compared, on those that are."""
-    found = subprocess.run(
-        [sys.executable, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    found = printed(SYNTAX)
     assert found.strip() == SYNTAX_HASH, (
         "the pinned hash changes only with scripts/running/identity.py"
     )
@@ -465,14 +464,7 @@ def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
     )
 
     def asked() -> list[str]:
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=tree.folder,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout.split()
+        return printed(program, folder=tree.folder).split()
 
     first, read = asked()
     assert int(read) > 3 and asked() == [first, "0"]

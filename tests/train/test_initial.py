@@ -56,8 +56,8 @@ def train(folder, program, tmp_path):
     """Train a run; returns what it said and its run.json."""
 
     def call(name: str, *options, fails=False, **given):
-        done = program("scripts.train.run", *command(folder, tmp_path, name, *options, **given))
-        assert "Traceback" not in done.stderr and (done.returncode != 0) == fails, done.stderr
+        given = command(folder, tmp_path, name, *options, **given)
+        done = program("scripts.train.run", *given).checked(not fails)
         return done.stderr if fails else (done.stderr, read_json(tmp_path / name / "run.json"))
 
     return call

@@ -61,8 +61,7 @@ def train(folder, program, tmp_path):
                 card=json.dumps(CARD),
             ),
             *options,
-        )
-        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+        ).checked()
         facts = read_json(tmp_path / name / "run.json")
         return (
             done.stderr,

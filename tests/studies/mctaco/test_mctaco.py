@@ -199,11 +199,16 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     ).refused(said, lines=1)
 
 
-@pytest.fixture
-def build(program, cleaned, tmp_path):
+@pytest.fixture(scope="session")
+def build(program, cleaned, tmp_path_factory):
+    """Build a dataset with these options, once; its folder, or what a refusal says."""
+    built = tmp_path_factory.mktemp("built")
+
     def call(ok=True, **options):
         given = {"unit_normalization": False, "train_questions": None, "draw": 0} | options
-        output = tmp_path / json.dumps(given).replace('"', "").replace(" ", "")
+        output = built / json.dumps(given).replace('"', "").replace(" ", "")
+        if output.exists():
+            return output
         done = program(
             f"scripts.studies.mctaco.build --cleaned {cleaned} --splits train test "
             f"--output {output}",
