@@ -301,6 +301,13 @@ class Inputs:
         for name, content in ({"figures": self.items()} | contents).items():
             write_yaml(self.resources / f"{name}.yaml", content)
 
+    def write_cleaning(self, source: str, *counts: str) -> None:
+        """What the cleaner of a source has counted of its training split."""
+        file = self.results / "clean" / source / "cleaning.csv"
+        file.parent.mkdir(parents=True)
+        lines = [f"{source},train,{count}\n" for count in counts]
+        file.write_text("".join(["source,split,unit,action,reason,count\n", *lines]))
+
     def items(self) -> list[dict]:
         return [item for item in FIGURES if item["study"] == self.study]
 
@@ -369,13 +376,12 @@ class Study(Inputs):
         ]
         self.controls = [make_control(self.results)]
         for source in SPLITS:
-            place = self.results / "clean" / source / "cleaning.csv"
-            place.parent.mkdir(parents=True)
-            place.write_text(
-                "source,split,unit,action,reason,count\n"
-                f"{source},train,videos,read,,100\n{source},train,videos,kept,,10009\n"
-                f"{source},train,sentences,changed,<b>white</b> space,25731\n"
-                f"{source},train,sentences,dropped,never happened,0\n"
+            self.write_cleaning(
+                source,
+                "videos,read,,100",
+                "videos,kept,,10009",
+                "sentences,changed,<b>white</b> space,25731",
+                "sentences,dropped,never happened,0",
             )
 
     def change(self, name: str, change) -> None:

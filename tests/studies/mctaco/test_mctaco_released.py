@@ -12,6 +12,7 @@ import yaml
 from scripts.data.studies import RELEASED
 from scripts.data.tables import read_table
 from scripts.studies.mctaco.tables import ANSWERS
+from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.files import read_texts, write_rows
 from tests.rows import rows_of
@@ -89,11 +90,7 @@ def scored(mirror, program, tmp_path_factory):
         more = {"name": name, "file": f"{name}.txt", "form": "letters", "joined": ""}
         rows.append(rows[0] | more)
     write_table_of(folder / "released.csv", rows)
-    program(
-        f"scripts.clean.mctaco --source mctaco --fetched {mirror}/{GOLD} --output {folder}/clean",
-        "--provenance",
-        "{}",
-    ).checked()
+    clean(program, "mctaco", mirror / GOLD, folder / "clean")
     program(
         f"scripts.studies.mctaco.build --cleaned {folder}/clean --splits train test "
         f"--output {folder}/built",

@@ -297,13 +297,5 @@ class NliStudy(Inputs):
                 "list",
             )
         )
-        for source, action, how in (
-            ("event_templates", "noted", "with five iterations"),
-            ("temporal_nli_release", "kept", ""),
-        ):
-            place = self.results / "clean" / source / "cleaning.csv"
-            place.parent.mkdir(parents=True)
-            place.write_text(
-                "source,split,unit,action,reason,count\n"
-                f"{source},train,temp_order pairs,{action},{how},16980\n"
-            )
+        self.write_cleaning("event_templates", "temp_order pairs,noted,with five iterations,16980")
+        self.write_cleaning("temporal_nli_release", "temp_order pairs,kept,,16980")

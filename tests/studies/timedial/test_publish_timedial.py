@@ -6,11 +6,10 @@ import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import CHALLENGE, SPANS, write_table
+from scripts.data.tables import CHALLENGE, SPANS
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import above_controls, runs_by_dataset
 from scripts.studies.timedial.evaluate import SCHEMA, STUDY
@@ -178,8 +177,7 @@ class Study(Inputs):
         name = f"{source}-{scope}-{model}-{method}-{seed}"
         folder = self.build / source / ("default" if scope == "full" else scope)
         for split in ("train", "test", "extras"):
-            table = pa.Table.from_pylist(cloze(split, scope), schema=CLOZE)
-            write_table(table, folder / f"{split}.parquet", CLOZE, {})
+            write_rows(cloze(split, scope), folder / f"{split}.parquet", CLOZE)
         parts = []
         for split in ("test", "extras"):
             rows = cloze(split, scope)
