@@ -32,6 +32,7 @@ def each_row(names: str, rows: Iterable | str) -> Callable:
     counted as one test.
     """
     names = [name.strip() for name in names.split(",")]
+    assert len(names) > 1 or not isinstance(rows, str), "a table as text needs several columns"
     rows = rows_of(rows) if isinstance(rows, str) else list(rows)
     assert rows, "a table without rows tests nothing"
 
