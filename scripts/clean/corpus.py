@@ -33,7 +33,7 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         "--source", required=True, help="the name of the corpus in resources/sources.yaml"
     )
     shared.add_argument(
-        "--fetched", type=Path, required=True, help="the folder that holds its files"
+        "--fetched", type=Path, required=True, help="the folder with the files of the corpus"
     )
     shared.add_argument("--output", type=Path, required=True, help="the folder to write to")
     shared.add_argument(
@@ -48,10 +48,7 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         type=whole_number(1, 1024),
         default=1,
         metavar="N",
-        help=(
-            "how many processes may work at the same time, of which a cleaner uses what it can; "
-            "default: %(default)s"
-        ),
+        help="the most processes that work at the same time; default: %(default)s",
     )
     return shared
 

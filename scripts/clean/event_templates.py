@@ -193,7 +193,10 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
     shared.add_argument(
-        "--expect", type=json_object, metavar="JSON", help="the marginals that must come out"
+        "--expect",
+        type=json_object,
+        metavar="JSON",
+        help="the marginals that the templates must have",
     )
     return shared
 

@@ -410,12 +410,12 @@ def arguments() -> argparse.ArgumentParser:
         "--videos-per-shard",
         type=whole_number(1, 10**9),
         metavar="N",
-        help=f"how many videos a file holds; default: {VIDEOS_PER_SHARD:,}",
+        help=f"the number of videos in a file; default: {VIDEOS_PER_SHARD:,}",
     )
     shared.add_argument(
         "--keep-rolling-repeats",
         action="store_true",
-        help="keep captions that the next one repeats or goes on from",
+        help="keep a caption even if the next caption repeats or continues it",
     )
     return shared
 

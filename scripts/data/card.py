@@ -202,13 +202,13 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("folder", type=Path, help="the folder of the study's datasets")
     options.add_argument(
-        "--columns", type=Path, required=True, help="columns.yaml: what each column holds"
+        "--columns", type=Path, required=True, help="columns.yaml: the meaning of each column"
     )
     options.add_argument(
         "--study",
         type=json_object_with(*OF_STUDY),
         required=True,
-        help="what the study is, as JSON",
+        help="the facts of the study, as JSON",
     )
     return options
 

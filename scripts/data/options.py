@@ -83,23 +83,23 @@ def builder_arguments(
     options.add_argument(
         "--spans",
         type=Path,
-        help="the folder of its temporal expressions, where the study has these",
+        help="the folder of the source's temporal expressions, if the study reads them",
     )
     options.add_argument("--splits", nargs=count, required=True, help=splits)
     options.add_argument(
         "--options",
         type=options_of(study),
         required=True,
-        help="JSON: the options of the study in study.yaml; what is left out gets its default",
+        help="JSON: options of the study (study.yaml); a missing option has its default",
     )
     options.add_argument(
         "--beside",
         type=beside,
         default={},
         help=(
-            "JSON: other sources, by their names in `reads_beside` of study.yaml, each with "
-            "cleaned (the folder of its tables), spans (that of its temporal expressions), train "
-            "and evaluate (its splits to learn from and to measure on)"
+            "JSON: further sources, by their names in `reads_beside` of study.yaml; each has "
+            "cleaned (the folder of its tables), spans (the folder of its temporal expressions), "
+            "train (its training split) and evaluate (its evaluation splits)"
         ),
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")

@@ -54,7 +54,9 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
     program.add_argument("file", type=Path, metavar="FILE", help="the pickled weights")
-    program.add_argument("--output", type=Path, required=True, metavar="FOLDER")
+    program.add_argument(
+        "--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to"
+    )
     return program
 
 

@@ -47,19 +47,19 @@ def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argp
     """
     program = parser(doc)
     program.add_argument(
-        f"--{kind}", required=True, metavar="NAME", help=f"an entry of {kind.upper()}S"
+        f"--{kind}", required=True, metavar="NAME", help=f"the name of a {kind} in --{kind}s"
     )
     program.add_argument(
         f"--{kind}s",
         type=Path,
         default=Path(f"resources/{kind}s.yaml"),
         metavar="FILE",
-        help="default: %(default)s",
+        help=f"the file with the entries of {kind}s; default: %(default)s",
     )
     program.add_argument(
         "--place",
         metavar="TEXT",
-        help="what to call the place of the entry in messages; default: FILE (NAME)",
+        help="the words by which messages name the entry; default: FILE (NAME)",
     )
     program.add_argument("--output", type=Path, required=True, help=output)
     add_mirror(program)
@@ -69,7 +69,7 @@ def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argp
             type=Path,
             default=Path("results/fetch/.partial"),
             metavar="DIR",
-            help="where unfinished downloads are kept; default: %(default)s",
+            help="the folder for unfinished downloads; default: %(default)s",
         )
     return program
 
@@ -79,7 +79,7 @@ def add_mirror(program: argparse.ArgumentParser) -> None:
         "--mirror",
         default="",
         metavar="PLACE",
-        help="a folder or URL laid out as <host>/<path>, tried before the file's own URLs",
+        help="a folder or URL laid out as <host>/<path>; it is tried before the file's own URLs",
     )
 
 

@@ -199,20 +199,21 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    program = fetch_parser(__doc__, "model", "results/fetch/facts/NAME.json", partial=False)
+    output = "the file to write, results/fetch/facts/NAME.json"
+    program = fetch_parser(__doc__, "model", output, partial=False)
     program.add_argument(
         "--root",
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="where paths of the entry begin; default: %(default)s",
+        help="the folder to which paths in the entry are relative; default: %(default)s",
     )
     program.add_argument(
         "--fetched",
         type=Path,
         default=Path("results/fetch/models"),
         metavar="DIR",
-        help="where models are that were fetched; default: %(default)s",
+        help="the folder of the models that were fetched; default: %(default)s",
     )
     return program
 

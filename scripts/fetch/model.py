@@ -258,7 +258,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    return fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
+    return fetch_parser(__doc__, "model", "the folder to write to, results/fetch/models/NAME")
 
 
 if __name__ == "__main__":

@@ -110,7 +110,9 @@ def arguments() -> argparse.ArgumentParser:
         help="the file with the entries that the study uses",
     )
     add_mirror(program)
-    program.add_argument("--output", type=Path, required=True, metavar="FILE", help="what to write")
+    program.add_argument(
+        "--output", type=Path, required=True, metavar="FILE", help="the JSON file to write"
+    )
     return program
 
 

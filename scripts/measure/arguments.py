@@ -35,8 +35,8 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
     """
     options = parser(HELP.format(doc=doc, study=study))
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
-    runs.add_argument("--experiment", help="its name, for the table")
-    runs.add_argument("--runs", nargs="+", help="the runs' names")
+    runs.add_argument("--experiment", help="the experiment's name, for the table")
+    runs.add_argument("--runs", nargs="+", help="the names of the runs")
     runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
     runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
     runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
@@ -46,7 +46,7 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         nargs="+",
         default=[],
         metavar="FOLDER",
-        help="systems that --predictions with --name has kept, to be measured beside the runs",
+        help="predictions kept by --predictions and --name; they are measured beside the runs",
     )
     runs.add_argument(
         "--people",
@@ -61,26 +61,30 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         nargs="+",
         default=[],
         metavar="SOURCE/DATASET",
-        help="datasets that these may hold answers of and that are not measured here",
+        help="datasets that are not measured here, but that the files of --people may name",
     )
     runs.add_argument("--output", type=Path, help="the Parquet file to write")
     files = options.add_argument_group(
-        "predictions made elsewhere (their form: scripts/measure/external.py)"
+        "predictions made elsewhere (scripts/measure/external.py describes their form)"
     )
     files.add_argument(
         "--predictions",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="CSV, or JSON lines: example_id and label or scores",
+        help="a CSV file or JSON lines, with example_id, and label or scores",
     )
     files.add_argument(
-        "--dataset", type=Path, help="results/build/<study>/<source>/<dataset>, which they are of"
+        "--dataset",
+        type=Path,
+        help="the dataset of the predictions: results/build/<study>/<source>/<dataset>",
     )
-    files.add_argument("--split", default="test", help="its split; default: %(default)s")
+    files.add_argument(
+        "--split", default="test", help="the split of the dataset; default: %(default)s"
+    )
     files.add_argument(
         "--name",
-        help="keep them under this name in results/external/: they join the study as a system",
+        help="keep the predictions under this name in results/external/, as a model of the study",
     )
     if gold:
         files.add_argument("--gold", type=Path, help=gold)
@@ -88,7 +92,7 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         "--resamples",
         type=whole_number(1, 1_000_000),
         default=2000,
-        help="draws behind an interval; default: %(default)s",
+        help="the number of draws for each interval; default: %(default)s",
     )
     return options
 

@@ -31,7 +31,9 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("files", nargs="+", type=Path, help="metrics of one experiment each")
+    options.add_argument(
+        "files", nargs="+", type=Path, help="files of metrics, one for each experiment"
+    )
     options.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
     return options
 

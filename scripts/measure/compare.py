@@ -131,12 +131,16 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("systems", nargs=2, metavar="SYSTEM", help="A and B, as above")
+    options.add_argument(
+        "systems", nargs=2, metavar="SYSTEM", help="the systems A and B (see above)"
+    )
     place = options.add_mutually_exclusive_group(required=True)
-    place.add_argument("--metrics", type=Path, help="metrics.parquet of a study")
-    place.add_argument("--dataset", type=Path, help="results/build/<study>/<source>/<dataset>")
-    options.add_argument("--split", default="test", help="of the dataset; default: %(default)s")
-    draws = "draws behind an interval of files; default: %(default)s"
+    place.add_argument("--metrics", type=Path, help="metrics.parquet, which has both systems")
+    dataset = "the dataset of both files: results/build/<study>/<source>/<dataset>"
+    place.add_argument("--dataset", type=Path, help=dataset)
+    split = "the split of the dataset; default: %(default)s"
+    options.add_argument("--split", default="test", help=split)
+    draws = "for files: the number of draws for each interval; default: %(default)s"
     options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help=draws)
     return options
 

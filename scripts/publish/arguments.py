@@ -14,15 +14,15 @@ from scripts.running.program import execute, parser
 # Of each option who reads it, by `reads` of figures.yaml, and what it is.
 OPTIONS: dict[str, tuple[str, dict]] = {
     "--train": ("runs", {"type": Path, "help": "the folder of the study's runs"}),
-    "--runs": ("runs", {"nargs": "+", "help": "the runs' names"}),
+    "--runs": ("runs", {"nargs": "+", "help": "the names of the runs"}),
     "--build": ("datasets", {"type": Path, "help": "the folder of the study's datasets"}),
     "--fetched": (
         "released",
-        {"type": Path, "help": "results/fetch, where a corpus comes with released judgements"},
+        {"type": Path, "help": "results/fetch, if a corpus comes with released judgements"},
     ),
     "--human": (
         "human",
-        {"type": Path, "nargs": "*", "help": "CSV files of human answers, where there are any"},
+        {"type": Path, "nargs": "*", "help": "CSV files of people's answers, if there are any"},
     ),
     "--cleaned": (
         "cleaned spans",
@@ -76,7 +76,7 @@ def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argpars
         "--metrics": "results/evaluate/<name>/metrics.parquet",
         "--sources": "resources/sources.yaml",
         "--models": "resources/models.yaml",
-        "--output": "where to write, without suffix",
+        "--output": "the path of the files to write, without a suffix",
     }.items():
         kind = sources_file if name == "--sources" else Path
         options.add_argument(name, type=kind, required=True, help=help_text)

@@ -9,8 +9,8 @@ back. With a threshold the training split's rows are there too. With a domain ea
 it once more, as a row of no example. A method that divides by tokens is left out, since the harness
 counts none.
 
-Reads  TOLD, JSON of the workflow: of each dataset study, source, name, folder, splits (first that
-       to learn from), columns, and methods (by name inputs and prompts by wording)
+Reads  STUDY, JSON of the workflow: for each dataset study, source, name, folder, splits (the
+       training split first), columns, and methods (by name: inputs, and prompts by wording)
 Writes OUTPUT/README.md, with the command that runs the tasks; OUTPUT/tasks/<task>.jsonl and .yaml
 
     snakemake harness --cores 1 --configfile presets/small.yaml
@@ -204,11 +204,11 @@ def arguments() -> argparse.ArgumentParser:
         "--study",
         type=Path,
         required=True,
-        metavar="TOLD",
-        help="the file that tells of the datasets",
+        metavar="STUDY",
+        help="the file that describes the study's datasets",
     )
     program.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="the folder to write"
+        "--output", type=Path, required=True, metavar="DIR", help="the folder to write to"
     )
     return program
 

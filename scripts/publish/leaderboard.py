@@ -126,12 +126,12 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     asked = parser(__doc__)
-    asked.add_argument("--metrics", type=Path, required=True, help="metrics.parquet")
+    asked.add_argument("--metrics", type=Path, required=True, help="metrics.parquet of the study")
     asked.add_argument(
         "--facts",
         type=json_object_with("models", "headlines", "shots"),
         required=True,
-        help="models, headlines and shots, as JSON",
+        help="JSON: models, headlines, shots",
     )
     asked.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return asked

@@ -14,7 +14,7 @@ Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parqu
        .md; OUTPUT/README.md, the list of what is there; all or none
 
     snakemake record --cores 1 --configfile presets/small.yaml
-    # names the runs whose training code or data are others today; exit 1 if there is one
+    # lists the runs whose training code or data have changed since; exit 1 if there are any
     python -m scripts.publish.record --check docs/record
 """
 
@@ -325,13 +325,13 @@ def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
     what = program.add_mutually_exclusive_group(required=True)
     what.add_argument(
-        "--study", type=Path, metavar="STUDY", help="the file that says what is recorded"
+        "--study", type=Path, metavar="STUDY", help="the file that describes the study to record"
     )
     what.add_argument(
         "--check",
         type=Path,
         metavar="DIR",
-        help="name the runs of this record whose training code or data are others today",
+        help="list the runs of this record whose training code or data have changed since",
     )
     program.add_argument(
         "--output", type=Path, metavar="DIR", help="the folder of the record, docs/record"

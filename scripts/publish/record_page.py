@@ -159,10 +159,10 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("record", type=Path, help="docs/record")
+    options.add_argument("record", type=Path, help="the folder of the record, docs/record")
     options.add_argument("output", type=Path, help="the HTML file to write")
     options.add_argument(
-        "--presets", nargs="*", default=[], help="these presets, with scores on record or without"
+        "--presets", nargs="*", default=[], help="only these presets, even without scores on record"
     )
     return options
 

@@ -282,7 +282,7 @@ def arguments() -> argparse.ArgumentParser:
         "--resources",
         type=Path,
         required=True,
-        help="the folder resources/; report/ stands beside it",
+        help="the folder resources/, with report/ beside it",
     )
     options.add_argument(
         "--publish", type=Path, required=True, help="the folder with figures/ and tables/"
@@ -297,7 +297,7 @@ def arguments() -> argparse.ArgumentParser:
     )
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     options.add_argument(
-        "--alone", action="store_true", help="link no files: the page stands without them"
+        "--alone", action="store_true", help="write a page without links to other files"
     )
     return options
 

@@ -122,13 +122,13 @@ def parser(doc: str) -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FILE",
-        help="a file of an earlier stage, or its manifest: refuse it unless it is as it was left",
+        help="a file of an earlier stage, or its manifest; stop if it has changed since",
     )
     shared.add_argument(
-        "--manifest", type=Path, metavar="FILE", help="list there, at the end, the files that came"
+        "--manifest", type=Path, metavar="FILE", help="at the end, list the written files here"
     )
     shared.add_argument(
-        "--listed", nargs="+", metavar="NAME", help="the files for --manifest, in its folder"
+        "--listed", nargs="+", metavar="NAME", help="the files to list in --manifest"
     )
     return shared
 

@@ -52,12 +52,17 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("jobs", nargs="+", metavar="PROGRAM@FILE", help="a job")
-    options.add_argument("--folder", type=Path, required=True, help="the folder of the files")
+    options.add_argument(
+        "jobs",
+        nargs="+",
+        metavar="PROGRAM@FILE",
+        help="a job: a program and the file of its arguments",
+    )
+    options.add_argument("--folder", type=Path, required=True, help="the folder of these files")
     options.add_argument("--files", nargs="+", required=True, help="the files that the jobs write")
     options.add_argument("--output", type=Path, required=True, help="the manifest to write")
-    options.add_argument("--threads", type=whole_number(1, 10_000), help="for each job")
-    options.add_argument("--attempt", type=whole_number(1, 1000), help="for each job")
+    options.add_argument("--threads", type=whole_number(1, 10_000), help="the threads of each job")
+    options.add_argument("--attempt", type=whole_number(1, 1000), help="the attempt of each job")
     return options
 
 

@@ -402,23 +402,23 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument(
         "--cleaned", type=Path, required=True, help="the folder of one cleaned source"
     )
-    options.add_argument("--splits", nargs="+", required=True, help="its splits")
+    options.add_argument("--splits", nargs="+", required=True, help="the splits of the source")
     options.add_argument(
         "--processes",
         type=whole_number(1, 1024),
         default=1,
-        help="how many processes work at the same time (default 1)",
+        help="the number of processes that work at the same time; default: %(default)s",
     )
     options.add_argument(
         "--spacy-model",
         metavar="NAME",
-        help="an installed spaCy pipeline whose DATE and TIME entities join in",
+        help="an installed spaCy pipeline whose DATE and TIME entities are added",
     )
     options.add_argument(
         "--rules",
         type=Path,
         default=RULES,
-        help="the rules (default resources/temporal_patterns.yaml)",
+        help="the file of rules; default: resources/temporal_patterns.yaml",
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options

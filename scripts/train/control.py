@@ -456,22 +456,19 @@ def arguments() -> argparse.ArgumentParser:
         type=json_object_with("run", "settings", "control"),
         required=True,
         help=(
-            "each as JSON: its "
-            "run's name, settings (study, source, dataset, data, model, method, training, seed) "
-            "and control (resources/models.yaml)"
+            "JSON for each control: run (the run's name), settings (study, source, dataset, data, "
+            "model, method, training, seed) and control (its entry in resources/models.yaml)"
         ),
     )
     options.add_argument(
         "--method",
         type=json_object,
         required=True,
-        help="JSON: columns, labels, exchangeable of the study, inputs of the method (study.yaml)",
+        help="JSON: columns, labels and exchangeable of the study, inputs of the method "
+        "(study.yaml)",
     )
     options.add_argument(
-        "--splits",
-        nargs="+",
-        required=True,
-        help="the split to learn from, then those to measure on",
+        "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"
     )
     options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     options.add_argument(

@@ -138,10 +138,12 @@ def arguments() -> argparse.ArgumentParser:
         nargs="+",
         type=json_object_with(*ASKED),
         required=True,
-        help="each as JSON: name, settings, method, splits and data (the folder), and cut: run, "
+        help="JSON for each run: name, settings, method, splits and data (the folder), and cut: run, "
         "settings and data of the same control on cut splits",
     )
-    options.add_argument("--record", type=Path, required=True, help="docs/record/<study>")
+    options.add_argument(
+        "--record", type=Path, required=True, help="the record, docs/record/<study>"
+    )
     options.add_argument(
         "--folder", type=Path, required=True, help="the folder of the study's runs"
     )

@@ -7,9 +7,9 @@ together, fail here and not after hours. Each kind is a job of scripts/train/run
 its own. The program reports failed jobs at the end, and the exit code is then 1. The numbers
 themselves mean nothing.
 
-Reads  TOLD, JSON of the workflow: jobs (run, experiments, model, settings, method, splits), models,
-       vocabulary, scored (texts of a batch of scores), options (those of scripts/train/run.py);
-       FILES, of scripts/fetch/reachable.py
+Reads  STUDY, JSON of the workflow: jobs (run, experiments, model, settings, method, splits),
+       models, vocabulary, scored (texts of a batch of scores), options (those of
+       scripts/train/run.py); FILES, of scripts/fetch/reachable.py
 Writes to standard output one line for each kind of run: parameters, peak memory, seconds a step;
        FOLDER is emptied at the end
 
@@ -174,21 +174,25 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
     program.add_argument(
-        "--study", type=Path, required=True, metavar="TOLD", help="the file that tells of the study"
+        "--study",
+        type=Path,
+        required=True,
+        metavar="STUDY",
+        help="the file that describes the study",
     )
     program.add_argument(
         "--files",
         type=Path,
         required=True,
         metavar="FILES",
-        help="what scripts.fetch.reachable found",
+        help="the file that scripts.fetch.reachable wrote",
     )
     program.add_argument(
         "--folder",
         type=Path,
         default=Path("results/rehearse"),
         metavar="DIR",
-        help="where to work; default: %(default)s",
+        help="the folder to work in; default: %(default)s",
     )
     return program
 

@@ -220,61 +220,61 @@ def arguments() -> argparse.ArgumentParser:
         "--settings",
         type=json_object_with(*SETTINGS),
         required=True,
-        help="JSON: study, source, dataset, data, model, method, training, seed",
+        help="JSON with the keys study, source, dataset, data, model, method, training, seed",
     )
     training.add_argument(
         "--method",
         type=json_object_with(*METHOD),
         required=True,
-        help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
-        "paradigm, learns, inputs, makes_model of the method (study.yaml)",
+        help="JSON: columns, labels, merged_labels, held_out and peak of the study; "
+        "paradigm, learns, inputs and makes_model of the method (study.yaml)",
     )
     training.add_argument(
-        "--splits",
-        nargs="+",
-        required=True,
-        help="the split to learn from, then those to measure on",
+        "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"
     )
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     training.add_argument("--model", type=Path, required=True, help="the folder of the model")
     training.add_argument(
         "--model-files",
         nargs="*",
-        help="the files of it to read; default: those that its manifest.json lists, or else "
-        "that a model usually has",
+        help="the files of the model to read; default: the files that its manifest.json lists; "
+        "without manifest.json, the usual files of a model",
     )
     training.add_argument(
-        "--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s"
+        "--device",
+        choices=["auto", "cpu", "gpu"],
+        default="auto",
+        help="the device to train on; default: %(default)s",
     )
     training.add_argument(
         "--devices",
         type=whole_number(1, 64),
         default=1,
-        help="GPUs, or CPU processes; default: %(default)s",
+        help="the number of GPUs (or of CPU processes); default: %(default)s",
     )
     training.add_argument(
         "--runs-per-gpu",
         type=whole_number(1, 64),
         default=1,
-        help="runs that may share a GPU; default: %(default)s",
+        help="the number of runs that share a GPU; default: %(default)s",
     )
     training.add_argument(
         "--threads",
         type=whole_number(1, 10_000),
         default=1,
-        help="CPU threads, over all processes; default: %(default)s",
+        help="the number of CPU threads, over all processes; default: %(default)s",
     )
     training.add_argument(
         "--checkpoint-seconds",
         type=number(0, 1e6),
         default=60,
-        help="least time between two; default: %(default)s",
+        help="the least time between two checkpoints; default: %(default)s",
     )
     training.add_argument(
         "--micro-batch-tokens",
         type=whole_number(8, 100_000_000),
-        help="the most tokens of one forward pass, padding included; a batch with "
-        "more is taken in parts; default: what fits into a GPU's memory, all on a CPU",
+        help="the most tokens of one forward pass, padding included; a larger batch is taken in "
+        "parts; default: on a GPU what fits into its memory, on a CPU no limit",
     )
     training.add_argument(
         "--not-deterministic",
@@ -285,18 +285,18 @@ def arguments() -> argparse.ArgumentParser:
         "--report-to",
         choices=["none", "tensorboard", "trackio", "wandb"],
         default="none",
-        help="also follow the training there; default: %(default)s",
+        help="a tool that shows the training while it runs; default: %(default)s",
     )
     training.add_argument(
-        "--tokens", type=Path, help="keep tokenized splits in this folder, for other runs"
+        "--tokens", type=Path, help="a folder for tokenized splits, which other runs use again"
     )
     training.add_argument(
         "--keep",
         choices=["none", "best", "last"],
         default="none",
         help=(
-            "keep the trained weights, of the reported epoch "
-            "or of the last one; a run that differs in its evaluation only is scored by them; "
+            "keep the trained weights of the reported epoch (best) or of the last epoch (last); "
+            "they score a run that differs only in its evaluation, without training; "
             "default: %(default)s"
         ),
     )
@@ -304,30 +304,30 @@ def arguments() -> argparse.ArgumentParser:
         "--kept",
         type=Path,
         default=Path("results/train/kept"),
-        help="the folder for them; default: %(default)s",
+        help="the folder for kept weights; default: %(default)s",
     )
     training.add_argument(
         "--hands-on",
         action="store_true",
-        help="also hand out the trained weights, without their head, for runs that begin "
-        "with them: of the epoch that --keep names, else of the reported one",
+        help="also write the trained weights without their head, for runs that start from them; "
+        "the epoch is the one that --keep names, or the reported one",
     )
     training.add_argument(
         "--merge-adapter",
         action="store_true",
-        help="keep what an adapter has learnt as a part of the model's weights",
+        help="merge the trained adapter into the weights of the model that is kept",
     )
     training.add_argument(
         "--card",
         type=json_object,
         default={},
-        help="JSON for their model card: title, licence, hub, revision, sources",
+        help="JSON for the model card of kept weights: title, licence, hub, revision, sources",
     )
     training.add_argument(
         "--attempt",
         type=whole_number(1, 1000),
         default=1,
-        help="which attempt of the workflow this is; default: %(default)s",
+        help="the number of this attempt of the workflow; default: %(default)s",
     )
     training.add_argument("--output", type=Path, required=True, help="the run's folder")
     return training

@@ -283,10 +283,12 @@ def arguments() -> argparse.ArgumentParser:
         "--captions-per-video",
         type=whole_number(1, 10_000),
         metavar="N",
-        help="of howto100m, on average; default: 25, the real file has 112",
+        help="for howto100m: the mean number; default: 25 (the real file has 112)",
     )
     options.add_argument(
-        "--unzipped", action="store_true", help="of howto100m: write raw_caption.json itself"
+        "--unzipped",
+        action="store_true",
+        help="for howto100m: write raw_caption.json without a zip",
     )
     return options
 

@@ -29,11 +29,13 @@ def sample_arguments(
     the format where there are several.
     """
     options = parser(doc)
-    options.add_argument(f"--{things}", type=number, required=True, metavar="N", help="how many")
-    options.add_argument("--seed", type=SEED, required=True, help="of all draws")
+    count = f"the number of {things}"
+    options.add_argument(f"--{things}", type=number, required=True, metavar="N", help=count)
+    options.add_argument("--seed", type=SEED, required=True, help="the seed of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     if formats:
-        options.add_argument("--format", choices=formats, required=True, help="of which corpus")
+        whose = "the corpus whose format the files have"
+        options.add_argument("--format", choices=formats, required=True, help=whose)
     return options
 
 

@@ -69,7 +69,9 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--templates", type=Path, required=True, help="the event templates")
+    options.add_argument(
+        "--templates", type=Path, required=True, help="the file of event templates"
+    )
     options.add_argument("--output", type=Path, required=True, help="the file of words to write")
     return options
 

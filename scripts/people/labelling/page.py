@@ -196,7 +196,7 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument(
-        "--dataset", type=Path, nargs="+", required=True, help="folders of datasets of one study"
+        "--dataset", type=Path, nargs="+", required=True, help="the folders of datasets of a study"
     )
     options.add_argument(
         "--split", default="test", help="the split to draw from; default: %(default)s"
@@ -204,10 +204,12 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument(
         "--items",
         type=whole_number(1, 1_000_000),
-        help="how many units (pairs, questions, instances) of each "
-        "dataset; default: that of labelling.yaml",
+        help="the number of units (pairs, questions, instances) from each "
+        "dataset; default: the number in labelling.yaml",
     )
-    options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
+    options.add_argument(
+        "--seed", type=SEED, default=1, help="the seed of the draw; default: %(default)s"
+    )
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     return options
 

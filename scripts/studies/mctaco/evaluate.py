@@ -382,12 +382,12 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument(
         "--fetched",
         type=Path,
-        help="results/fetch, for judgements that were released with a corpus; left out: none",
+        help="results/fetch, to measure the judgements that were released with a corpus",
     )
     options.add_argument(
         "--released",
         type=Path,
-        help="released.csv: what language models said, as others released it, in results/fetch",
+        help="released.csv: the list of other people's released answers, in results/fetch",
     )
     return options
 

@@ -333,17 +333,17 @@ def arguments() -> argparse.ArgumentParser:
         "--settings",
         type=json_object_with(*SETTINGS),
         required=True,
-        help="JSON: study, source, dataset, data, model, method, training, seed",
+        help="JSON with the keys study, source, dataset, data, model, method, training, seed",
     )
     asking.add_argument(
         "--method",
         type=json_object_with(*ASKED),
         required=True,
-        help="JSON: columns and labels of the study, inputs of the method (study.yaml), prompt of "
-        "the wording: its question, and its answers by label or null",
+        help="JSON: columns and labels of the study and inputs of the method (study.yaml), and "
+        "prompt: the question of the wording, and its answers by label or null",
     )
     asking.add_argument(
-        "--splits", nargs="+", required=True, help="that of `shots`, then those to ask about"
+        "--splits", nargs="+", required=True, help="the split of the shots, then those to ask about"
     )
     asking.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     asking.add_argument("--model", type=Path, help="the folder of the model")
@@ -351,23 +351,35 @@ def arguments() -> argparse.ArgumentParser:
         "--api",
         type=json_object,
         default={},
-        help="JSON instead of --model: api (the address before /chat/completions), name (of the "
-        "model there), request (laid over each)",
+        help="JSON instead of --model: api (the address before /chat/completions), name (the "
+        "model's name there), request (keys to add to each request)",
     )
     asking.add_argument(
         "--key", metavar="VARIABLE", help="the environment variable that holds the API's key"
     )
     asking.add_argument(
-        "--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s"
+        "--device",
+        choices=["auto", "cpu", "gpu"],
+        default="auto",
+        help="the device of the model; default: %(default)s",
     )
     asking.add_argument(
-        "--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU"
+        "--runs-per-gpu",
+        type=whole_number(1, 64),
+        default=1,
+        help="the number of runs that share a GPU; default: %(default)s",
     )
     asking.add_argument(
-        "--threads", type=whole_number(1, 10_000), default=1, help="default: %(default)s"
+        "--threads",
+        type=whole_number(1, 10_000),
+        default=1,
+        help="the number of CPU threads; default: %(default)s",
     )
     asking.add_argument(
-        "--attempt", type=whole_number(1, 1000), default=1, help="of the workflow; default: 1"
+        "--attempt",
+        type=whole_number(1, 1000),
+        default=1,
+        help="the number of this attempt of the workflow; default: %(default)s",
     )
     asking.add_argument("--output", type=Path, required=True, help="the run's folder")
     return asking
