@@ -2,10 +2,10 @@
 
 Reads  results/clean/<source>/
 Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.read_parquet or datasets.load_dataset
-       results/build/<study>/<source>/<dataset>/leakage.csv        of dialogs: what was taken out, since it is measured on
+       results/build/<study>/<source>/<dataset>/leakage.csv        training data removed because they are in evaluation splits
        results/build/temporal_spans/<source>/<split>.parquet       temporal expressions in dialogs
        …/manifest.json                                             the names, lengths and hashes of these files
-       results/build/<study>/README.md                             what the datasets hold; each call that ran jobs writes it
+       results/build/<study>/README.md                             describes the datasets; each call that ran jobs writes it
 """
 
 
@@ -17,7 +17,7 @@ rule build:
 
 
 rule build_dataset:
-    """A dataset of a study, by scripts/studies/<study>/build.py; its options stand in scripts/studies/<study>/study.yaml."""
+    """A dataset of a study, by scripts/studies/<study>/build.py; study.yaml in the same folder lists its options."""
     input:
         cleaned=lambda wildcards: JOBS.read_by_dataset(**wildcards),
     output:

@@ -1,4 +1,4 @@
-"""What all rules ask: the plan of the configuration (scripts/plan/), and what a rule hands to its program."""
+"""Load what all rules use: the plan of the configuration (scripts/plan/), and the arguments of each rule's program."""
 
 import os
 import sys

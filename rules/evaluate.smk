@@ -3,8 +3,8 @@
 Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, people's answers where there are any,
        results/external/<study>/<source>/<dataset>/<split>/<name>/: predictions made elsewhere (docs/add.md)
 Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
-       results/evaluate/<name>/<study>.parquet                those of a study in one table
-       results/evaluate/<name>/metrics.parquet                all of them in one table
+       results/evaluate/<name>/<study>.parquet                the numbers of a study in one table
+       results/evaluate/<name>/metrics.parquet                the numbers of all studies in one table
 """
 
 

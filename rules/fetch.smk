@@ -3,7 +3,7 @@
 Reads  the internet or a mirror, as resources/sources.yaml and resources/models.yaml say
 Writes results/fetch/<source>/         the files of a corpus as its authors published them, or of a sample
        results/fetch/models/<model>/   the files of a model
-       …/manifest.json                 their names, lengths and hashes: what the next rules depend on
+       …/manifest.json                 their names, lengths and hashes; the next rules depend on this file
 """
 
 

@@ -1,16 +1,16 @@
 """Publish: the figures, the tables and the page of the study called <name>, as resources/figures.yaml lists them.
 
-Reads  results/evaluate/<name>/metrics.parquet, and what an item's `reads` says: runs, datasets, temporal expressions
+Reads  results/evaluate/<name>/metrics.parquet, and the inputs that an item's `reads` names: runs, datasets, …
 Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
        results/publish/<name>/<study>.manifest.json            the names, lengths and hashes of a study's figures and tables
-       results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
-       results/publish/<name>/leaderboard/every_eval_ever/     the same as every_eval_ever has them
+       results/publish/<name>/leaderboard/<model>.json         the numbers of one model, in the form of leaderboards
+       results/publish/<name>/leaderboard/every_eval_ever/     the same numbers in the form of every_eval_ever
        results/publish/<name>/index.html                       the page, one file that opens from disk
-       results/publish/<name>/findings.json                    what its first screen says
-       results/publish/index.html                              the studies that are there; each call that ran jobs writes it
-       docs/record/                                            when `record` is asked for: what is kept with the project
-       results/harness/<name>/                                 when `harness` is asked for: tasks for lm-evaluation-harness
+       results/publish/<name>/findings.json                    the findings on its first screen
+       results/publish/index.html                              links to all studies; each call that ran jobs writes it
+       docs/record/                                            by `snakemake record`: the results kept with the project
+       results/harness/<name>/                                 by `snakemake harness`: tasks for lm-evaluation-harness
 """
 
 
@@ -26,7 +26,7 @@ rule publish:
 for OF in PUBLISHED.studies:
 
     rule:
-        """The figures and tables of a study, or of what is about all, by the programs that figures.yaml names."""
+        """The figures and tables of one study, or those about all studies, by the programs that figures.yaml names."""
         name:
             f"publish_{OF}"
         input:
@@ -52,7 +52,7 @@ for OF in PUBLISHED.studies:
 
 
 rule publish_leaderboard:
-    """The numbers of each model in files of its own, as lm-evaluation-harness and every_eval_ever have them."""
+    """The numbers of each model, in the forms of lm-evaluation-harness and every_eval_ever."""
     input:
         metrics=JOBS.metrics,
     output:
@@ -100,7 +100,7 @@ rule publish_page:
 
 # No output: Snakemake would remove it if the record could not be written. The rule runs whenever it is asked for.
 rule record:
-    """The runs and numbers of the study join the record, to be kept with the project (scripts/publish/record.py)."""
+    """Add the runs and numbers of the study to the record, which is kept with the project (scripts/publish/record.py)."""
     input:
         rules.publish.input,
         published=rules.publish_page.input.published,

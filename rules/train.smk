@@ -1,15 +1,15 @@
-"""Train: one job a run; and one for runs that share a process: the controls of a study, what asks one model, runs of a tiny one.
-A run that is finished is not trained again; a killed one resumes (scripts/train/run.py).
+"""Train: one job for each run. Some runs share a job: the controls of a study, runs that ask one model, runs of a tiny model.
+A run that is finished is not trained again; a killed run resumes (scripts/train/run.py).
 
 Reads  results/build/<study>/<source>/<dataset>/, and the model's files
-Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
+Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every evaluation split
        results/train/<study>/<run>/history.parquet       loss and accuracy by epoch
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
-       results/train/<study>/<run>/model/                the weights that others begin with: of an MLM or CLM stage instead of
-                                                         predictions, of other runs (`initial:`) beside them
-       results/train/<study>/<batch>.manifest.json       of runs that share a process: which of these files they left
-       results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
-       results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
+       results/train/<study>/<run>/model/                weights from which other runs start. An MLM or CLM stage writes them
+                                                         instead of predictions, other runs (`initial:`) beside predictions
+       results/train/<study>/<batch>.manifest.json       for runs that share a job: the list of the files that they wrote
+       results/train/<study>/<run>/work/                 checkpoint and finished work; they stay (no output of a rule)
+       results/train/kept/<weights>/                     trained weights, if `keep` says so (no output of a rule)
 """
 
 
@@ -21,7 +21,7 @@ rule train:
 
 
 rule train_run:
-    """A run of an experiment: what it learns from, its model and its settings give its name."""
+    """A run of an experiment. Its data, its model and its settings decide its name."""
     input:
         data=lambda wildcards: built(WORK.runs[wildcards.run].dataset),
         model=lambda wildcards: WORK.start_files(WORK.runs[wildcards.run]),
@@ -62,7 +62,7 @@ rule train_run:
 
 # These are separate rules only because their outputs differ; all else is as above.
 use rule train_run as train_model with:
-    """A run that makes a model, with which others begin."""
+    """A run that makes a model, from which other runs start."""
     output:
         result=[f"results/train/{{study}}/{{run}}/{name}" for name in MADE_MODEL],
         history="results/train/{study}/{run}/history.parquet",
@@ -72,7 +72,7 @@ use rule train_run as train_model with:
 
 
 use rule train_run as train_start with:
-    """A measured run with whose weights others begin."""
+    """A measured run whose weights other runs start from."""
     output:
         result=[f"results/train/{{study}}/{{run}}/{name}" for name in ("predictions.parquet", *MADE_MODEL)],
         history="results/train/{study}/{run}/history.parquet",
@@ -82,7 +82,7 @@ use rule train_run as train_start with:
 
 
 use rule train_run as train_batch with:
-    """Runs of one model of a study, one after the other in a process."""
+    """Runs of one model of a study, one after the other in one process."""
     input:
         lambda wildcards: JOBS.read_by_batch(**wildcards),
     output:
@@ -138,7 +138,7 @@ use rule train_controls as train_recorded with:
 
 # These rules have no place in the chain of stages: a user asks for them by name, before a study.
 rule rehearse_files:
-    """Whether every file of the study can be had, and the configurations of its models."""
+    """Check that every file of the study can be fetched, and read the configurations of its models."""
     output:
         files=f"results/rehearse/{WORK.name}.json",
     log:
@@ -155,7 +155,7 @@ rule rehearse_files:
 
 
 rule rehearse:
-    """One step of learning, and a batch of scores, of each kind of run (scripts/train/rehearse.py)."""
+    """One training step, and one batch of scores, for each kind of run (scripts/train/rehearse.py)."""
     input:
         files=f"results/rehearse/{WORK.name}.json",
     log:
