@@ -97,15 +97,14 @@ def archived(file: Path, split: str) -> str:
             raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
         if times > 1:
             raise UserError(
-                f"{file}: has {times} members {member}, and nothing tells which one is meant; "
-                "fetch it again"
+                f"{file}: has {times} members {member}, but only one is expected; fetch it again"
             )
         with archive.open(member) as opened:
             read = opened.read(LARGEST + 1)  # whatever size the archive claims
     if len(read) > LARGEST:
         raise UserError(
-            f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; "
-            "fetch it again"
+            f"{file}: {member} unpacks to more than {LARGEST:,} bytes, far more than DailyDialog "
+            "has; fetch it again"
         )
     return decoded(read, f"{file}: {member}")
 

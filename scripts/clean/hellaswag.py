@@ -105,8 +105,7 @@ def read_text(file: Path) -> pd.DataFrame:
     lines = lines_in(text, str(file))
     if not lines or len(lines) % LINES:
         raise UserError(
-            f"{file}: has {len(lines):,} lines, which are no items of {LINES} lines each; fetch "
-            "the file again"
+            f"{file}: has {len(lines):,} lines, but an item has {LINES} lines; fetch the file again"
         )
     table = pd.DataFrame(np.array(lines, object).reshape(-1, LINES))
     head = table[0].str.partition(": ")
@@ -114,8 +113,8 @@ def read_text(file: Path) -> pd.DataFrame:
     if odd.any():
         first = int(odd.idxmax())
         raise UserError(
-            f"{file}: line {first * LINES + 1}: `activity: context` and the number of an ending (0 "
-            f"to {PLACES - 1}) are wanted; mend it, or fetch the file again"
+            f"{file}: line {first * LINES + 1}: must have `activity: context` and the number of an "
+            f"ending (0 to {PLACES - 1}); mend it, or fetch the file again"
         )
     return pd.DataFrame(
         {
@@ -136,7 +135,7 @@ def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.D
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():
         raise UserError(
-            f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; "
+            f"{file}: item {int(odd.idxmax()) + 1} must have {PLACES} endings, one of them right; "
             "mend it, or fetch the file again"
         )
     rows = items.assign(item_id=[f"{split}:{number}" for number in range(len(items))]).explode(

@@ -139,7 +139,7 @@ class Videos:
                 if ended:
                     return None
                 raise UserError(
-                    f"{self.name}: broken JSON, or the file ends too early, behind "
+                    f"{self.name}: broken JSON, or the file ends too early, after "
                     f"{self.here()}: neither another video nor the closing }} follows; "
                     "fetch it again"
                 )
@@ -148,7 +148,7 @@ class Videos:
             key.encode("utf-8")  # fails for half of a surrogate pair
         except ValueError as error:
             raise UserError(
-                f"{self.name}: the video id behind {self.here()} cannot be read "
+                f"{self.name}: the video id after {self.here()} cannot be read "
                 f"({cut(str(error))}); fetch it again"
             ) from None
         self.at = found.end()
@@ -315,9 +315,9 @@ def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
             batch = connection.recv()
         except (EOFError, OSError):  # before it sends a batch, or in the middle of one
             raise UserError(
-                f"{file}: the process that reads it was ended from outside, most often "
-                "for want of memory; give the job more of it (mem_mb), then give the "
-                "same command again"
+                f"{file}: the process that reads it was killed, most often because memory "
+                "ran out; give the job more memory (mem_mb), then give the same command "
+                "again"
             ) from None
         if isinstance(batch, Exception):
             raise batch

@@ -95,8 +95,8 @@ def check_made(files: Iterable[Path]) -> None:
         for place, sha256 in hashes.items():
             if not place.is_file() or sha256_of(place) != sha256:
                 raise UserError(
-                    f"{place}: is not as its rule left it (its sha256 is not that in {told_by}); "
-                    f"remove {file}, and the same command makes it again"
+                    f"{place}: has changed since its rule wrote it (its sha256 is not the one in "
+                    f"{told_by}); remove {file}, and the same command makes it again"
                 )
 
 

@@ -32,7 +32,7 @@ def beside(text: str) -> dict[str, Beside]:
         }
     except (KeyError, TypeError) as error:
         raise argparse.ArgumentTypeError(
-            f"{text[:80]!r} is no JSON of sources with {', '.join(Beside._fields)} ({error})"
+            f"{text[:80]!r} is not JSON of sources with {', '.join(Beside._fields)} ({error})"
         ) from None
     return sources
 
@@ -40,7 +40,7 @@ def beside(text: str) -> dict[str, Beside]:
 def source_beside(given: argparse.Namespace, name: str) -> Beside:
     """The source of this name. Raises UserError where --beside has no such source."""
     if name not in given.beside:
-        raise UserError(f"--beside: names no {name}, which the dataset is built from; add it")
+        raise UserError(f"--beside: the source {name} is missing; the dataset needs it, so add it")
     return given.beside[name]
 
 

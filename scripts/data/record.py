@@ -43,7 +43,7 @@ RUNS, SCORES, HISTORIES, METRICS = (
     "history.parquet",
     "metrics.parquet",
 )
-AGAIN = "take it from git again"
+AGAIN = "restore it with git"
 SCORE_SCHEMA = pa.schema(
     [
         ("run", pa.string()),
@@ -85,7 +85,7 @@ def read_runs(folder: Path) -> dict[str, dict]:
         facts = line.get("run") if isinstance(line, dict) else None
         name = facts.get("run") if isinstance(facts, dict) else None
         if not is_name(name) or not isinstance(line.get("paradigm"), str):
-            raise UserError(f"{file}: line {number}: {shown(line)} is no run; {AGAIN}")
+            raise UserError(f"{file}: line {number}: {shown(line)} is not a run; {AGAIN}")
         found[name] = line
     return found
 
@@ -144,7 +144,8 @@ def scored_rows(
         examples = read_table(data / f"{split}.parquet", wanted).to_pandas()
         if list(examples[wanted[0]]) != list(part["example_id"]):
             raise UserError(
-                f"{run}: its predictions on {split} are not of the examples in {data}; run it again"
+                f"{run}: its predictions on {split} belong to other examples than those in {data}; "
+                "run it again"
             )
         flat = pc.list_flatten(predictions["score"].take(pa.array(part.index))).to_numpy()
         scores = flat.reshape(len(part), -1)
@@ -169,8 +170,8 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
         width = len(scores) // max(len(table), 1)
         if not width or width * len(table) != len(scores):
             raise UserError(
-                f"{row['run']}: has {len(scores)} scores of {row['split']} on record, which has "
-                f"{len(table)} examples; {AGAIN}"
+                f"{row['run']}: the record has {len(scores)} scores of {row['split']}, but this "
+                f"split has {len(table)} examples; {AGAIN}"
             )
         for selection in row["selections"]:
             parts.append(

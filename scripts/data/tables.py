@@ -220,7 +220,7 @@ def write_table(table: pa.Table, path: Path, schema: pa.Schema, provenance: dict
 def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Iterator[None]:
     """Turn every error of pyarrow about a missing or broken Parquet file into a UserError."""
     if path.is_dir():
-        raise UserError(f"{path}: is a folder where a file is meant; name a Parquet file")
+        raise UserError(f"{path}: is a folder, not a file; name a Parquet file")
     try:
         yield
     except FileNotFoundError:
@@ -229,7 +229,7 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
         ) from None
     except MemoryError:
         raise UserError(
-            f"{path}: asks for more memory than there is, so it is broken or too large; {remedy}"
+            f"{path}: needs more memory than there is, so it is damaged or too large; {remedy}"
         ) from None
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         # permission, a full disk: no fault of the file
@@ -254,8 +254,8 @@ def provenance_of(path: Path) -> dict:
         provenance = None
     if not isinstance(provenance, dict):
         raise UserError(
-            f"{path}: what its metadata says of where it comes from is no JSON object; remove it "
-            "and run again"
+            f"{path}: its metadata about its origin is not a JSON object; remove the file and run "
+            "again"
         )
     return provenance
 
@@ -294,7 +294,7 @@ def check_columns(
         )
     if twice := [name for name in wanted if present.count(name) > 1]:
         raise UserError(
-            f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one "
+            f"{path}: the column {cut(twice[0])} occurs {present.count(twice[0])} times; keep one "
             "of them"
         )
     for name in wanted:

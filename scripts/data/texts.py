@@ -36,7 +36,7 @@ def text_of(
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; {missing}") from None
     except IsADirectoryError:
-        raise UserError(f"{file}: is a folder where a file is meant; {missing}") from None
+        raise UserError(f"{file}: is a folder, not a file; {missing}") from None
     return decoded(content, str(file), remedy)
 
 
@@ -48,8 +48,8 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
         )
     if (place := content.find(b"\0")) >= 0:
         raise UserError(
-            f"{where}: byte {place} is NUL, which no text has (UTF-16 has them, and damaged "
-            f"files); save it as UTF-8, or {remedy}"
+            f"{where}: byte {place} is NUL, so this is UTF-16 or a damaged file; save it as UTF-8, "
+            f"or {remedy}"
         )
     try:
         text = content.decode("utf-8")
@@ -58,7 +58,7 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
             f"{where}: not UTF-8 text at byte {error.start}; save it as UTF-8, or {remedy}"
         ) from None
     if text.startswith("\ufeff"):
-        log.info("%s: 1 byte order mark at its start is left out", where)
+        log.info("%s: ignores the byte order mark at its start", where)
     return text.removeprefix("\ufeff")
 
 
@@ -108,8 +108,8 @@ def json_of(
         for escape in HALF.finditer(text):
             if escape[1]:
                 raise UserError(
-                    f"{where}: half of a surrogate pair ({escape[0]}), which is no text, at "
-                    f"{place(escape.start())}; mend it, or {remedy}"
+                    f"{where}: invalid Unicode at {place(escape.start())} ({escape[0]}, half of a "
+                    f"surrogate pair); mend it, or {remedy}"
                 )
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
@@ -151,8 +151,8 @@ def csv_of(
                 header = cells
             elif len(cells) != len(header):
                 raise UserError(
-                    f"{file}: line {reader.line_num} ends a record of {len(cells)} cells, but the "
-                    f"header has {len(header)}; mend it, or {remedy}"
+                    f"{file}: the record that ends in line {reader.line_num} has {len(cells)} "
+                    f"cells, but the header has {len(header)}; mend it, or {remedy}"
                 )
             else:
                 rows.append(cells)
@@ -166,7 +166,7 @@ def csv_of(
     for name in columns:
         if header.count(name) != 1:
             raise UserError(
-                f"{file}: column {name} {'stands twice' if name in header else 'is missing'}; "
+                f"{file}: column {name} {'occurs twice' if name in header else 'is missing'}; "
                 f"the columns are {', '.join(columns)}: mend it, or {remedy}"
             )
     return pd.DataFrame(rows, columns=header, dtype=object)[columns]

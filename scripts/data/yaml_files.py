@@ -33,8 +33,8 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
                     line = key.start_mark.line + 1
                     if key.value in lines:
                         raise UserError(
-                            f"{file}: line {line}: the key {cut(key.value)} stands in line "
-                            f"{lines[key.value]} of the same mapping, too; remove one of the two, "
+                            f"{file}: line {line}: the key {cut(key.value)} is already in line "
+                            f"{lines[key.value]} of the same mapping; remove one of the two, "
                             "or give it another name"
                         )
                     lines[key.value] = line
@@ -61,8 +61,8 @@ def read_yaml(file: Path):
         refuse_doubled_keys(root, file)
         if root and count_values(root, {}) > MOST:
             raise UserError(
-                f"{file}: holds itself or more than {MOST:,} values, each alias (*name) written "
-                "out; take the aliases away"
+                f"{file}: refers to itself, or has more than {MOST:,} values with each alias "
+                "(*name) written out; remove the aliases"
             )
         return None if root is None else loader.construct_document(root)
     except OSError as error:
@@ -74,7 +74,7 @@ def read_yaml(file: Path):
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
         raise UserError(
-            f"{file}: is no YAML{where} "
+            f"{file}: is not valid YAML{where} "
             f"({getattr(error, 'problem', None) or type(error).__name__}); correct it there"
         ) from None
 
@@ -83,11 +83,11 @@ def entries_of(file: Path) -> dict[str, dict]:
     """The entries of a file of resources/, by name. Raises UserError for a file of another form."""
     entries = read_yaml(file)
     if not isinstance(entries, dict):
-        raise UserError(f"{file}: holds no names with their entries; correct it there")
+        raise UserError(f"{file}: must be a mapping of names to entries; correct it there")
     for name, entry in entries.items():
         if not isinstance(name, str) or not isinstance(entry, dict):
             raise UserError(
-                f"{file}: {cut(str(name))} is no name with an entry of keys and values; correct it "
-                "there"
+                f"{file}: {cut(str(name))} must be a name, and its entry a mapping of keys to "
+                "values; correct it there"
             )
     return entries

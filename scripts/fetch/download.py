@@ -194,8 +194,8 @@ def _bring(
                     else f"{int(str(error)):,} bytes, with none declared in {pin}"
                 )
                 raise UserError(
-                    f"{name} from {place} is more than {bound}: it was stopped and "
-                    "removed; get the right file into the mirror, or, if the change "
+                    f"{name} from {place} is more than {bound}: the download was stopped "
+                    "and removed; get the right file into the mirror, or, if the change "
                     "is meant, declare its bytes there"
                 ) from error
     raise NoFile(
@@ -219,8 +219,8 @@ def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None
         )
     if sha256 is None:
         log.info(
-            "%s: sha256 %s; nobody has published one to compare with, so it is taken as it "
-            "is: pin it in %s",
+            "%s: sha256 %s; nobody has published a hash, so the file cannot be checked: pin "
+            "this hash in %s",
             name,
             found,
             pin,

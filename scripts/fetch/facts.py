@@ -65,7 +65,7 @@ def parse_header(begun: bytes) -> dict[str, tuple[list[int], int]]:
         if len(shape) > DIMENSIONS or not all(
             type(number) is int and 0 <= number < 2**63 for number in numbers
         ):
-            raise ValueError(f"{cut(name)} has a shape or a place that is none")
+            raise ValueError(f"{cut(name)} has an invalid shape or place")
     return tensors
 
 
@@ -104,8 +104,8 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
         ) from error
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
         raise UserError(
-            f"{called} is no whole safetensors ({cut(str(error))}); get the right "
-            "file, or take another model"
+            f"{called} is not a complete safetensors file ({cut(str(error))}); get the "
+            "right file, or take another model"
         ) from None
 
 
@@ -119,7 +119,7 @@ def fills_masks(name: str, config, names: set[str]) -> bool:
             network = AutoModelForMaskedLM.from_config(config)
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise WrongFiles(
-            f"{name}: transformers makes no network of {CONFIG} ({short(error)}); {INSTEAD}"
+            f"{name}: transformers cannot build a network from {CONFIG} ({short(error)}); {INSTEAD}"
         ) from error
     renamed = {
         key.replace("LayerNorm.gamma", "LayerNorm.weight").replace(

@@ -162,18 +162,14 @@ class Hub(Origin):
             seconds = HEADERS + (declared or most) / SLOWEST
             cached = Path(self._load(file, seconds, tqdm_class=bar))
             if about.is_cached and not is_whole(cached, sha256):
-                log.info(
-                    "%s: %s, in the cache, is not the file that it must be; fetching it anew",
-                    called,
-                    cached,
-                )
+                log.info("%s: the cache holds a wrong file, %s; fetching it again", called, cached)
                 cached = Path(self._load(file, seconds, tqdm_class=bar, force_download=True))
         except UserError:
             raise
         except TooLarge as error:
             raise UserError(
-                f"{called}: {endpoint()} sends more than the {int(str(error)):,} bytes "
-                "that it declared or that are taken here: it was stopped and removed; "
+                f"{called}: {endpoint()} sends more than {int(str(error)):,} bytes, the size "
+                "that it declared or the limit here: the download was stopped and removed; "
                 "take another endpoint or model"
             ) from error
         except Exception as error:  # several kinds, which differ between versions
@@ -183,8 +179,8 @@ class Hub(Origin):
             raise self._refusal(called, error, cached) from error
         if sha256 is None and not is_whole(cached, None):
             raise UserError(
-                f"{called}: what {endpoint()} sends is not what the hub names by its "
-                "hash: try again, or take another endpoint"
+                f"{called}: the file from {endpoint()} does not have the hash that the hub "
+                "names: try again, or take another endpoint"
             )
         commit = cached.parent.name
         if self.entry["revision"] != commit:
@@ -205,9 +201,9 @@ class Hub(Origin):
         hub, revision, place = self.where, self.entry["revision"], endpoint()
         if damaged:
             return UserError(
-                f"{called}: {damaged}, in the cache, is not the file that it must be, "
-                f"and {place} gives no other ({type(error).__name__}): remove it "
-                "there, or fetch again where there is a network"
+                f"{called}: the cache holds a wrong file, {damaged}, and {place} gives no "
+                f"other ({type(error).__name__}): remove it from the cache, or fetch again "
+                "where there is a network"
             )
         token = "give your token (`hf auth login`, or HF_TOKEN)"
         status = getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)

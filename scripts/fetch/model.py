@@ -62,7 +62,7 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
         ) from None
     except UnicodeDecodeError as error:
         raise UserError(
-            f"{words}: is no UTF-8 at byte {error.start}; the entry's vocabulary names a list of "
+            f"{words}: is not UTF-8 at byte {error.start}; the entry's vocabulary names a list of "
             "words, one a line"
         ) from None
     characters = [
@@ -121,7 +121,7 @@ def released_pieces(
         return T5Tokenizer.from_pretrained(named.parent).backend_tokenizer
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise UserError(
-            f"{name}: {wanted['file']} is no SentencePiece model of T5 "
+            f"{name}: {wanted['file']} is not a SentencePiece model of T5 "
             f"({short(error)}); get the right file"
         ) from error
 

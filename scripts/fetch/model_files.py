@@ -134,23 +134,23 @@ def read_config(name: str, where: str, content: dict):
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
         remedy = f"did you mean {near[0]}?" if near else "take another model"
         raise WrongFiles(
-            f"{name}: {where} has model_type {str(kind)[:100]}, which is no "
-            f"configuration that transformers knows; {remedy}"
+            f"{name}: {where} has model_type {str(kind)[:100]}, which transformers does "
+            f"not know; {remedy}"
         )
     check_bounds(name, where, content)
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise WrongFiles(
-            f"{name}: {where} is no configuration that transformers knows "
+            f"{name}: {where} is not a configuration that transformers knows "
             f"({short(error)}); correct it"
         ) from error
     for key in (*NUMBERS, *MORE_NUMBERS):
         value = number_of(config, key)
         if not (1 <= value <= HIGHEST if type(value) is int else key in MORE_NUMBERS):
             raise WrongFiles(
-                f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of "
-                "text, or none that can be built; take another model"
+                f"{name}: {where} has {key} {str(value)[:100]}, so it is not a model of "
+                "text, or cannot be built; take another model"
             )
     return config
 
@@ -163,8 +163,8 @@ def transformers_config(name: str, content: dict):
     if quantised := content.get("quantization_config") or content.get("quantization"):
         raise WrongFiles(
             f"{name}: {CONFIG} says that its weights are quantised "
-            f"({cut(str(quantised))}), which only a library of their own reads: take "
-            "the model that they were made from (`base_model` on its page)"
+            f"({cut(str(quantised))}), and only a special library reads such weights: take "
+            "the model from which they were made (`base_model` on its page)"
         )
     if inside := [key for key in OF_OTHER_MEDIA if key in content]:
         raise WrongFiles(
@@ -204,16 +204,16 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
                     ):
                         raise WrongFiles(
                             f"{name}: {key[:100]} in {file} is of type {kind[:20]}, "
-                            "so the weights are quantised, which only a library of "
-                            "their own reads: take the model that they were made "
-                            "from (`base_model` on its page)"
+                            "so the weights are quantised, and only a special library "
+                            "reads such weights: take the model from which they were "
+                            "made (`base_model` on its page)"
                         )
         except (
             SafetensorError,
             OSError,
         ) as error:  # header too short or long, types and sizes that do not add up to the file
             raise WrongFiles(
-                f"{name}: {file} is no whole safetensors ({short(error)}); {INSTEAD}"
+                f"{name}: {file} is not a complete safetensors file ({short(error)}); {INSTEAD}"
             ) from error
     return shapes
 
@@ -224,7 +224,7 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
         named = read_object(name, INDEX, files[INDEX])["weight_map"]
         if lost := sorted(set(named) - set(shapes)):
             raise WrongFiles(
-                f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but that "
+                f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but this file "
                 f"has no such tensor; {INSTEAD}"
             )
 
@@ -278,18 +278,18 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
         )
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise WrongFiles(
-            f"{name}: transformers makes no network of {CONFIG} and the names of the "
-            f"weights ({short(error)}); {INSTEAD}"
+            f"{name}: transformers cannot build a network from {CONFIG} and the names of "
+            f"the weights ({short(error)}); {INSTEAD}"
         ) from error
     for key, there, promised in sorted(report["mismatched_keys"]):
         raise WrongFiles(
-            f"{name}: {key[:100]} is {list(there)} numbers in the weights, but "
+            f"{name}: {key[:100]} has the shape {list(there)} in the weights, but "
             f"{list(promised)} by {CONFIG}; {INSTEAD}"
         )
         # a fresh head has a new pooler
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise WrongFiles(
-            f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, "
+            f"{name}: {len(lost)} weights that {CONFIG} names are missing, "
             f"{lost[0][:100]} first; {INSTEAD}"
         )
 

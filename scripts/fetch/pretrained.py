@@ -95,7 +95,7 @@ def origin_of(
         return Folder(name, entry | {"folder": str(folder.resolve())}, pin, partial, None)
     except (OSError, ValueError) as error:  # a name that is too long, or no name
         raise UserError(
-            f"{name}: folder {cut(str(folder), 200)} cannot be one "
+            f"{name}: folder {cut(str(folder), 200)} is not a valid path "
             f"({cut(str(error))}); correct it in {pin}"
         ) from None
 
@@ -135,7 +135,7 @@ def find_tokenizer(origin: Origin) -> list[str]:
         raise UserError(
             f"{origin.name}: {origin.where} has no tokenizer ({TOKENIZER}, or "
             f"{', '.join(' with '.join(names) for names in OLDER_TOKENIZERS)}; a chat "
-            "template is none): take a model that has one, or put the files into a "
+            "template is not enough): take a model that has one, or put the files into a "
             "folder with the tokenizer that it was trained with and write `folder: "
             "FOLDER` in its entry"
         ) from None
@@ -248,16 +248,16 @@ def write_tokenizer(
         ]
     if different:
         raise WrongFiles(
-            f"{origin.name}: has no {TOKENIZER}, and what transformers makes of "
-            f"{different[0]} cuts words otherwise than SentencePiece does: write a "
-            f"{TOKENIZER} that does not, put the weights beside it and write `folder: "
-            "FOLDER` in its entry"
+            f"{origin.name}: has no {TOKENIZER}, and the one that transformers makes from "
+            f"{different[0]} cuts words otherwise than SentencePiece: write a {TOKENIZER} "
+            "that cuts them as SentencePiece does, put the weights beside it and write "
+            "`folder: FOLDER` in its entry"
         )
     # transformers makes an empty tokenizer from files that it does not know
     if 2 * len(tokenizer) < config.vocab_size:
         raise WrongFiles(
-            f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) "
-            f"transformers reads {len(tokenizer):,} tokens, but the model has "
+            f"{origin.name}: has no {TOKENIZER}. transformers reads {len(tokenizer):,} "
+            f"tokens from its tokenizer ({named}), but the model has "
             f"{config.vocab_size:,}; {INSTEAD}"
         )
     log.info("%s: has no %s: written from %s", origin.name, TOKENIZER, named)

@@ -48,12 +48,11 @@ def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
     names = [PurePosixPath(path).name for path in paths]
     if odd := {"", ".."}.intersection(names):
         raise UserError(
-            f"{where}: a file or a member is called {sorted(odd)[0]!r}, which is no "
-            "name; correct it"
+            f"{where}: {sorted(odd)[0]!r} is not a valid name of a file or a member; correct it"
         )
     if twice := [file for file in names if names.count(file) > 1]:
         raise UserError(
-            f"{where}: two downloads or members are a file {twice[0]}; their names must differ"
+            f"{where}: two downloads or members have the name {twice[0]}; give each its own name"
         )
     return items
 
@@ -119,7 +118,7 @@ def open_archive(
                 write(read_member(archive, member, broken), target, what, 0, facts["bytes"], most)
             except TooLarge:
                 raise UserError(
-                    f"{what} opens to more than the {most:,} bytes that {pin} "
+                    f"{what} unpacks to more than the {most:,} bytes that {pin} "
                     "declares; get the right archive, or, if the change is meant, "
                     "correct bytes there"
                 ) from None

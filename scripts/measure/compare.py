@@ -111,7 +111,9 @@ def print_pairs(pairs: pd.DataFrame) -> None:
     head = f"{'A %':>38}{'B %':>8}{'A - B':>8}{'95 % interval':>18}{'p':>8}{'n':>9}"
     if not lines["told"].any():
         where = lines["place"][0]
-        raise UserError(f"{where}: one group allows no interval; measure on a larger split")
+        raise UserError(
+            f"{where}: has one group, and an interval needs two; measure on a larger split"
+        )
     for place, texts in lines.groupby("place", sort=False)["text"]:
         print(place, head, *texts, sep="\n", end="\n\n")
 

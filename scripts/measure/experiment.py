@@ -88,11 +88,11 @@ def read_examples(
     if rows["example_id"].duplicated().any():
         raise UserError(
             f"{file}: the example "
-            f"{cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} stands twice; "
+            f"{cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} occurs twice; "
             "build the dataset again"
         )
     if not rows["label"].between(0, labels - 1).all():
-        raise UserError(f"{file}: a label is none of 0 to {labels - 1}; build the dataset again")
+        raise UserError(f"{file}: a label is not one of 0 to {labels - 1}; build the dataset again")
     return rows
 
 
@@ -125,8 +125,8 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     ids = pd.Index(table["example_id"].to_pandas())
     if len(ids) != len(example_ids) or set(ids) != set(example_ids):
         raise UserError(
-            f"{run.folder}: its predictions on {split} are not of the {what} that were built; run "
-            "it again"
+            f"{run.folder}: its predictions on {split} belong to other {what} than the dataset's; "
+            "run it again"
         )
     return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 

@@ -54,7 +54,7 @@ def csv_rows(file: Path) -> pd.DataFrame:
     try:
         header = next(csv.reader(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)), [])
     except csv.Error as error:
-        raise UserError(f"{file}: its first line is no header ({error}); {REMEDY}") from None
+        raise UserError(f"{file}: its first line is not a header ({error}); {REMEDY}") from None
     if not header:
         raise UserError(f"{file}: its first line is empty; begin with the header, and {REMEDY}")
     table = csv_of(file, header, REMEDY, REMEDY).apply(
@@ -73,8 +73,8 @@ def json_rows(file: Path) -> pd.DataFrame:
         scores = value.get("scores", {}) if isinstance(value, dict) else None
         if not isinstance(scores, dict):
             raise UserError(
-                f'{file}: line {number} is no object like {{"example_id": …, "label": …}}, or its '
-                "scores are none; mend it"
+                f'{file}: line {number} is not an object like {{"example_id": …, "label": …}}, or '
+                "its scores are invalid; mend it"
             )
         rows.append(scores | value)
         places.append(f"line {number}")
@@ -111,15 +111,17 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
         rows,
         ~texts,
         file,
-        lambda at: f"its example_id is {shown(ids.iloc[at])}; write that of an example of {where}",
+        lambda at: (
+            f"its example_id is {shown(ids.iloc[at])}; write the id of an example of {where}"
+        ),
     )
     refuse(
         rows,
         ~ids.isin(set(examples)).to_numpy(),
         file,
         lambda at: (
-            f"{where} has no example {cut(ids.iloc[at])}; take the row out, or name the split that "
-            "it is of"
+            f"{where} has no example {cut(ids.iloc[at])}; remove the row, or name the split of its "
+            "example"
         ),
     )
     refuse(
@@ -127,16 +129,16 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
         ids.duplicated().to_numpy(),
         file,
         lambda at: (
-            f"example {cut(ids.iloc[at])} stands in {rows.index[ids.eq(ids.iloc[at]).argmax()]} "
-            "too; keep one of them"
+            f"example {cut(ids.iloc[at])} is already in "
+            f"{rows.index[ids.eq(ids.iloc[at]).argmax()]}; keep one of them"
         ),
     )
     row = pd.Index(ids).get_indexer(examples)
     if (row < 0).any():
         raise UserError(
-            f"{file}: has {len(rows)} rows, and none is of the example "
-            f"{cut(examples.iloc[int(np.argmax(row < 0))])} ({(row < 0).sum()} of {len(row)} in "
-            f"{where} have none); give a prediction for each"
+            f"{file}: none of its {len(rows)} rows is for the example "
+            f"{cut(examples.iloc[int(np.argmax(row < 0))])} ({(row < 0).sum()} of {len(row)} "
+            f"examples of {where} have no row); give a prediction for each"
         )
     return row
 
@@ -155,7 +157,7 @@ def scores_of(
             rows,
             ~chosen.isin(labels).to_numpy(),
             file,
-            lambda at: f"label {shown(chosen.iloc[at])} is none of {', '.join(labels)}",
+            lambda at: f"label {shown(chosen.iloc[at])} is not one of {', '.join(labels)}",
         )
         return np.eye(len(labels))[pd.Index(labels).get_indexer(chosen)], labels
     scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
@@ -197,9 +199,9 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
     if lost.any():
         at = int(np.argmax(lost))
         raise UserError(
-            f"{file}: the scores of {cut(ids.iloc[at])} differ from each "
-            f"other{' or from those beside it' * (rivals is not None)} by less than 32 bits tell; "
-            "give log-probabilities, or scores further apart"
+            f"{file}: the scores of {cut(ids.iloc[at])} are so close to each "
+            f"other{' or to those beside it' * (rivals is not None)} that 32 bits cannot hold the "
+            "difference; give log-probabilities, or scores with larger differences"
         )
 
 
@@ -309,16 +311,14 @@ def system_folder(file: Path, name: str, study: str) -> Path:
     place = file.parent
     if name == HUMAN:
         raise UserError(
-            f"--name {HUMAN}: is the name of people (docs/people.md); give the system another"
+            f"--name {HUMAN}: this name is kept for people's answers (docs/people.md); give another"
         )
     if not re.fullmatch(NAME, name):
-        raise UserError(
-            f"--name {cut(name)}: is no name for a system; use letters, digits, _, - and ."
-        )
+        raise UserError(f"--name {cut(name)}: is not a valid name; use letters, digits, _, - and .")
     if place.parts[-4:-2] != ("build", study):
         raise UserError(
-            f"--dataset {file.parent}: what joins the scorecard must be of a dataset in "
-            f"results/build/{study}/; name its folder there, or leave --name out"
+            f"--dataset {file.parent}: with --name, the dataset must be in results/build/{study}/; "
+            "name its folder there, or leave --name out"
         )
     return place.parents[3] / "external" / study / place.parent.name / place.name / file.stem / name
 
@@ -357,8 +357,8 @@ def score_predictions(
     file = split_file(given.dataset.resolve(), given.split)
     if given.name and len(given.predictions) > 1:
         raise UserError(
-            f"--name {cut(given.name)}: {len(given.predictions)} files are given, and a system is "
-            "of one; name one file"
+            f"--name {cut(given.name)}: {len(given.predictions)} files are given, but a name "
+            "stands for one file; give one file"
         )
     for predictions in given.predictions:
         with tempfile.TemporaryDirectory() as place:
@@ -391,7 +391,7 @@ def external_systems(
             file = build / facts["source"] / facts["dataset"] / f"{split}.parquet"
             if answered.digest(file) != digest:
                 raise UserError(
-                    f"{folder}: its predictions are not of {file} as it is now; give them anew "
+                    f"{folder}: {file} has changed since these predictions; give them again "
                     f"(python -m scripts.studies.{answered.study}.evaluate --predictions FILE "
                     f"--name {facts['model']} …), or remove the folder"
                 )

@@ -35,14 +35,14 @@ def row_of(line: Any, where: str) -> dict:
         lists = [json.loads(row[name]) for name in ("options", "labels", "members")]
     except (KeyError, TypeError, ValueError, LookupError):
         raise UserError(
-            f"{where}: is no answer to a task that `snakemake harness` wrote; name the samples of "
-            "one"
+            f"{where}: is not an answer to a task of `snakemake harness`; name the samples of such "
+            "a task"
         ) from None
     refuse_other_doc(doc, known, where)
     if row["question"] not in str(sent):
         raise UserError(
-            f"{where}: the harness asked {shown(sent)}, which the task has not; run it as it was "
-            "written"
+            f"{where}: the harness asked {shown(sent)}, which is not in the task; run the task as "
+            "it was written"
         )
     if not isinstance(text, str):
         raise UserError(f"{where}: resps is {shown(line['resps'])}, not one text; {REMEDY}")
@@ -61,8 +61,8 @@ def answered_rows(file: Path) -> pd.DataFrame:
     if rows["place"].duplicated().any():
         question = rows.loc[rows["place"].duplicated(), "question"].iloc[0]
         raise UserError(
-            f"{file}: the question {shown(cut(question))} has two answers, so the file is of two "
-            "runs; give that of one model"
+            f"{file}: the question {shown(cut(question))} has two answers, so the file holds two "
+            "runs; give the file of one model"
         )
     if not rows["answer"].str.strip().any():
         raise UserError(f"{file}: every answer is empty; look at the server's log")

@@ -54,7 +54,7 @@ def kind_of_samples(file: Path) -> str | None:
 def refuse_other_doc(doc: dict, known: str, where: str) -> None:
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     if hashlib.sha256(written.encode()).hexdigest() != known:
-        raise UserError(f"{where}: its doc is not the one that doc_hash is of; {REMEDY}")
+        raise UserError(f"{where}: its doc does not have the hash doc_hash; {REMEDY}")
 
 
 def row_of(line: Any, where: str) -> dict:
@@ -69,13 +69,14 @@ def row_of(line: Any, where: str) -> dict:
         row = {"study": None}
     if not all(isinstance(value, str) for name, value in row.items() if value or name != "domain"):
         raise UserError(
-            f"{where}: is no row of a task that `snakemake harness` wrote; name the samples of one"
+            f"{where}: is not a row of a task of `snakemake harness`; name the samples of such a "
+            "task"
         )
     refuse_other_doc(doc, known, where)
     if text != row["text"] or row["context"].strip() not in str(context):
         raise UserError(
-            f"{where}: the harness asked {shown(context)} and {shown(text)}, which the "
-            "task has not; run it as it was written"
+            f"{where}: the harness asked {shown(context)} and {shown(text)}, which are not in "
+            "the task; run the task as it was written"
         )
     try:
         ((answer, _),) = line["resps"][0]
@@ -119,8 +120,8 @@ def sampled_rows(file: Path) -> pd.DataFrame:
     if twice.any():
         at = rows[twice].iloc[0]
         raise UserError(
-            f"{at['place']}: its row stands above with another log-likelihood, so the file is of "
-            "two runs; give that of one model"
+            f"{at['place']}: its row is already above with another log-likelihood, so the file "
+            "holds two runs; give the file of one model"
         )
     if rows["likelihood"].nunique() == 1 < len(rows):
         raise UserError(
@@ -140,15 +141,15 @@ def check_task(rows: pd.DataFrame, answered: Answered, split_file: Path, file: P
         ("split", split_file.stem, f"give --split {found['split']}"),
     ):
         if found[name] != wanted:
-            raise UserError(f"{file}: is of the {name} {cut(found[name])}, not {wanted}; {remedy}")
+            raise UserError(f"{file}: has the {name} {cut(found[name])}, not {wanted}; {remedy}")
     builds = rows.loc[rows["part"] != "", ["part", "data"]].drop_duplicates()
     for part, data in builds.itertuples(index=False):
         if not is_name(part):
-            raise UserError(f"{file}: part {shown(part)} is no name of a split; {REMEDY}")
+            raise UserError(f"{file}: part {shown(part)} is not the name of a split; {REMEDY}")
         place = split_file.with_name(f"{part}.parquet")
         if answered.digest(place) != data:
             raise UserError(
-                f"{file}: its rows are not of {place} as it is now; write the tasks and run the "
+                f"{file}: {place} has changed since these rows; write the tasks and run the "
                 "harness again"
             )
 
@@ -179,9 +180,9 @@ def table_of(rows: pd.DataFrame, place: Path, example: str, file: Path) -> pd.Da
     if (lost := table.isna().to_numpy()).any():
         row, column = np.argwhere(lost)[0]
         raise UserError(
-            f"{file}: {lost.sum()} of {lost.size} rows of {place.stem} are missing, or those of "
-            f"their domain: the first is {table.columns[column]} of {cut(table.index[row])}; run "
-            "the task without --limit"
+            f"{file}: {lost.sum()} of {lost.size} rows of {place.stem} (or of their domain) are "
+            f"missing: the first is {table.columns[column]} of {cut(table.index[row])}; run the "
+            "task without --limit"
         )
     return table.assign(**{"": examples})
 
@@ -239,17 +240,17 @@ def results_of(file: Path) -> dict:
     named = file.with_name(f"results_{date[1]}.json") if date else file
     found = [named] if date and named.exists() else sorted(file.parent.glob("results_*.json"))
     if not found:
-        log.warning("warning: %s: no results_*.json beside it tells which model answered", file)
+        log.warning("warning: %s: the model is not known without a results_*.json beside it", file)
         return {}
     if len(found) > 1:
         raise UserError(
-            f"{file}: {len(found)} files results_*.json are beside it, and none has its date, so "
-            "its model is not known; keep that of its run"
+            f"{file}: {len(found)} files results_*.json are beside it, but none has its date, so "
+            "its model is not known; keep only the file of its run"
         )
     of_harness = json_of(text_of(found[0], REMEDY, REMEDY), str(found[0]), REMEDY)
     config = of_harness.get("config") if isinstance(of_harness, dict) else None
     if not isinstance(config, dict):
-        raise UserError(f"{found[0]}: tells of no run; {REMEDY}")
+        raise UserError(f"{found[0]}: does not describe a run; {REMEDY}")
     if config.get("use_cache"):
         log.warning(
             "warning: %s: was run with --use_cache, which can report one model's answers as "

@@ -67,7 +67,7 @@ class Answers:
         refuse(
             part,
             part.groupby(["person", "unit"])["item"].transform("size") < wanted,
-            "{person} has answered a part of what belongs to item {item}",
+            "{person} has answered only a part of the unit of item {item}",
             "answer the rest on the page, or take those rows out",
         )
         return part if len(part) else None

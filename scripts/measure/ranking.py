@@ -30,9 +30,9 @@ def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
         odd = right[~right.isin(ACCURACY) | (right != right.mode()[0]) | (right == count)].index[0]
         name = options.loc[options["instance"] == odd, "instance_id"].iloc[0]
         raise UserError(
-            f"{where}: instance {name} has {right[odd]} right options of {count[odd]}; in one "
-            "split each has one right option, or each has two, and all have wrong ones: build the "
-            "dataset again"
+            f"{where}: instance {name} has {right[odd]} right options of {count[odd]}. In a split "
+            "every instance needs one right option, or every one two, and a wrong option: build "
+            "the dataset again"
         )
     return options
 

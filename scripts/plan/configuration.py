@@ -80,8 +80,8 @@ class _Resolver:
         runs = math.prod(map(len, [*levels.values(), models, seeds]))
         if runs > MOST_RUNS:
             raise UserError(
-                f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer "
-                "levels, models or seeds"
+                f"{where}: asks for {runs:,} runs, and at most {MOST_RUNS:,} are allowed; name "
+                "fewer levels, models or seeds"
             )
 
     def made_by(self, model: str, where: str) -> str | None:
@@ -97,7 +97,7 @@ class _Resolver:
             )
         if model in self.making:
             raise UserError(
-                f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
+                f"configuration: experiments.{name} makes {model}, so it cannot start from it; "
                 f"write `models: [{base}]`"
             )
         self.making.append(model)
@@ -136,7 +136,7 @@ class _Resolver:
         models = self.probed if experiment["models"] == PROBED else experiment["models"]
         if experiment["models"] == PROBED and not models:
             raise UserError(
-                f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of "
+                f"{where} probes a model, but names none; give `--config model=ORG/NAME` (of "
                 "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
             )
         systems = self.systems(name, models, study, where)
@@ -203,7 +203,7 @@ class _Resolver:
                 )
         if not (chosen := [wording for wording in named if wording in known]):
             raise UserError(
-                f"{where}.wordings: the control {method} has none of {', '.join(named)}; name "
+                f"{where}.wordings: the control {method} has no wording {', '.join(named)}; name "
                 f"{known[0]} as well, or leave {method} out of methods"
             )
         return chosen
@@ -267,8 +267,8 @@ class _Resolver:
         for control in controls if measures else []:
             if CONTROL not in self.entries.model(control, where, "controls"):
                 raise UserError(
-                    f"{where}.controls: {control} is no model of kind control; name it under "
-                    "models, or another one here"
+                    f"{where}.controls: {control} is not a control; name it under models, or name "
+                    "a control here"
                 )
             found.append((control, CONTROL))
         for control in (model for model, method in found if method == CONTROL):
@@ -299,7 +299,7 @@ def check_method(method: str, how: dict, options: dict, where: str) -> None:
     for option, condition in how.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
             raise UserError(
-                f"{where}.methods: {method} serves no data with {option}: "
+                f"{where}.methods: {method} does not work with {option}: "
                 f"{shown(options.get(option))}; name another method there"
             )
 
@@ -347,8 +347,8 @@ def resolve(
         runs = list(resolver.runs_of(name))
         if any(run.method in STAGES for run in runs):
             raise UserError(
-                f"configuration: run names {name}, which makes models and measures nothing; take "
-                "it out of run: it runs where a model that it makes is named"
+                f"configuration: run names {name}, which makes a model and measures nothing; take "
+                "it out of run: it runs if an experiment names this model"
             )
         if runs:  # none where nothing fits, which plan.left_out says
             plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
@@ -361,7 +361,7 @@ def resolve(
             methods.setdefault(f"{one.model}: {one.reason}", []).append(one.method)
         reasons = [f"{', '.join(dict.fromkeys(of))} of {why}" for why, of in methods.items()]
         raise UserError(
-            "configuration: nothing is left to run, since no method that is asked for fits; "
+            "configuration: nothing is left to run, since no method of the experiments fits; "
             + "; ".join(reasons)
         )
     return plan

@@ -61,9 +61,7 @@ class Entries:
             return Known(frozenset({"api", *(["logprobs"] if entry.get("logprobs") else [])}))
         facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
-            raise UserError(
-                f"{where}: nothing tells of what kind the model {name} is; name its methods"
-            )
+            raise UserError(f"{where}: the kind of the model {name} is not known; name its methods")
         if not facts:
             return None
         masked = "mlm" in stages.values() and facts["kind"] == "encoder"

@@ -55,8 +55,8 @@ def _levels(value, schema: dict, key: str, where: str) -> list:
     values = value if isinstance(value, list) else [value]
     if len(values) > MOST_LEVELS:
         raise UserError(
-            f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name "
-            "fewer"
+            f"{where}: {key} has {len(values):,} levels, and at most {MOST_LEVELS:,} are allowed; "
+            "name fewer"
         )
     levels = [check({key: level}, {"properties": {key: schema}}, where)[key] for level in values]
     if not levels:

@@ -70,8 +70,8 @@ def run_to_begin_with(
         there = "; ".join(dict.fromkeys(_as_text(factors, wanted) for factors in candidates))
         raise UserError(
             f"{where}.initial: {experiment} has no run of {_as_text(wanted, list(wanted))} (it has "
-            f"{there}); run it there, or tell which one to begin with: `initial: {{experiment: "
-            f"{experiment}, seed: …}}`"
+            f"{there}); add this run there, or name the run to start from: `initial: "
+            f"{{experiment: {experiment}, seed: …}}`"
         )
     for name in _differing_factors([candidates[place] for place in left]):
         same = [
@@ -84,8 +84,8 @@ def run_to_begin_with(
         differing = _differing_factors([candidates[place] for place in left])
         example = f"{differing[0]}: {json.dumps(candidates[left[0]].get(differing[0]))}"
         raise UserError(
-            f"{where}.initial: {len(left)} runs of {experiment} could be begun with, told apart by "
-            f"{', '.join(differing)}; tell which, as `initial: {{experiment: {experiment}, "
+            f"{where}.initial: {len(left)} runs of {experiment} fit, and they differ in "
+            f"{', '.join(differing)}; name one, such as `initial: {{experiment: {experiment}, "
             f"{example}}}`"
         )
     return left[0]
@@ -113,16 +113,16 @@ class Initials:
         circle = [*self.beginning, name, first]
         if first in circle[:-1]:
             raise UserError(
-                f"{where}.initial: {' begins with '.join(circle[circle.index(first) :])}, so there "
-                "is nothing to begin with; take one `initial` out"
+                f"{where}.initial: {' starts from '.join(circle[circle.index(first) :])}, so none "
+                "can be first; take one `initial` out"
             )
         self.beginning.append(name)
         runs = [run for run in self.runs_of(first) if self.hands_on(run)]
         self.beginning.pop()
         if not runs:
             raise UserError(
-                f"{where}.initial: {first} trains no transformer, so it has no weights to begin "
-                "with; name another experiment"
+                f"{where}.initial: {first} trains no transformer, so it has no weights to start "
+                "from; name another experiment"
             )
         return first, chosen_factors, runs
 
@@ -140,8 +140,8 @@ class Initials:
         same = [other for other in runs if other.model == run.model]
         if not same:
             raise UserError(
-                f"{where}.initial: {first} has no run of {run.model}, but of "
-                f"{', '.join(sorted({other.model for other in runs}))}; name one of these, or "
+                f"{where}.initial: {first} has no run of {run.model}; it has runs of "
+                f"{', '.join(sorted({other.model for other in runs}))}: name one of these, or "
                 "another experiment"
             )
         candidates = [factors_of(json.loads(other.settings)) for other in same]

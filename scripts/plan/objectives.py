@@ -26,7 +26,8 @@ def check_objectives(
     known = [how["objectives"] for how, _, _ in systems if "objectives" in how]
     if systems and not known and experiment.get("training", {}).get("objectives"):
         raise UserError(
-            f"{where}.training: objectives: none of its methods learns a second one; take it out"
+            f"{where}.training: objectives: no method of this experiment learns a second one; take "
+            "objectives out"
         )
     for names in known:
         for name in weights:
@@ -37,8 +38,8 @@ def check_objectives(
                 )
         if not weights.get(names[0], 1):
             raise UserError(
-                f"{where}.training: objectives: {names[0]} has the weight 0, so nothing is learnt "
-                "of what is measured; give it one above 0"
+                f"{where}.training: objectives: {names[0]} has the weight 0, so the model would "
+                "not learn the task; give it a weight above 0"
             )
     for model in (
         model
@@ -46,7 +47,7 @@ def check_objectives(
         if weights_of(training, how) and abilities and "encoder" not in abilities.abilities
     ):
         raise UserError(
-            f"{where}.training: objectives: {model} is no encoder, so it has no masks to fill; "
+            f"{where}.training: objectives: {model} is not an encoder, so it cannot fill masks; "
             "take objectives out, or name an encoder"
         )
     if training.get("adapter") and any(weights_of(training, how) for how, _, _ in systems):

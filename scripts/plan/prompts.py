@@ -29,22 +29,22 @@ def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
     written = "".join(part for part, _ in parts_of(text))
     if set(written) & set("{}"):
         raise UserError(
-            f"{where}: {shown(text)} has a brace alone; write a placeholder as {{{names[0]}}}, and "
-            "no other brace"
+            f"{where}: {shown(text)} has a single brace; write a placeholder as {{{names[0]}}}, "
+            "and no other brace"
         )
     for _, name in parts_of(text):
         if name and name not in names:
             raise UserError(f"{where}: there is no {{{shown(name)}}}{closest(name, names)}")
     if written.count("|") != (1 if scored else 0):
         remedy = (
-            "write one | before what is scored"
+            "write one | before the scored part"
             if scored
-            else "take it out: a domain is scored nowhere"
+            else "take it out: this text has no scored part"
         )
         raise UserError(f"{where}: {shown(text)} has {written.count('|')} |; {remedy}")
     if scored and not text.split("|")[1]:
         raise UserError(
-            f"{where}: {shown(text)} has nothing after its |; write there what is scored"
+            f"{where}: {shown(text)} has nothing after its |; write the scored part there"
         )
     if not any(name for _, name in parts_of(text)) and scored:
         raise UserError(
@@ -63,13 +63,13 @@ def _check_wording(
         if label not in wanted:
             raise UserError(f"{where}: there is no label {shown(label)}{closest(label, wanted)}")
         if not isinstance(text, str):
-            raise UserError(f"{where}.{label}: write one text, with a | before what is scored")
+            raise UserError(f"{where}.{label}: write one text, with a | before the scored part")
         _check_text(text, names, f"{where}.{label}", scored=True)
     missing = [label for label in wanted if label not in texts]
     if missing and not threshold:
         raise UserError(
             f"{where}: no text for {missing[0]}; write one for each of {', '.join(wanted)}, or "
-            "`threshold: train` where one text is to decide"
+            "`threshold: train` if one text decides"
         )
     if wanted == [CANDIDATE] and CANDIDATE not in PLACEHOLDER.findall(
         texts[CANDIDATE].split("|")[1]
@@ -84,11 +84,13 @@ def _check_question(wording: dict, study: dict, inputs: list[str], where: str) -
     """Raises UserError for a question without options, or whose answers are not the labels."""
     question, answers = wording.get("question"), wording.get("answers")
     if not isinstance(question, str) or set(wording) - {"question", "answers"}:
-        raise UserError(f"{where}: a wording has a question, and answers by label; correct it")
+        raise UserError(
+            f"{where}: a wording has question, and answers with a text for each label; correct it"
+        )
     names = [*placeholders_of(inputs), OPTIONS]
     _check_text(question, names, f"{where}.question", scored=False)
     if PLACEHOLDER.findall(question).count(OPTIONS) != 1:
-        raise UserError(f"{where}.question: write {{{OPTIONS}}} once, where the options stand")
+        raise UserError(f"{where}.question: write {{{OPTIONS}}} once, at the place of the options")
     if answers is None:
         if inputs[-1] in PLACEHOLDER.findall(question):
             raise UserError(
@@ -119,8 +121,8 @@ def _entries(study_name: str, configured: dict) -> tuple[dict, str]:
     tracked = read_yaml(file) if file.exists() else {}
     if not file.exists() and not configured:
         raise UserError(
-            f"{place}: no such file, but a method of {study_name} puts its examples into words; "
-            "write it (docs/add.md)"
+            f"{place}: no such file, but a method of {study_name} needs prompts; write it "
+            "(docs/add.md)"
         )
     tracked = tracked if isinstance(tracked, dict) else {}
     return tracked | {
@@ -138,19 +140,19 @@ def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: st
         entries.get(other), dict
     ):
         raise UserError(
-            f"{place}: {method} is the control of {other}, which is no method of the paradigm "
-            f"{paradigm}; name it otherwise"
+            f"{place}: {method} is the control of {other}, but {other} is not a method of the "
+            f"paradigm {paradigm}; give {method} another name"
         )
     for key in ("score", "threshold", "masks"):
         if entry.get(key) != entries[other].get(key):
             raise UserError(
-                f"{place}: {method}.{key} is another one than that of {other}, whose control it "
-                "is; give both the same"
+                f"{place}: {method}.{key} differs from {other}.{key}, but {method} is the control "
+                f"of {other}; give both the same"
             )
     if odd := sorted(set(entry["wordings"]) - set(entries[other].get("wordings", {}))):
         raise UserError(
-            f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; "
-            "take it out"
+            f"{place}: {method}.wordings has {odd[0]}, but {other}, whose control it is, has no "
+            "such wording; take it out"
         )
 
 
@@ -182,8 +184,8 @@ def prompts_of(
     domain, threshold = entry.get("domain"), entry.get("threshold")
     if threshold and (len(study["labels"]) != 2 or "choice_id" in study["columns"]):
         raise UserError(
-            f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} "
-            "has not; take it out"
+            f"{place}: {method}.threshold: a threshold separates two labels of one text, and "
+            f"{study_name} does not have these; take it out"
         )
     domains = domain if isinstance(domain, dict) else dict.fromkeys(entry["wordings"], domain)
     if domain and set(domains) != set(entry["wordings"]):
@@ -216,7 +218,9 @@ def prompts_of(
 
 def _questions(study: dict, method: str, entry: dict, place: str) -> dict[str, dict]:
     if odd := sorted({"score", "threshold", "domain", "masks"} & set(entry)):
-        raise UserError(f"{place}: {method}.{odd[0]}: an answer has none; take it out")
+        raise UserError(
+            f"{place}: {method}.{odd[0]}: a method that asks in words has no such key; take it out"
+        )
     found = {}
     for wording, given in entry["wordings"].items():
         where = f"{place}: {method}.wordings.{wording}"

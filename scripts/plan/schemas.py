@@ -87,13 +87,13 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
     """Refuse what YAML can say and JSON cannot: keys that are no texts, nan, dates, circles."""
     place = f"{where}: {_place(path)}"
     if id(value) in above or len(above) > DEEPEST:
-        raise UserError(f"{place} holds itself or is nested too deep; write it out")
+        raise UserError(f"{place} refers to itself or is nested too deep; write it out")
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
                 raise UserError(
-                    f"{place} has the key {shown(key)}, which is no text to YAML; write it in "
-                    "quotes, or take it out"
+                    f"{place} has the key {shown(key)}, which YAML does not read as text; write it "
+                    "in quotes, or take it out"
                 )
             _check_plain(inner, where, [*path, key], (*above, id(value)))
     elif isinstance(value, list):
@@ -101,12 +101,12 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
             _check_plain(inner, where, [*path, number], (*above, id(value)))
     elif isinstance(value, float) and not math.isfinite(value):
         raise UserError(
-            f"{place} is {value}, which is no finite number; write `{_yaml_place(path, '…')}`"
+            f"{place} is {value}, not a finite number; write `{_yaml_place(path, '…')}`"
         )
     elif isinstance(value, int) and value.bit_length() > 128:  # Python may refuse to write it out
         raise UserError(f"{place} is a number of {value.bit_length()} bits; write a smaller one")
     elif isinstance(value, str) and (found := NO_TEXT.search(value)):
-        raise UserError(f"{place} holds the character {found[0]!r}, which is no text; take it out")
+        raise UserError(f"{place} holds the invalid character {found[0]!r}; take it out")
     elif not isinstance(value, (str, int, float, type(None))):
         raise UserError(
             f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in "

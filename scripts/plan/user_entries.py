@@ -140,7 +140,7 @@ def probed_models(
         found = looks_like_path and _of_folder(one, models, root, here) or _of_hub(one, models)
         if not found and looks_like_path:
             raise UserError(
-                f"configuration: model {cut(one, 200)} is no folder that is there, and no "
+                f"configuration: model {cut(one, 200)} is neither an existing folder nor "
                 "ORG/NAME[@revision] of the hub; correct it"
             )
         if not found:

@@ -144,8 +144,8 @@ class Workplan:
                 )
             if corpora[name] not in measured:
                 raise UserError(
-                    f"{where}: {name} is of {corpora[name]}, which this experiment does not "
-                    "measure; name it in data, or leave released out"
+                    f"{where}: {name} holds answers to {corpora[name]}, which this experiment does "
+                    "not measure; name it in data, or leave released out"
                 )
         return asked.get("released", [])
 

@@ -90,7 +90,7 @@ def main(given: argparse.Namespace) -> None:
     metrics = people_metrics(read_metrics(given.metrics).to_pandas())
     if metrics.empty:
         raise UserError(
-            f"{given.metrics}: nobody's answers are in it; name their files as `people` of an "
+            f"{given.metrics}: has no answers of people; name their files under `people` of an "
             "experiment (docs/people.md)"
         )
     publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), WORDS)

@@ -304,7 +304,7 @@ def check(record: Path) -> None:
                 stale += len(names)
                 log.info("%s: %d runs: %s; `%s`", folder, len(names), why, command)
             else:
-                log.info("%s: %d runs are as today", folder, len(names))
+                log.info("%s: %d runs are not stale", folder, len(names))
     if stale:
         raise UserError(
             f"{stale} of {count} runs are stale; make them again with the commands above, then "

@@ -196,8 +196,8 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
         )
     if wanted > 1 and any(gpu.startswith("MIG-") for gpu in visible):
         raise UserError(
-            f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows "
-            "a process one; set `devices_per_run: 1`"
+            f"{wanted} GPUs were asked for, but here are MIG devices{within}, and CUDA shows a "
+            "process only one of these; set `devices_per_run: 1`"
         )
     folder, refused = Path(tempfile.gettempdir()), set()
     with _turn(folder):

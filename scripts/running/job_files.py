@@ -100,7 +100,7 @@ def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
             rows += [row] if row else []
     except csv.Error as error:
         raise UserError(
-            f"{where}: line {reader.line_num} is no CSV ({error}); correct it there"
+            f"{where}: line {reader.line_num} is not CSV ({error}); correct it there"
         ) from None
     if not rows or rows[0] != columns:
         raise UserError(f"{where}: its header is not {','.join(columns)}; restore it")

@@ -102,7 +102,7 @@ class _Parser(argparse.ArgumentParser):
         try:
             return super()._read_args_from_files(arg_strings)
         except UnicodeDecodeError as error:
-            self.error(f"a file of arguments is no UTF-8 ({error.reason} at byte {error.start})")
+            self.error(f"a file of arguments is not UTF-8 ({error.reason} at byte {error.start})")
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {cut(message, LONGEST)}; see --help\n")

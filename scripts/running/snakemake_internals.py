@@ -51,9 +51,9 @@ def explain_missing_rules(explain: Callable[[str], str]) -> None:
 def say_unknown(workflow) -> None:
     if not is_known() and is_main_process(workflow):
         logger.warning(
-            f"Snakemake {version('snakemake')} is not known to timestride ({KNOWN[0]}x is): it is "
-            "used as it comes, without a line a job, without unlocking after a kill, and with the "
-            "GPUs that --resources gpu=N names"
+            f"timestride does not know Snakemake {version('snakemake')} (it knows {KNOWN[0]}x): "
+            "there is no line for each job and no unlocking after a kill, and the GPUs are those "
+            "that --resources gpu=N names"
         )
 
 

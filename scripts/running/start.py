@@ -47,8 +47,8 @@ def check_writable() -> None:
     for place in (Path.cwd(), Path(".snakemake").absolute()):
         if place.exists() and not os.access(place, os.W_OK):
             raise UserError(
-                f"{place}: cannot be written, and Snakemake locks it even in a dry run; give a "
-                "folder that can be (--directory FOLDER), or the rights to this one"
+                f"{place}: is not writable, and Snakemake locks this folder even in a dry run; "
+                "name another folder (--directory FOLDER), or make this one writable"
             )
 
 
@@ -137,8 +137,8 @@ class Start:
             logger.info(note)
         for manifest, lost in checks.lost_outputs(self.work).items():
             logger.warning(
-                f"{manifest.parent}: {', '.join(lost)} is gone, or not as long as it was: it is "
-                f"written again as soon as a job reads it, or by `snakemake {manifest.parts[1]}`"
+                f"{manifest.parent}: {', '.join(lost)} is missing or has another length: it is "
+                f"written again when a job reads it, or by `snakemake {manifest.parts[1]}`"
             )
             if not internals.is_dry_run(self.workflow):
                 manifest.unlink()

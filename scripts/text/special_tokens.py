@@ -39,7 +39,7 @@ def give_padding(tokenizer, model_type: str | None) -> bool:
     if spare is None:
         return False
     tokenizer.pad_token = spare
-    log.info("the tokenizer has no padding token: %s pads, masked", spare)
+    log.info("the tokenizer has no padding token: %s is used for padding, and masked", spare)
     return True
 
 

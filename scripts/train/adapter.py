@@ -64,7 +64,7 @@ def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[st
     for name in target.split(","):
         if not any(layer == name or layer.endswith(f".{name}") for layer in linear):
             raise UserError(
-                f"training: target names {name}, which is no linear layer of this "
+                f"training: target names {name}, which is not a linear layer of this "
                 f"{network.config.model_type} model{closest(name, [*known, ALL_LINEAR])}"
             )
     return [
@@ -124,7 +124,8 @@ def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> Non
     wanted = [name for name in ("adapter", "gradient_checkpointing") if training.get(name)]
     if wanted and not isinstance(network, PreTrainedModel):
         raise UserError(
-            f"training: {wanted[0]} is for transformers, and this model is none; take it out"
+            f"training: {wanted[0]} works only with a transformer, and this model is not one; take "
+            "it out"
         )
     if training.get("adapter"):
         add(network, training, hardware)
@@ -146,8 +147,8 @@ def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
 
     if network.lacked is None:
         raise UserError(
-            f"training: adapter: {training['adapter']} learns beside weights, and this model has "
-            "none yet; take it out, or name a trained model"
+            f"training: adapter: {training['adapter']} needs trained weights, and this model has "
+            "none; take it out, or name a trained model"
         )
     beside = learnt_beside(network)
     LoraModel(network, configuration(network, training, whole_modules(network, beside)), ADAPTER)

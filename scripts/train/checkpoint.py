@@ -67,12 +67,13 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
     data = path.read_bytes()
     content = memoryview(data)[:-DIGEST]
     if len(data) <= DIGEST or hashlib.sha256(content).digest() != data[-DIGEST:]:
-        log.warning("warning: %s is damaged or no checkpoint of ours; the run starts anew", path)
+        log.warning("warning: %s is damaged, or not a checkpoint; the run starts anew", path)
         return None
     saved = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
     if saved["digest"] != digest:
         log.warning(
-            "%s is of other data, settings, code or another model; the run starts anew", path
+            "%s was made with other data, settings, code or another model; the run starts anew",
+            path,
         )
         return None
     if saved["maker"] != maker:

@@ -40,7 +40,7 @@ from scripts.running.program import UserError, execute, json_object_with, log, p
 from scripts.train.work import finished, forget, hand_out, mark_finished, write_json
 
 ASKED = ("run", "settings", "method", "splits", "data")
-LEAVE_OUT = "set `recorded: false`, and it is trained"
+LEAVE_OUT = "set `recorded: false` to train it"
 
 
 @cache

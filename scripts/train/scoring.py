@@ -166,8 +166,8 @@ def score_by_kept(
     state.history += rows[len(held_out) :]
     if job["peak"]:
         log.warning(
-            "warning: %s: by kept weights the accuracy of the reported epoch is measured, and no "
-            "peak over epochs",
+            "warning: %s: kept weights give the accuracy of the reported epoch, and no peak over "
+            "epochs",
             job["run"],
         )
     return state

@@ -79,8 +79,8 @@ def of_pretrained(
 
     if CONFIG not in configs:
         raise UserError(
-            f"{name}: its config.json could not be had, so its architecture is not known; see what "
-            "is missing"
+            f"{name}: its config.json could not be fetched, so its architecture is not known; see "
+            "which files are missing"
         )
     config = configs[CONFIG]
     longest = (

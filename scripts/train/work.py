@@ -202,8 +202,8 @@ def finished(work: Path, job: dict) -> bool:
         for name in outputs_of(job):
             if name not in mark["sha256"]:
                 log.info(
-                    "%s: was trained before others began with it, and its weights were not kept; "
-                    "they are learnt again",
+                    "%s: was trained before other runs started from it, and its weights were not "
+                    "kept; they are learnt again",
                     work,
                 )
                 return False
@@ -234,7 +234,7 @@ def refuse_again(work: Path, job: dict, attempt: int) -> None:
         failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
         if attempt > 1 and failure["digest"] == job["digest"]:
             raise UserError(
-                f"{failure['sentence']} (so it was in the attempt before, and nothing has changed)"
+                f"{failure['sentence']} (the attempt before failed too, and nothing has changed)"
             )
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         pass

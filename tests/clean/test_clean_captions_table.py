@@ -68,7 +68,7 @@ def test_it_cleans_as_the_cleaner_of_activitynet_does(program, tmp_path):
         ("video_id,start,text\nv,1,a\n", "column end is missing"),
         (HEAD + "v,1,2,a\nv,soon,4,b\n", "row 3: start is 'soon', not a number"),
         (HEAD + "v,1,2,a\n,3,4,b\n", "row 3 has no video_id"),
-        (HEAD + "v,1,2,a,b\n", "line 2 ends a record of 5 cells"),
+        (HEAD + "v,1,2,a,b\n", "the record that ends in line 2 has 5 cells"),
         (HEAD + "v,1,2,a\n", "1 videos leave a split empty"),
         (HEAD, "0 videos"),
         (None, "no such file; correct `local:`"),

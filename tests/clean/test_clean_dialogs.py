@@ -174,8 +174,8 @@ def broken(file, how):
         other     | has no train/dialogues_train.txt, but test/dialogues_train.txt
         latin     | not UTF-8 text at byte 3
         empty     | holds no dialog
-        twice     | has 2 members train/dialogues_train.txt, and nothing tells which
-        large     | opens to more than 200,000,000 bytes
+        twice     | has 2 members train/dialogues_train.txt, but only one is expected
+        large     | unpacks to more than 200,000,000 bytes
     """),
 )
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):

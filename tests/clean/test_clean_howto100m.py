@@ -309,7 +309,7 @@ GOOD = json.dumps(lines("fine"))
         (
             "",
             (
-                "behind its start (byte 0): neither another video nor the closing } follows; fetch "
+                "after its start (byte 0): neither another video nor the closing } follows; fetch "
                 "it again"
             ),
         ),
@@ -333,10 +333,10 @@ GOOD = json.dumps(lines("fine"))
             '{"a": %s, "b": {"start": [1], "start": [2], "end": [1], "text": ["x"]}}' % GOOD,
             "the key start occurs twice",
         ),
-        ('{"a": %s, "b": [1]}' % GOOD, "behind video a (byte 50)"),
-        ('{"a": %s, "\\x": {}}' % GOOD, "the video id behind video a (byte 50) cannot be read"),
-        ('{"a": %s, "b' % GOOD, "the file ends too early, behind video a"),
-        ('{"a": %s}}' % GOOD, "behind video a (byte 50)"),
+        ('{"a": %s, "b": [1]}' % GOOD, "after video a (byte 50)"),
+        ('{"a": %s, "\\x": {}}' % GOOD, "the video id after video a (byte 50) cannot be read"),
+        ('{"a": %s, "b' % GOOD, "the file ends too early, after video a"),
+        ('{"a": %s}}' % GOOD, "after video a (byte 50)"),
         ('{"a": {"start": [0], "end": [1], "text": ["raw\nline"]}}', "video a"),
     ],
 )

@@ -137,11 +137,19 @@ def test_a_model_from_scratch(tmp_path):
         ),
         ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
         ("model.safetensors", None, "mine/model.safetensors could not be had"),
-        ("model.safetensors", b"\xff" * 100, "is no whole safetensors (a header of"),
-        ("model.safetensors", (2).to_bytes(8, "little") + b"[]", "is no whole safetensors"),
-        ("model.safetensors", b"", "is no whole safetensors"),
+        ("model.safetensors", b"\xff" * 100, "is not a complete safetensors file (a header of"),
+        (
+            "model.safetensors",
+            (2).to_bytes(8, "little") + b"[]",
+            "is not a complete safetensors file",
+        ),
+        ("model.safetensors", b"", "is not a complete safetensors file"),
         *(
-            ("model.safetensors", len(header).to_bytes(8, "little") + header, "shape or a place")
+            (
+                "model.safetensors",
+                len(header).to_bytes(8, "little") + header,
+                "an invalid shape or place",
+            )
             for shape, end in (("[1.5]", 4), ('"ab"', 4), ("[1]", "[]"), ([1] * 65, 4))
             for header in [f'{{"a": {{"shape": {shape}, "data_offsets": [0, {end}]}}}}'.encode()]
         ),
@@ -150,7 +158,7 @@ def test_a_model_from_scratch(tmp_path):
             ("config.json", json.dumps({"model_type": "bert"} | SMALL | strange).encode(), said)
             for strange, said in rows_of("""
                 {num_labels: 10000000} | has num_labels 10000000, more than 100,000
-                {hidden_act: nope} | makes no network of config.json
+                {hidden_act: nope} | cannot build a network from config.json
             """)
         ),
         ("config.json", b" " * 20_000_001, "has more than 20,000,000 bytes"),

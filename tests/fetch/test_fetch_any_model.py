@@ -48,14 +48,14 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
     [
         (
             {"more": "model-00001-of-00002.safetensors"},
-            f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor",
+            f"{INDEX} names more in model-00001-of-00002.safetensors, but this file has no such tensor",
         ),
         *rows_of("""
             {more: model-00003-of-00002.safetensors} | model-00003-of-00002.safetensors could not be had
             {more: ../model.safetensors} | does not name a .safetensors file beside it
             {more: model.bin} | does not name a .safetensors file beside it
             null | does not name a .safetensors file beside it
-            '00001' | the weights lack 21 of those that config.json promises, embeddings.
+            '00001' | 21 weights that config.json names are missing, embeddings.
         """),
     ],
 )
@@ -160,8 +160,8 @@ def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, serve
             "tokenizer.model",
             None,
             (
-                "what transformers makes of tokenizer.model cuts words otherwise than "
-                "SentencePiece does"
+                "the one that transformers makes from tokenizer.model cuts words otherwise than "
+                "SentencePiece:"
             ),
         ),
         ("vocab.txt", b"a\nb\n", "transformers reads"),

@@ -166,7 +166,7 @@ def with_entry(name: str, mode: int = 0) -> bytes:
         (
             lambda: zipped(train=bytes(50_000_000)).getvalue(),
             {"train": b"small"},
-            "opens to more than the 5 bytes",
+            "unpacks to more than the 5 bytes",
         ),
         (
             lambda: (

@@ -149,7 +149,7 @@ def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
         file.name: file.read_bytes() for file in folder.iterdir()
     }
     assert f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text
-    assert "pin it in" in caplog.text
+    assert "pin this hash in" in caplog.text
     assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
     assert f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text
     assert spare(tmp_path) == []
@@ -169,10 +169,10 @@ def test_the_cache_is_used_and_a_damaged_one_is_mended(
     assert server.asked == []
     for blob in tmp_path.glob("cache/models--me--mine/blobs/*"):
         blob.write_bytes(b"damaged")
-    assert "in the cache, is not the file that it must be" in refused(entry)
+    assert "the cache holds a wrong file" in refused(entry)
     server.state.clear()
     fetched = fetch(entry)
-    assert "fetching it anew" in caplog.text
+    assert "fetching it again" in caplog.text
     assert sha256(fetched / "model.safetensors") == sha256(folder / "model.safetensors")
 
 
@@ -213,8 +213,8 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
         *rows_of("""
             '' | {hub: not a name} | (an id on huggingface.co, ORG/NAME)
             silent | {} | does not give it (RemoteProtocolError
-            wrong | {} | is not what the hub names by its hash
-            endless | {} | it was stopped and removed
+            wrong | {} | does not have the hash that the hub names
+            endless | {} | the download was stopped and removed
             pickled | {} | me/mine has its weights as pytorch_model.bin only
             away | {} | http://127.0.0.1:9 does not answer and neither the mirror nor the cache
         """),

@@ -51,11 +51,14 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
         ),
         (
             TINY | {"init": TINY["init"] | {"hidden_size": "wide"}},
-            "no configuration that transformers",
+            "not a configuration that transformers",
         ),
         (TINY | {"init": {"hidden_size": 128}}, "key model_type is missing at mine.init"),
         (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
-        (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
+        (
+            HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])},
+            "files with code are refused",
+        ),
         (
             HUB | {"files": dict.fromkeys(SCRATCH_FILES)},
             (
@@ -65,11 +68,11 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
         ),
         (
             HUB | {"files": dict.fromkeys(["config.json", "model.safetensors", "merges.txt"])},
-            "no tokenizer is named: tokenizer.json, or",
+            "no tokenizer is named: add tokenizer.json, or",
         ),
         (
             HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "../vocab.txt"])},
-            "has a folder in its name",
+            "this name contains a folder",
         ),
     ],
 )
@@ -80,7 +83,7 @@ def test_entries_that_are_refused(refused, entry, said):
 def test_a_vocabulary_that_is_no_text(refused, tmp_path):
     (tmp_path / "words.txt").write_bytes(b"open\xffclose")
     said = refused(TINY | {"vocabulary": str(tmp_path / "words.txt")})
-    assert "words.txt: is no UTF-8 at byte 4" in said
+    assert "words.txt: is not UTF-8 at byte 4" in said
 
 
 # ---- from scratch
@@ -159,17 +162,17 @@ def lying(table: dict) -> dict:
                 config.json | [] | not a JSON object
                 config.json | {} | lacks model_type
                 config.json | {"model_type": "bert", "model_type": "t5"} | a key stands twice
-                config.json | {"model_type": "brt"} | model_type brt, which is no configuration that transformers knows; did you mean bert?
-                config.json | {"model_type": ["bert"]} | which is no configuration that transformers knows
+                config.json | {"model_type": "brt"} | model_type brt, which transformers does not know; did you mean bert?
+                config.json | {"model_type": ["bert"]} | which transformers does not know
                 config.json | {"model_type": "bert", "num_hidden_layers": 0} | has num_hidden_layers 0
                 config.json | {"model_type": "bert", "vocab_size": 1e30} | config.json
                 config.json | {"model_type": "bert", "num_attention_heads": -12} | has num_attention_heads -12
-                config.json | {"model_type": "clip"} | so it is no model of text
+                config.json | {"model_type": "clip"} | so it is not a model of text
                 config.json | {"model_type": "bert", "text_config": [{"auto_map": {}}]} | config.json has auto_map
                 tokenizer_config.json | {"auto_map": {}} | tokenizer_config.json has auto_map, so the model needs code
                 tokenizer.json | {"model": 1} | tokenizer.json is no tokenizer
-                model.safetensors | not tensors at all | no whole safetensors
-                model.safetensors | | no whole safetensors
+                model.safetensors | not tensors at all | not a complete safetensors file
+                model.safetensors | | not a complete safetensors file
             """)
         ),
         ("config.json", b"[" * 100_000, "config.json is nested deeper"),
@@ -197,14 +200,14 @@ def lying(table: dict) -> dict:
             ),
             "cannot read every text (WordPiece",
         ),
-        ("model.safetensors", lambda file: file.read_bytes()[:-8], "no whole safetensors"),
-        ("model.safetensors", lambda file: file.read_bytes() + b"more", "no whole safetensors"),
+        ("model.safetensors", lambda file: file.read_bytes()[:-8], "not a complete safetensors file"),
+        ("model.safetensors", lambda file: file.read_bytes() + b"more", "not a complete safetensors file"),
         (
             "model.safetensors",
             lambda file: (10**15).to_bytes(8, "little") + file.read_bytes()[8:],
-            "no whole safetensors",
+            "not a complete safetensors file",
         ),
-        ("model.safetensors", lambda file: header(file, lying), "no whole safetensors"),
+        ("model.safetensors", lambda file: header(file, lying), "not a complete safetensors file"),
         (
             "model.safetensors",
             lambda file: file.rename(file.with_name("pytorch_model.bin")),
@@ -232,14 +235,14 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
         (
             weights(rows=1000),
             (
-                "embeddings.word_embeddings.weight is [1000, 64] numbers in the weights, but "
+                "embeddings.word_embeddings.weight has the shape [1000, 64] in the weights, but "
                 f"[{ROWS}, 64] by config.json"
             ),
         ),
         (
             weights(layers=1),
             (
-                "the weights lack 16 of those that config.json promises, "
+                "16 weights that config.json names are missing, "
                 "encoder.layer.1.attention.output.LayerNorm.bias first"
             ),
         ),
@@ -249,10 +252,7 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
                 for name, tensor in weights().items()
                 if "layer.0.output.dense.weight" not in name
             },
-            (
-                "the weights lack 1 of those that config.json promises, "
-                "encoder.layer.0.output.dense.weight"
-            ),
+            ("1 weights that config.json names are missing, encoder.layer.0.output.dense.weight"),
         ),
         (
             weights()
@@ -352,7 +352,7 @@ def test_a_tokenizer_of_t5_that_is_none(refused, tmp_path):
     entry = MODELS["small_t5_scratch"] | {
         "tokenizer": {"hub": "me/t5", "revision": "main", "file": "spiece.model", "sha256": None}
     }
-    assert "no SentencePiece model of T5" in refused(entry, tmp_path / "mirror")
+    assert "not a SentencePiece model of T5" in refused(entry, tmp_path / "mirror")
 
 
 def test_esim_over_vectors_and_over_an_encoder(fetch, folder, tmp_path):

@@ -62,7 +62,7 @@ def test_a_changed_file_is_never_spliced(fetch_corpus, refused_corpus, server, c
     assert fetch_corpus(single(f"{server.url}/captions.json", content=None)) == {
         "captions.json": new
     }
-    assert sha256(new) in caplog.text and "pin it in" in caplog.text
+    assert sha256(new) in caplog.text and "pin this hash in" in caplog.text
 
 
 def test_a_wrong_hash(refused_corpus, server, tmp_path):
@@ -136,7 +136,7 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
         {members: {}} | an archive lists its members; a single file has file, sha256 and bytes itself
         {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://… or file:///…)'
         {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://… or file:///…)'
-        {file: ..} | is called '..', which is no name
+        {file: ..} | is not a valid name
         {bytes: -1} | '0.bytes: -1 is less than the minimum'
         {sha256: '0'} | sixty-four hexadecimal digits
     """),
@@ -147,7 +147,7 @@ def test_entries_that_are_refused(refused_corpus, change, said):
 
 def test_files_of_one_name(refused_corpus, archive):
     twice = archive(zipped(a__train=BODY, b__train=OTHER).getvalue(), a__train=BODY, b__train=OTHER)
-    assert "are a file train" in refused_corpus(twice)
+    assert "have the name train" in refused_corpus(twice)
 
 
 # ---- the program

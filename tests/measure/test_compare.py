@@ -126,7 +126,10 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(program, study, tmp_
             "(the first has strided_sop/sample_howto100m/stride-1/",
         ),
         (f"f1/train control/control {names}", "(the first has f1; the second has accuracy)"),
-        (f"{folder}/a-one.csv {folder}/b-one.csv {one}", "one group allows no interval"),
+        (
+            f"{folder}/a-one.csv {folder}/b-one.csv {one}",
+            "has one group, and an interval needs two",
+        ),
         (f"{folder}/a.csv {folder}/b.csv {one}", "has no example v1:0:4"),
         (f"{folder}/a.csv {folder}/b.csv --split val --dataset {folder}", "has no split val"),
     ):

@@ -169,7 +169,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
         (
             "a.csv",
             csv(good[:-1]),
-            f"none is of the example {ids[-1]} (1 of {len(ids)} in default test have none)",
+            f"is for the example {ids[-1]} (1 of {len(ids)} examples of default test have no row)",
         ),
         (
             "b.csv",
@@ -179,17 +179,17 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
         (
             "c.csv",
             csv([*good[:5], good[1], *good[5:]]),
-            f"row 7: example {ids[1]} stands in row 3 too; keep one of them",
+            f"row 7: example {ids[1]} is already in row 3; keep one of them",
         ),
         (
             "d.csv",
             csv([good[0], f"{ids[1]},perhaps", *good[2:]]),
-            "row 3: label 'perhaps' is none of " + ", ".join(SETS[study]),
+            "row 3: label 'perhaps' is not one of " + ", ".join(SETS[study]),
         ),
         (
             "g.csv",
             csv([good[0], f"{ids[1]},{label},3", *good[2:]]),
-            "line 3 ends a record of 3 cells, but the header has 2",
+            "the record that ends in line 3 has 3 cells, but the header has 2",
         ),
         (
             "h.csv",
@@ -202,7 +202,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             f"row 2: {SETS[study][0]} is 'nan', not a finite number",
         ),
         ("l.csv", "", "its first line is empty"),
-        ("n.jsonl", "\n".join([*lines[:2], "3"]), "line 3 is no object like"),
+        ("n.jsonl", "\n".join([*lines[:2], "3"]), "line 3 is not an object like"),
         (
             "p.jsonl",
             "\n".join([*lines[:2], lines[2].replace("0.5", "NaN", 1), *lines[3:]]),
@@ -214,7 +214,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             "line 3: its example_id is 7",
         ),
         # Numbers that 32 bits do not tell apart: a tie that the file does not have.
-        ("y.csv", "\n".join(merged), f"the scores of {ids[0]} differ"),
+        ("y.csv", "\n".join(merged), f"the scores of {ids[0]} are so close to each other"),
     ]
 
 
@@ -239,9 +239,14 @@ def test_wrong_arguments(program, dataset, tmp_path):
     (elsewhere / "test.parquet").write_bytes((folder / "test.parquet").read_bytes())
     for place, files, options, said in (
         (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
-        (folder, [file], {"name": "a/b"}, "is no name for a system"),
-        (folder, [file] * 2, {"name": "twice"}, "2 files are given, and a system is of one"),
-        (elsewhere, [file], {"name": "kept"}, f"must be of a dataset in results/build/{study}/"),
+        (folder, [file], {"name": "a/b"}, "is not a valid name"),
+        (
+            folder,
+            [file] * 2,
+            {"name": "twice"},
+            "2 files are given, but a name stands for one file",
+        ),
+        (elsewhere, [file], {"name": "kept"}, f"the dataset must be in results/build/{study}/"),
     ):
         done = measure(program, study, place, *files, ok=False, **options)
         assert said in done.stderr and len(done.stderr.splitlines()) == 1
@@ -345,6 +350,6 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     )
     write_rows(rows, folder / "test.parquet", schema)
     said = experiment_of(program, study, folder, tmp_path, [kept], ok=False)
-    assert "its predictions are not of" in said
+    assert "has changed since these predictions" in said
     assert "GPT-5.2_of.us: " in said
     assert len(said.splitlines()) == 1

@@ -162,7 +162,7 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
         alone = write_lines(lines[::-1], tmp_path / "answers.txt")
         done = measure(program, study, folder, alone)
         assert done.stdout.splitlines()[1:] == ours.stdout.splitlines()[1:]
-        assert "no results_*.json beside it" in done.stderr
+        assert "a results_*.json beside it" in done.stderr
 
 
 def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
@@ -182,14 +182,14 @@ def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
     return [
         (lines[:last] + lines[last + 1 :], f"the first is {row['label']} of {row['example_id']}"),
         ([sample(0, doc, "0.0") for doc in docs], "every log-likelihood is 0.0"),
-        (other, "is of the dataset sample/other, not"),
-        (rebuilt, "its rows are not of"),
-        (twice, f"line {len(lines) + 1}: its row stands above with another log-likelihood"),
+        (other, "has the dataset sample/other, not"),
+        (rebuilt, "has changed since these rows"),
+        (twice, f"line {len(lines) + 1}: its row is already above with another log-likelihood"),
         (mixed, "its rows have 2 values of wording; give the samples of one task"),
         (put(3, sample(3, docs[3], "nan")), "line 4: resps is [[['nan', 'False']]]"),
         (put(3, lines[3] | {"resps": [["(a)"]]}), "line 4: resps is [['(a)']], not one log-lik"),
-        (put(3, lines[3] | {"doc_hash": "0"}), "line 4: its doc is not the one"),
-        (put(3, "text"), "line 4: is no row of a task"),
+        (put(3, lines[3] | {"doc_hash": "0"}), "line 4: its doc does not have the hash"),
+        (put(3, "text"), "line 4: is not a row of a task"),
         (put(last, lines[last] | {"arguments": asked}), "the harness asked 'Quite another text'"),
     ]
 
@@ -208,7 +208,7 @@ def test_wrong_samples_are_refused_in_one_sentence(program, tasks, tmp_path):
     file = write_lines(lines, tmp_path / "out/samples.jsonl")
     (folder / "dev.parquet").write_bytes((folder / "test.parquet").read_bytes())
     done = measure(program, study, folder, file, ok=False, split="dev")
-    assert "is of the split test, not dev; give --split" in done.stderr
+    assert "has the split test, not dev; give --split" in done.stderr
     for model in ("one", "two"):
         write_json(tmp_path / f"out/results_{model}.json", results(model))
     done = measure(program, study, folder, file, ok=False)
@@ -217,5 +217,5 @@ def test_wrong_samples_are_refused_in_one_sentence(program, tasks, tmp_path):
     place = tmp_path / "results/build" / other / "sample/default"
     write_dataset(other, place)
     done = measure(program, other, place, file, ok=False)
-    assert f"is of the study {study}, not {other}" in done.stderr
+    assert f"has the study {study}, not {other}" in done.stderr
     assert not (tmp_path / "results/external").exists()

@@ -292,7 +292,7 @@ def test_a_question_that_is_answered_in_part_is_refused(tmp_path):
     with pytest.raises(
         UserError,
         match=(
-            r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer "
+            r"a.csv: row 5: Ann has answered only a part of the unit of item [0-9a-f]{16}; answer "
             r"the rest"
         ),
     ):

@@ -25,7 +25,7 @@ def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, clean
         stride="up_to_2",
         predict="stride",
     )
-    assert "train_labels: coin stands for the order of pairs" in done.stderr
+    assert "train_labels: coin replaces the order of pairs" in done.stderr
 
 
 def test_no_paper_is_compared_with_what_is_altered():

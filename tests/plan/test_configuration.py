@@ -99,9 +99,9 @@ def read(text) -> dict:
         ({"training": {"epochs": 2**20000}}, "is a number of 20001 bits"),
         (
             {"training": {"weight_decay": math.nan}},
-            "training.weight_decay is nan, which is no finite number",
+            "training.weight_decay is nan, not a finite number",
         ),
-        ("1: x", "the top level has the key 1, which is no text to YAML"),
+        ("1: x", "the top level has the key 1, which YAML does not read as text"),
         ("null: x", "has the key None"),
         (
             {"mirror": datetime.date(2020, 1, 1)},
@@ -109,7 +109,7 @@ def read(text) -> dict:
         ),
         ('name: "mine\\n"', r"'mine\n' does not match"),
         ('experiments: {"mine\\n": {}}', r"has the key 'mine\n', which is refused"),
-        ('mirror: "a\\0b"', "holds the character '\\x00', which is no text"),
+        ('mirror: "a\\0b"', "holds the invalid character '\\x00'"),
         (
             "experiments: {Mine: {}}",
             "experiments has the key Mine, which is refused: lower-case letters",
@@ -127,11 +127,11 @@ def read(text) -> dict:
                 """),
                 (
                     {"max_videos": list(range(1, 60_000))},
-                    "data: max_videos has 59,999 levels, and 1,000 is the most",
+                    "data: max_videos has 59,999 levels, and at most 1,000 are allowed",
                 ),
                 (
                     {"max_videos": list(range(1, 900)), "label_seed": list(range(10))},
-                    "asks for 53,940 runs, and 50,000 is the most",
+                    "asks for 53,940 runs, and at most 50,000 are allowed",
                 ),
             ]
         ),
@@ -148,7 +148,7 @@ def test_a_wrong_configuration_is_refused(change, said):
 def test_a_value_that_holds_itself_and_a_missing_key():
     config = default()
     config["training"]["dropout"] = config["training"]
-    assert "holds itself" in refused(config)
+    assert "refers to itself" in refused(config)
     config = default()
     del config["training"]["epochs"]
     assert "key epochs is missing at training; write `training: {epochs: …}`" in refused(config)
@@ -342,7 +342,7 @@ def test_models_that_make_each_other():
             "mine": stage | {"models": ["one"], "methods": ["fill"]},
         },
     }
-    assert "experiments.first makes one, so it cannot begin with it" in refused(
+    assert "experiments.first makes one, so it cannot start from it" in refused(
         config, models=models
     )
 
@@ -443,7 +443,7 @@ def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named
     ]
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plain"]}}}
     assert (
-        "the control likelihood_blind has none of plain; name then as well, or leave "
+        "the control likelihood_blind has no wording plain; name then as well, or leave "
         "likelihood_blind out of methods"
     ) in (refused(overlaid(only("sample_sop_likelihood"), change)))
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plane"]}}}
@@ -465,4 +465,4 @@ def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named
             }
         )
     )
-    assert "makes models and measures nothing" in refused(only("sample_dialogs_clm"))
+    assert "makes a model and measures nothing" in refused(only("sample_dialogs_clm"))

@@ -123,9 +123,9 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
     "change, said",
     texts_of("""
         second: {initial: frist} | experiments.second.initial: no experiment frist; did you mean first?
-        {first: {initial: second}, second: {initial: first}} | second begins with first begins with second
-        second: {models: [bert_base], initial: first} | first has no run of bert_base, but of tiny_bert
-        second: {initial: first} | 2 runs of first could be begun with, told apart by stride; tell which, as `initial: {experiment: first, stride: 0}`
+        {first: {initial: second}, second: {initial: first}} | second starts from first starts from second
+        second: {models: [bert_base], initial: first} | first has no run of bert_base; it has runs of tiny_bert: name one of these
+        second: {initial: first} | 2 runs of first fit, and they differ in stride; name one, such as `initial: {experiment: first, stride: 0}`
         second: {seeds: [3], initial: {experiment: first, stride: 0}} | first has no run of seed 3, stride 0 (it has seed 1, stride 0
         {first: {models: [esim_minilm]}, second: {initial: first}} | first trains no transformer, so it has no weights
     """),
@@ -160,9 +160,13 @@ def test_objectives_make_other_runs_and_no_weight_makes_none():
         (
             SOP,
             "objectives: {sop: 0, mlm: 1}",
-            "sop has the weight 0, so nothing is learnt of what is measured",
+            "sop has the weight 0, so the model would not learn the task",
         ),
-        (MCTACO, "objectives: {sop: 1, mlm: 1}", "none of its methods learns a second one"),
+        (
+            MCTACO,
+            "objectives: {sop: 1, mlm: 1}",
+            "no method of this experiment learns a second one",
+        ),
         (SOP, "{objectives: {mlm: 1}, adapter: lora}", "an adapter learns no second objective"),
     ],
 )

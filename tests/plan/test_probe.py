@@ -219,9 +219,9 @@ def test_where_nothing_fits_the_others_run():
     "change, said",
     [
         *texts_of("""
-            model: null | experiments.strided_sop probes a model, and none is named; give `--config model=ORG/NAME`
+            model: null | experiments.strided_sop probes a model, but names none; give `--config model=ORG/NAME`
             model: minilmm | model: no model minilmm; did you mean minilm?
-            model: ./nowhere | model ./nowhere is no folder that is there, and no ORG/NAME[@revision] of the hub
+            model: ./nowhere | model ./nowhere is neither an existing folder nor ORG/NAME[@revision] of the hub
             model: [minilm, sentence-transformers/all-MiniLM-L6-v2] | model names minilm twice
             limit: 0 | limit: 0 is less than the minimum of 1
             limit: '1.5' | limit is the text '1.5', not a number
@@ -255,9 +255,7 @@ def test_a_wrong_probe_is_refused(change, said):
 
 def test_a_kind_that_nobody_knows():
     config = default() | {"model": "minilm", "run": ["mctaco"], "experiments": PROBE}
-    assert "nothing tells of what kind the model minilm is; name its methods" in refused(
-        planned, config
-    )
+    assert "the kind of the model minilm is not known; name its methods" in refused(planned, config)
     config["experiments"] = {"mctaco": PROBE["mctaco"] | {"methods": ["likelihood"]}}
     assert asked(planned(config))["mctaco"] == {"likelihood"}, "what is named is taken as it is"
 

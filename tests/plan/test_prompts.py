@@ -78,7 +78,7 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
         (
             "mctaco",
             "{score: token, wordings: {w: {likely: '{text_a}|{text_b'}}, threshold: train}",
-            "has a brace alone",
+            "has a single brace",
         ),
         (
             "mctaco",
@@ -103,7 +103,7 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
         (
             "temporal_nli",
             "{score: sum, threshold: train, wordings: {w: {neutral: '{text_a}|{text_b}'}}}",
-            "a threshold tells two labels apart",
+            "a threshold separates two labels",
         ),
         (
             "mctaco",
@@ -137,8 +137,8 @@ def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
     "method, entry, said",
     [
         *texts_of("""
-            answer | {score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}} | answer.score: an answer has none; take it out
-            answer | {wordings: {w: {likely: '{options}'}}} | a wording has a question, and
+            answer | {score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}} | answer.score: a method that asks in words has no such key; take it out
+            answer | {wordings: {w: {likely: '{options}'}}} | a wording has question, and
             answer | {wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}} | w.question: write {options} once
             answer | {wordings: {w: {question: '{text_c} {options}', answers: {likely: y, unlikely: n}}}} | w.question: there is no {text_c}
             answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}} | w.answers: give one text for each of unlikely, likely
@@ -168,15 +168,15 @@ BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely"
     [
         (
             "score: sum",
-            "likelihood_blind.score is another one than that of likelihood, whose control it is",
+            "likelihood_blind.score differs from likelihood.score, but likelihood_blind is the control",
         ),
         (
             "masks: word",
-            "likelihood_blind.masks is another one than that of likelihood, whose control it is",
+            "likelihood_blind.masks differs from likelihood.masks, but likelihood_blind is the control",
         ),
         (
             "wordings: {other: {likely: '| {text_b}'}}",
-            "likelihood_blind.wordings has other, which likelihood has not",
+            "likelihood_blind.wordings has other, but likelihood, whose control it is, has no such wording",
         ),
         (
             "wordings: {plain: {likely: '{text_a}| {text_b}'}}",
@@ -253,7 +253,7 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
         ),
         (
             "mctaco: {likelihood_blind: {wordings: {mine: {likely: '| {text_b}'}}}}",
-            "has mine, which likelihood has not",
+            "has mine, but likelihood, whose control it is, has no such wording",
         ),
     ],
 )

@@ -81,15 +81,15 @@ def test_what_is_no_entry_at_all(kind, broken):
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("a: [1, 2\nb: 3", "is no YAML in line 2"),
-        ("a: !!python/object:os.system {}", "is no YAML in line 1"),
-        ("a: \x01", "is no YAML"),
-        ("a: &a [*a]", "holds itself or more than 500,000 values"),
+        ("a: [1, 2\nb: 3", "is not valid YAML in line 2"),
+        ("a: !!python/object:os.system {}", "is not valid YAML in line 1"),
+        ("a: \x01", "is not valid YAML"),
+        ("a: &a [*a]", "refers to itself, or has more than 500,000 values"),
         *(  # a billion values, in lists, in mappings, by merging
             (
                 "a0: &a0 {z: 1}\n"
                 + "".join(f"a{n}: &a{n} {form.replace('?', f'*a{n - 1}')}\n" for n in range(1, 31)),
-                "holds itself or more than 500,000 values",
+                "refers to itself, or has more than 500,000 values",
             )
             for form in ("[?, ?]", "{x: ?, y: ?}", "{<<: [?, ?]}")
         ),

@@ -252,7 +252,7 @@ def test_a_study_that_is_not_finished_is_refused_and_the_record_stays(made, reco
 
 def test_stale_runs_are_named_with_the_reason(record, program):
     call = f"scripts.publish.record --check {record}"
-    assert "2 runs are as today" in program(call).checked().stderr
+    assert "2 runs are not stale" in program(call).checked().stderr
     file = record / "mctaco/runs.jsonl"
     text = file.read_text()
     for old, new, said in (
@@ -271,8 +271,8 @@ def test_stale_runs_are_named_with_the_reason(record, program):
     "old, new, said",
     rows_of("""
         '{"command"' | '<<<<<<< HEAD' | 'runs.jsonl: line 1'
-        '"run": "a"' | '"run": "../a"' | 'line 1: .* is no run; take it from git again'
-        '"paradigm": "classify"' | '"paradigm": 3' | 'line 1: .* is no run'
+        '"run": "a"' | '"run": "../a"' | 'line 1: .* is not a run; restore it with git'
+        '"paradigm": "classify"' | '"paradigm": 3' | 'line 1: .* is not a run'
     """),
 )
 def test_a_damaged_record_is_named(record, program, old, new, said):
@@ -287,7 +287,7 @@ def test_a_damaged_record_is_named(record, program, old, new, said):
 def test_damaged_scores_are_named(made, record, program, tmp_path):
     file = record / "mctaco/scores.parquet"
     file.write_bytes(file.read_bytes()[:-40])
-    take(program, made, record, tmp_path / "again").refused("take it from git again")
+    take(program, made, record, tmp_path / "again").refused("restore it with git")
     assert not list((tmp_path / "again").rglob("predictions.parquet"))
 
 

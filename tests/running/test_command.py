@@ -48,7 +48,7 @@ def test_elsewhere_the_files_of_the_project_are_named_whole(tmp_path, monkeypatc
         run smal         | 'smal: is no preset, target or KEY=VALUE; did you mean small'
         run evalute      | 'evalute: is no preset, .* did you mean evaluate'
         run gone.yaml    | 'gone.yaml'
-        run broken.yaml  | 'broken.yaml: is no YAML in line 2'
+        run broken.yaml  | 'broken.yaml: is not valid YAML in line 2'
         run twice.yaml   | 'twice.yaml: line 2: the key name'
         probe            | 'names no model'
         prob A/B         | 'did you mean probe'

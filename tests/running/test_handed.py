@@ -39,7 +39,7 @@ def test_an_argument_that_cannot_stand_on_a_line(argument):
         ),
         ("study,remark\nx,one\n", "a.csv: its header is not study,note; restore it"),
         ("", "a.csv: its header is not study,note"),
-        ('study,note\nx,"one" two\n', "a.csv: line 2 is no CSV"),
+        ('study,note\nx,"one" two\n', "a.csv: line 2 is not CSV"),
     ],
 )
 def test_a_table_with_other_cells_is_refused(text, said):
@@ -50,18 +50,18 @@ def test_a_table_with_other_cells_is_refused(text, said):
 def test_a_file_of_arguments_that_is_no_text(tmp_path, program):
     (tmp_path / "bad").write_bytes(b"--one\n\xff")
     program(f"scripts.clean.hellaswag @{tmp_path}/bad").refused(
-        "a file of arguments is no UTF-8 (invalid start byte at byte 6)", code=2
+        "a file of arguments is not UTF-8 (invalid start byte at byte 6)", code=2
     )
 
 
 @each_row(
     "text, said",
     [
-        ("a: 1\nb: 2\na: 3\n", "line 3: the key a stands in line 1"),
-        ("x:\n  - {a: 1, b: {c: 1, c: 2}}\n", "line 2: the key c stands in line 2"),
+        ("a: 1\nb: 2\na: 3\n", "line 3: the key a is already in line 1"),
+        ("x:\n  - {a: 1, b: {c: 1, c: 2}}\n", "line 2: the key c is already in line 2"),
         ("x: &one {a: 1}\ny: *one\nz: {<<: *one, a: 2}\n", None),
-        ("x: {a: 1, a: 2}", "line 1: the key a stands in line 1"),
-        ("x: [", "is no YAML in line 2"),
+        ("x: {a: 1, a: 2}", "line 1: the key a is already in line 1"),
+        ("x: [", "is not valid YAML in line 2"),
         ("", None),
     ],
 )

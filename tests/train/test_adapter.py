@@ -103,7 +103,7 @@ def test_targets_are_named_layers(decoders):
     with pytest.raises(
         UserError,
         match=(
-            "target names q_prj, which is no linear layer of this llama model; did you mean q_proj?"
+            "target names q_prj, which is not a linear layer of this llama model; did you mean q_proj?"
         ),
     ):
         paradigm_of(decoders["llama"], **LORA | {"target": "v_proj,q_prj"})
@@ -156,10 +156,12 @@ def test_checkpointing_changes_no_gradient(decoders, kind):
 def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).write_bytes((decoders["llama"] / name).read_bytes())
-    with pytest.raises(UserError, match="learns beside weights, and this model has none yet"):
+    with pytest.raises(UserError, match="needs trained weights, and this model has none"):
         paradigm_of(tmp_path, **LORA)
     for wanted in (LORA, {"gradient_checkpointing": True}):
-        with pytest.raises(UserError, match=f"training: {next(iter(wanted))} is for transformers"):
+        with pytest.raises(
+            UserError, match=f"training: {next(iter(wanted))} works only with a transformer"
+        ):
             adapter.prepare(torch.nn.Linear(2, 2), TRAINING | wanted, CPU)
 
 

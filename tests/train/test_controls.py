@@ -243,7 +243,7 @@ def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(changed,
 @each_row(
     "changed, said",
     """
-        {controls: [minilm]}      | minilm is no model of kind control
+        {controls: [minilm]}      | minilm is not a control
         {controls: [bag_of_wrds]} | 'e.controls: no model bag_of_wrds; did you mean bag_of_words'
         {methods: [control]}      | has no method control
         {controls: [in_context]}  | ranks the candidates for one mask, which strided_sop does not have

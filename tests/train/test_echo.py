@@ -180,7 +180,7 @@ def replaced(**changed):
         (lambda prompt: {"text": "A"}, "it gives no log-probabilities of its prompt; take"),
         (lambda prompt: {"logprobs": None}, "it gives no log-probabilities"),
         (replaced(token_logprobs=lambda old: old[1:]), "it gives no log-probabilities"),
-        (replaced(token_logprobs=lambda old: [0.0] * len(old)), "prompt is 0.0, so it gives none"),
+        (replaced(token_logprobs=lambda old: [0.0] * len(old)), "prompt is 0.0, so none is real"),
         (replaced(token_logprobs=lambda old: [*old[:4], 0.7, *old[5:]]), "0.7 is no log-prob"),
         (replaced(tokens=lambda old: [one.upper() for one in old]), "it does not echo its prompt"),
         (
@@ -211,5 +211,7 @@ def test_log_probabilities_of_other_tokens_are_refused(tmp_path):
 
 def test_a_token_that_nothing_stands_before_is_refused(tmp_path):
     prompt = PROMPT | {"texts": {"likely": "|Yes", "unlikely": "|No"}}
-    with pytest.raises(UserError, match="'Yes' is, which is one token; write `start_token`"):
+    with pytest.raises(
+        UserError, match="'Yes', a text of one token, has no likelihood; write `start_token`"
+    ):
         asked(tmp_path, without_start, prompt)

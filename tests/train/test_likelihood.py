@@ -491,8 +491,8 @@ def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
         file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))
     for name, message in rows_of("""
         bert | weights of the head that fills masks are missing
-        gpt2 | has no weights
-        vit  | a vit model .* writes and fills no text
+        gpt2 | has no trained weights
+        vit  | a vit model .* cannot score a text
         t5   | has no <extra_id_0>
     """):
         with pytest.raises(UserError, match=message):

@@ -196,7 +196,9 @@ def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models)
 
 
 def test_refusals_say_why(models, tmp_path):
-    with pytest.raises(UserError, match="has no weights, so it knows nothing"):
+    with pytest.raises(
+        UserError, match="has no trained weights, and a zero-shot method needs them"
+    ):
         fill.Paradigm(models / "untrained", job(False), {})
     with pytest.raises(UserError, match="no <extra_id_0>"):
         generate.Paradigm(models / "bert", job(True), {})

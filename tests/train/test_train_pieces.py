@@ -128,10 +128,10 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
         assert checkpoint.load(file, "d1", maker) is None
     torch.save({"another": "program's"}, file)
     assert checkpoint.load(file, "d1", maker) is None
-    assert "is damaged or no checkpoint of ours; the run starts anew" in caplog.text
+    assert "is damaged, or not a checkpoint; the run starts anew" in caplog.text
     file.write_bytes(whole)
     assert checkpoint.load(file, "d2", maker) is None
-    assert "of other data, settings, code or another model" in caplog.text
+    assert "was made with other data, settings, code or another model" in caplog.text
     assert checkpoint.load(file, "d1", maker | {"precision": "bf16"}) is None
     assert "precision 'fp32', here 'bf16'" in caplog.text
 

@@ -249,8 +249,7 @@ def test_lost_files_come_back(study):
     assert all(file.exists() for file in trained), "those of runs come back without training"
     assert lost.exists() and short.stat().st_size == whole
     assert all(
-        said.count(f": {file.name} is gone, or not as long as it was") == 1
-        for file in (lost, short)
+        said.count(f": {file.name} is missing or has another length") == 1 for file in (lost, short)
     )
     study.run()
     assert steps_taken(study) == before and study.jobs() == {}

@@ -263,6 +263,6 @@ def test_a_folder_that_cannot_be_written(project, tmp_path):
     if mounted.returncode:
         pytest.skip("a folder that cannot be written is a mount, which takes root")
     try:
-        made_in(tmp_path, project, "-n").refused("cannot be written, and Snakemake locks it")
+        made_in(tmp_path, project, "-n").refused("is not writable, and Snakemake locks this folder")
     finally:
         subprocess.run(["umount", tmp_path], check=True)

@@ -423,5 +423,5 @@ def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, tmp_path):
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
     train(tmp_path / "out", ok=False, model=tmp_path / "model", verify=made).refused(
-        "tokenizer.json: is not as its rule left it"
+        "tokenizer.json: has changed since its rule wrote it"
     )

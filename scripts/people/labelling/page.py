@@ -66,8 +66,8 @@ def sample_of(
     for option, condition in questions.get("only_where", {}).items():
         if not VALIDATOR(condition).is_valid(options.get(option)):
             raise UserError(
-                f"{folder}: people are asked about no dataset with {option}: {options[option]}; "
-                f"name one without {option}"
+                f"{folder}: people cannot be asked about a dataset with {option}: "
+                f"{options[option]}; name one without {option}"
             )
     types = pa.schema(
         [(column, pa.int8() if column == "label" else pa.string()) for column in columns]
@@ -79,7 +79,7 @@ def sample_of(
     drawn = pd.Series(unit.unique())
     if units > len(drawn):
         raise UserError(
-            f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer"
+            f"{folder}: --items is {units}, but {split} has {len(drawn)}; ask for fewer"
         )
     drawn = drawn.iloc[np.argsort(keyed_hash(drawn, seed), kind="stable")[:units]]
     place = pd.Index(drawn).get_indexer(unit)

@@ -36,8 +36,8 @@ def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.n
     if rows is not None and len(words) != rows:
         raise UserError(
             f"{file}: has {len(words)} lines, but {gold} has {rows}; line "
-            f"{min(len(words), rows) + 1} is the first without its like; give one prediction for "
-            "each row"
+            f"{min(len(words), rows) + 1} is the first that only one of them has; give one "
+            "prediction for each row"
         )
     return words.map(LABELS).to_numpy()
 
@@ -55,8 +55,8 @@ def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
     judged = read_judgements(file)
     if row.max() >= len(judged):
         raise UserError(
-            f"{file}: has {len(judged)} lines, but the split has an answer {row.max() + 1}; give "
-            "one prediction for each"
+            f"{file}: has {len(judged)} lines, but the split has an answer number "
+            f"{row.max() + 1}; give one prediction for each answer"
         )
     return judged[row]
 

@@ -277,7 +277,7 @@ def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
     if options["order_by"] == PERMUTATIONS:
         if options["span"] is None or options["train_stride"] is not None:
             raise UserError(
-                "order_by: permutations puts whole spans in order, from what whole spans tell; set "
+                "order_by: permutations learns from whole spans and puts whole spans in order; set "
                 "span, and leave train_stride out"
             )
         orders.check_length(options["span"])
@@ -286,7 +286,7 @@ def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
         options["predict"] or options["order_by"] == PERMUTATIONS
     ):
         raise UserError(
-            "train_labels: coin stands for the order of pairs; leave predict and order_by out"
+            "train_labels: coin replaces the order of pairs; leave predict and order_by out"
         )
     learnt = measured if options["train_stride"] is None else strides_of(options["train_stride"])
     if options["same_videos"] is not None and options["same_videos"] < (

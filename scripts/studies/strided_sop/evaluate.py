@@ -133,8 +133,8 @@ def system_rows(
             of_metric = of_run[metric].set_index("example_id")
             if set(of_metric.index) != set(pairs["pair_id"]):
                 raise UserError(
-                    f"{run.folder}: its predictions are not of the pairs that were built; run it "
-                    "again"
+                    f"{run.folder}: its predictions belong to other pairs than the dataset's; run "
+                    "it again"
                 )
             ordered.append(of_metric.loc[pairs["pair_id"]])
         tallies, videos = tallies_of(ordered, pairs, part, metric)

@@ -110,9 +110,9 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
 def unlearnable(sample: pd.DataFrame, source: str) -> UserError:
     """The error that a control cannot be learnt."""
     return UserError(
-        f"{source}: hard: true learns a control from pairs of different texts, and "
-        f"{sample['group_id'].nunique()} videos have too few; set hard: false, or use a larger "
-        "source"
+        f"{source}: hard: true trains a control on pairs of different texts, but "
+        f"{sample['group_id'].nunique()} videos have too few pairs; set hard: false, or use a "
+        "larger source"
     )
 
 
@@ -153,7 +153,7 @@ def hard_of(
     if len(sure) and not len(kept):
         raise UserError(
             f"{split}: no pair is left: of {len(sure)} pairs the control gets "
-            f"{(sure > 0).sum()} right and {(sure < 0).sum()} wrong, and as many of both are kept; "
-            "set hard: false, or use a larger source"
+            f"{(sure > 0).sum()} right and {(sure < 0).sum()} wrong, and equally many of both are "
+            "kept; set hard: false, or use a larger source"
         )
     return lambda pairs: np.isin(hashes_of(pairs), kept)

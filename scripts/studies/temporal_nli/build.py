@@ -85,7 +85,7 @@ def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templat
         return set(known)
     if wanted > len(known):
         raise UserError(
-            f"{where}: {wanted} {what} were asked for, there are {len(known)}; ask for fewer"
+            f"{where}: {wanted} {what} were asked for, but there are {len(known)}; ask for fewer"
         )
     return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
 
@@ -102,7 +102,7 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
     if not is_generated:
         rows = read_complete(file, NLI, VARIED).to_pandas()
         if not rows["label"].between(0, 2).all():
-            raise UserError(f"{file}: a label is none of 0 to 2; clean the source again")
+            raise UserError(f"{file}: a label is not one of 0 to 2; clean the source again")
         rows = rows[rows["challenge_set"] == options["challenge_set"]]
     else:
         templates = read_complete(file, TEMPLATES).to_pandas()

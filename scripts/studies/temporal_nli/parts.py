@@ -158,8 +158,8 @@ def check(challenge_set: str, kind: str, generated: bool) -> None:
         )
     if kind == "range" and not generated:
         raise UserError(
-            "held_out: range needs the places of the times in their lists, which a released set "
-            "does not tell; write source: generated"
+            "held_out: range needs the places of the times in their lists, and a released set does "
+            "not have these; write source: generated"
         )
 
 

@@ -183,8 +183,9 @@ def build_split(
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(
-            f"{where}: no temporal expression is left: the dialogs have none, or all that do are "
-            "sources of the challenge or occur before; use another source of dialogs"
+            f"{where}: no temporal expression is left: the dialogs have none, or all dialogs with "
+            "one are sources of the challenge or repeat another dialog; use another source of "
+            "dialogs"
         )
     by_kind = options["negatives_of"] == "same_kind"
     pooled = pd.concat([left, learnt], ignore_index=True)
@@ -329,7 +330,7 @@ def main(given: argparse.Namespace) -> None:
     if not set(LEARNT).isdisjoint(evaluate):
         raise UserError(
             f"--beside: challenge.evaluate: {' '.join(evaluate)}: {' and '.join(LEARNT)} are the "
-            "names of what is learnt from and held out; rename the challenge's split"
+            "names of the training and the held-out split; rename the challenge's split"
         )
     with whole_set(given.output) as folder:
         build(given, folder)

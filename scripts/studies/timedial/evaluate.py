@@ -189,7 +189,7 @@ def domain_of(part: Part) -> str:
         return "contaminated"
     if (domain := part.entry.get("domain")) not in ("in", "out"):
         raise UserError(
-            f"resources/sources.yaml: {part.source} does not say of which domain it is to "
+            f"resources/sources.yaml: {part.source} has no domain, in or out of the domain of "
             f"{part.entry.get('measured_on', part.source)}; write `domain: in` or `domain: out`"
         )
     return domain

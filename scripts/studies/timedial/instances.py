@@ -92,7 +92,7 @@ def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
         one = wrong.iloc[0]
         raise UserError(
             f"{file}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} "
-            f"of dialog {one['dialog_id']} is not what stands there, or there twice; find the "
+            f"of dialog {one['dialog_id']} is not the text there, or occurs twice; find the "
             "spans again"
         )
     before = [text[:start] for text, start in zip(texts, starts)]

@@ -117,8 +117,8 @@ def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
     left = [name for name in wanted if name not in found]
     if left:
         raise UserError(
-            f"{file}: line {len(lines)} is the last, and none is of id {cut(left[0])} ({len(left)} "
-            f"of {len(wanted)} ids have no line); score every instance"
+            f"{file}: none of its {len(lines)} lines is for id {cut(left[0])} ({len(left)} of "
+            f"{len(wanted)} ids have no line); score every instance"
         )
     return np.array(
         [found[name][option] for name, option in zip(gold["instance_id"], gold["option"])], float

@@ -298,9 +298,9 @@ def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
 
 def main(given: argparse.Namespace) -> None:
     if bool(given.api) == bool(given.model):
-        raise UserError("give one of --model and --api: what is asked")
+        raise UserError("give one of --model and --api")
     if given.model and echoed(given.method["prompt"]):
-        raise UserError("--method: a model on this machine is scored by scripts.train.run")
+        raise UserError("--method: scripts.train.run scores a model on this machine; run it")
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
     lock(work)

@@ -118,7 +118,7 @@ def check_values(values: list) -> None:
             raise UserError(f"{shown(value)} is no log-probability of its prompt; {LEAVE_OUT}")
     if len(known) > 2 and len(set(known)) == 1:
         raise UserError(
-            f"every log-probability of its prompt is {known[0]}, so it gives none; {LEAVE_OUT}"
+            f"every log-probability of its prompt is {known[0]}, so none is real; {LEAVE_OUT}"
         )
 
 

@@ -102,9 +102,9 @@ class Reading:
         is_scored, is_known = place >= np.repeat(tokens.context, lengths), ~np.isnan(values)
         if (is_scored & ~is_known).any():
             log.warning(
-                "warning: the server says nothing of the first token of a text, so it is not "
-                "scored; where the server puts nothing before a text, `start_token` in the model's "
-                "entry changes that"
+                "warning: the server gives no log-probability of a text's first token, so this "
+                "token is not scored; if the server puts no token before a text, write "
+                "`start_token` into the model's entry"
             )
         is_scored &= is_known
         row = np.repeat(np.arange(len(lengths)), lengths)[is_scored]
@@ -115,9 +115,8 @@ class Reading:
         if (count == 0).any():
             text = self.frame["scored"].iloc[int((count == 0).argmax())]
             raise UserError(
-                f"the server puts nothing before a text, so nothing says how likely "
-                f"{text[:80].strip()!r} is, which is one token; write `start_token` into the "
-                "model's entry"
+                f"the server puts no token before a text, so {text[:80].strip()!r}, a text of one "
+                "token, has no likelihood; write `start_token` into the model's entry"
             )
         divisors = {"sum": np.ones(len(lengths)), "token": count}
         return sums / (divisors[score] if score in divisors else self.bytes(tokens))

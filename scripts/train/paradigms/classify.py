@@ -90,8 +90,8 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
     ]  # type: list
     if None in starts or starts[0] >= starts[1]:
         raise UserError(
-            f"{model}: the tokenizer writes a pair otherwise than its texts alone; choose another "
-            "model"
+            f"{model}: the tokenizer encodes two texts as a pair otherwise than alone; choose "
+            "another model"
         )
     cuts = [0, starts[0], starts[0] + len(first), starts[1], starts[1] + len(second), len(ids)]
     frame = list(zip(cuts[0::2], cuts[1::2]))

@@ -197,8 +197,8 @@ def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast
     config = read_config(folder, tokenizer, {"max_length": max_length})
     if config.is_encoder_decoder:
         raise UserError(
-            f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder "
-            "alone"
+            f"{folder}: a {config.model_type} model also has a decoder; choose an encoder without "
+            "one"
         )
     encoder, missing = read_network(AutoModel, folder, config)
     check_whole(folder, [key for key in missing if "pooler" not in key], "the encoder")

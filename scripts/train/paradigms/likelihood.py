@@ -69,9 +69,8 @@ def known_kind(config, model: Path) -> str:
     kind = kind_of(config)
     if kind is None:
         raise UserError(
-            f"{model}: a {config.model_type} model (model_type in config.json) writes and fills no "
-            "text that can be scored; choose a decoder, a T5 or an encoder with a head that fills "
-            "masks"
+            f"{model}: a {config.model_type} model (model_type in config.json) cannot score a "
+            "text; choose a decoder, a T5 or an encoder with a head that fills masks"
         )
     return kind
 
@@ -88,8 +87,8 @@ def load(model: Path, training: dict):
     tokenizer = read_tokenizer(model)
     if not tokenizer.is_fast:
         raise UserError(
-            f"{model}: its tokenizer does not tell which characters a token stands for; choose a "
-            "model with a tokenizer.json"
+            f"{model}: its tokenizer does not give the characters of a token; choose a model with "
+            "a tokenizer.json"
         )
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
@@ -112,8 +111,8 @@ def load(model: Path, training: dict):
         mask_token(tokenizer, model)
     if kind == "encoder_decoder" and infilling.SENTINEL not in tokenizer.get_vocab():
         raise UserError(
-            f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as "
-            "T5 was trained"
+            f"{model}: its tokenizer has no {infilling.SENTINEL}, which T5 has; choose an "
+            "encoder-decoder like T5"
         )
     return tokenizer, network, kind, {}
 
@@ -211,9 +210,9 @@ class Paradigm:
         if (start + scored == first).any():
             text = frame.iloc[int((start + scored == first).argmax())]
             raise UserError(
-                f"{self.model}: its tokenizer puts nothing before a text, so nothing says how "
-                f"likely {text['scored'][:80].strip()!r} is, which is one token; begin the wording "
-                "with a word before its |, or leave this method out"
+                f"{self.model}: its tokenizer puts no token before a text, so "
+                f"{text['scored'][:80].strip()!r}, a text of one token, has no likelihood; begin "
+                "the wording with a word before its |, or leave this method out"
             )
         divisors = {"sum": np.ones(n, np.int64), "token": start + scored - first}
         divisor = (

@@ -168,8 +168,8 @@ def check_whole(
     """Raises UserError where weights are lost that will not be trained anew."""
     if lost:
         raise UserError(
-            f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another "
-            f"shape than config.json says, {lost[0]} first; {remedy}"
+            f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or have another "
+            f"shape than in config.json, {lost[0]} first; {remedy}"
         )
 
 
@@ -177,8 +177,8 @@ def check_trained(model: Path, learns: bool) -> None:
     """Raises UserError for a model without weights that does not learn."""
     if not learns and not has_weights(model):
         raise UserError(
-            f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot "
-            "method out, or name a trained model"
+            f"{model}: has no trained weights, and a zero-shot method needs them; leave the method "
+            "out, or name a trained model"
         )
 
 
@@ -309,7 +309,7 @@ def separate_pairs(tokenizer, model: Path) -> None:
     newline = tokenizer("\n", add_special_tokens=False)["input_ids"]
     if not newline:
         raise UserError(
-            f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose "
+            f"{model}: its tokenizer puts nothing between two texts, not even a newline; choose "
             "another model"
         )
     special = {
@@ -366,6 +366,6 @@ def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
         if whole[place : place + len(inside)] == inside:
             return whole[:place], whole[place + len(inside) :]
     raise UserError(
-        f"{model}: the tokenizer writes a text otherwise between its special tokens than alone; "
+        f"{model}: the tokenizer encodes a text between its special tokens otherwise than alone; "
         "choose another model"
     )

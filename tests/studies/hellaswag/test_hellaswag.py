@@ -229,19 +229,19 @@ def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
         (
             "hellaswag_val_full.txt",
             text_of(items()).rsplit("\n", 2)[0].encode(),
-            "which are no items of 6 lines each",
+            "but an item has 6 lines",
         ),
         (
             "hellaswag_val_full.txt",
             text_of(items()).replace("\n3\n", "\n4\n").encode(),
-            "the number of an ending (0 to 3) are wanted",
+            "the number of an ending (0 to 3); mend it",
         ),
         ("hellaswag_val.jsonl", b"", "hellaswag_val.jsonl: is empty"),
         ("hellaswag_val_full.txt.bz2", b"no archive", "cannot be opened"),
         (
             "hellaswag_val.jsonl",
             release_of(items()).replace('"label": 3', '"label": 7').encode(),
-            "has not 4 endings of which one is right",
+            "must have 4 endings, one of them right",
         ),
         (
             "hellaswag_val.jsonl",

@@ -375,8 +375,16 @@ def without_text(folder) -> None:
     [
         (without_text, {}, ["no column text", "worded/train.parquet"]),
         (without_turned, {"stride": 2, "hard": True}, ["of 80 pairs the control gets 80 right"]),
-        (of_few_videos, {"stride": 2, "hard": True}, ["2 videos have too few; set hard: false"]),
-        (without_words, {"stride": 2, "hard": True}, ["240 videos have too few; set hard: false"]),
+        (
+            of_few_videos,
+            {"stride": 2, "hard": True},
+            ["2 videos have too few pairs; set hard: false"],
+        ),
+        (
+            without_words,
+            {"stride": 2, "hard": True},
+            ["240 videos have too few pairs; set hard: false"],
+        ),
     ],
 )
 def test_captions_without_pairs_are_refused(program, worded, change, options, said):

@@ -195,7 +195,7 @@ def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
 @pytest.mark.parametrize(
     "changed, said",
     [
-        (lambda pairs: pairs[:-1], "not of the pairs that were built; run it again"),
+        (lambda pairs: pairs[:-1], "belong to other pairs than the dataset's; run it again"),
         (lambda pairs: [pairs[0] | {"overlap": None}, *pairs[1:]], "val.parquet: "),
     ],
 )

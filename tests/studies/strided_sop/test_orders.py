@@ -79,7 +79,7 @@ def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: 
         f"scripts.people.labelling.page --dataset {place} --split val --output {tmp_path}/page.html"
     )
     assert done.returncode != 0
-    assert "people are asked about no dataset with order_by: permutations" in done.stderr
+    assert "people cannot be asked about a dataset with order_by: permutations" in done.stderr
     assert not (tmp_path / "page.html").exists()
 
 

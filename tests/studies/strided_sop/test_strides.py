@@ -163,13 +163,13 @@ def test_names_of_datasets(data, more, names):
     "data, more, says",
     [
         *rows_of("""
-            {stride: up_to_2, predict: stride} | {methods: [train_symmetric]} | 'train_symmetric serves no data with predict: stride'
+            {stride: up_to_2, predict: stride} | {methods: [train_symmetric]} | 'train_symmetric does not work with predict: stride'
             {stride: 2, predict: stride} | {} | predict has no effect here
             {learn_from: nowhere} | {} | no source nowhere
             {learn_from: sample_mctaco} | {} | holds questions
         """),
-        ({"span": 3} | PERMUTATIONS, {}, "train serves no data with order_by: permutations"),
-        ({"span": 3}, {"methods": ["packed"]}, "packed serves no data with order_by"),
+        ({"span": 3} | PERMUTATIONS, {}, "train does not work with order_by: permutations"),
+        ({"span": 3}, {"methods": ["packed"]}, "packed does not work with order_by"),
         *(({"context": context}, {}, "context") for context in NO_WINDOWS),
         ({"span": 5} | PERMUTATIONS, {"methods": ["packed"]}, "order_by has no effect here"),
     ],

@@ -213,7 +213,7 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     assert not metrics["slice"].str.startswith("withheld").any()
     build(
         program, cleaned, tmp_path / "range", ok=False, challenge_set="temp_order", held_out="range"
-    ).refused("which a released set does not tell; write source: generated")
+    ).refused("and a released set does not have these; write source: generated")
     assert not (tmp_path / "range").exists()
 
 

@@ -607,7 +607,7 @@ def other_mask(text: str):
             changed("spans", 0, "dialog_id", lambda name: "train:77"),
             "turn 1 of dialog train:77, which is not among the cleaned dialogs",
         ),
-        (changed("spans", 0, "start", lambda start: start + 1), "is not what stands there"),
+        (changed("spans", 0, "start", lambda start: start + 1), "is not the text there"),
         (
             changed("challenge", 1, "dialog", lambda text: text + " Indeed ."),
             "instance 1 has rows with different dialogs",

@@ -343,7 +343,7 @@ def labelled(*labels: int):
 @pytest.mark.parametrize(
     "damage, said",
     [
-        (without_an_option, "are not of the options that were built"),
+        (without_an_option, "belong to other options than the dataset's"),
         (score_of_nan, "is not a number"),
         (without_domain, "write `domain: in` or `domain: out`"),
         (labelled(1, 1, 1, 0), "instance 1 has"),
@@ -413,7 +413,7 @@ def test_a_file_of_scores(scored):
 @each_row(
     "lines, said",
     [
-        (FIRST, "line 1 is the last, and none is of id 7 (1 of 2 ids have no line)"),
+        (FIRST, "none of its 1 lines is for id 7 (1 of 2 ids have no line)"),
         (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 stood on a line before"),
         (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
         (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
