@@ -199,7 +199,7 @@ def _bring(
                     "is meant, declare its bytes there"
                 ) from error
     raise NoFile(
-        f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
+        f"{name} could not be fetched (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
         "to a folder or URL laid out as <host>/<path> that has it"
     )
 

@@ -327,7 +327,7 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
             name, TOKENIZER_CONFIG, read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
         )
     with refused(
-        f"{name}: tokenizer.json is no tokenizer",
+        f"{name}: tokenizer.json is not a tokenizer",
         "get the right file, or write it with "
         "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)",
     ):

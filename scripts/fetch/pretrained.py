@@ -65,7 +65,7 @@ class Folder(Origin):
         """A verified copy under `partial`. Raises Absent where the folder has no such file."""
         if not self.locate(file):
             raise Absent(
-                f"{self.name}/{file} could not be had: {cut(self.where, 200)} has no such "
+                f"{self.name}/{file} could not be fetched: {cut(self.where, 200)} has no such "
                 "file; put it there"
             )
         return download(

@@ -96,7 +96,7 @@ def main(given: argparse.Namespace) -> None:
         "%d corpora and %d models: %s",
         len(study["sources"]),
         len(study["models"]),
-        f"{len(lacking)} files are missing" if lacking else "every file can be had",
+        f"{len(lacking)} files are missing" if lacking else "every file can be fetched",
     )
 
 

@@ -76,14 +76,14 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
     if not does_fit(how, abilities):
         return f"it needs {needs_in_words(how['fits'])}, and this is {kind_in_words(abilities)}"
     if how["learns"] and fine_tune is False:
-        return "it trains the model, and `fine_tune` is false"
+        return "it trains the model, and `fine_tune: false` allows no training"
     if not how["learns"] and not model.trained:
-        return "it asks an untrained model, which knows nothing"
+        return "it asks without training, and this model has no trained weights"
     if set(how.get("probe", [])) & abilities or how["learns"] and fine_tune is True:
         return None
     if how["learns"]:
-        return f"a probe does not train {kind_in_words(abilities)}; write `fine_tune: true`"
-    return f"a probe of {kind_in_words(abilities)} leaves it out; name it under `methods`"
+        return f"a probe does not train {kind_in_words(abilities)}; with `fine_tune: true` it does"
+    return f"a probe of {kind_in_words(abilities)} does not use it; name it under methods"
 
 
 def fitting(

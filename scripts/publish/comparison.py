@@ -58,7 +58,7 @@ REPORTED = "reported"  # how the metric of a number begins that others found in 
 ELSEWHERE = {
     "statistics": "counted in a table of its own on this page",
     "transfer": "measured by presets/transfer.yaml (docs/transfer.md)",
-    "people": "told by people, where they answer (docs/people.md)",
+    "people": "needs people's answers (docs/people.md)",
     "plateau": "drawn in a figure of its own on this page",
     "standard_error": "see the sd over seeds in the table of every number",
     REPORTED: "another protocol or metric: no number of this study stands beside it",

@@ -37,14 +37,14 @@ VERDICTS = {
     UNCLEAR: "not clearly above or below the control",
     LEVEL: f"level with the control (within {MARGIN * 100:.0f} points)",
     BELOW: "below the control",
-    UNKNOWN: "compared with the control without an interval",
+    UNKNOWN: "no interval, so no comparison with the control",
 }
 AFTER_ANOTHER = {
     ABOVE: "clearly above",
     UNCLEAR: "not clearly above or below",
     LEVEL: f"level (within {MARGIN * 100:.0f} points)",
     BELOW: "below it",
-    UNKNOWN: "without an interval",
+    UNKNOWN: "no interval",
 }
 CLAUSES = 2  # corpora in a line; the figure shows all
 

@@ -95,7 +95,7 @@ def visible_gpus() -> list[str]:
             or "no GPU"
         )
         if len(meant) != 1:
-            problem = "may mean several GPUs" if meant else "is no GPU of this machine"
+            problem = "may mean several GPUs" if meant else "is not a GPU of this machine"
             raise UserError(
                 f"CUDA_VISIBLE_DEVICES={allowed} names {name}, which {problem} (nvidia-smi -L "
                 f"lists {here}); correct it, unset it, or set `device: cpu`"

@@ -151,7 +151,9 @@ class Start:
             return f"{target}: a manifest stands for this file; ask for it: `snakemake {manifest}`"
         if "/" in target:
             return f"{target}: no rule makes this file; `snakemake --summary` lists what rules make"
-        return f"{target}: is no rule{closest(target, [rule.name for rule in self.workflow.rules])}"
+        return (
+            f"{target}: is not a rule{closest(target, [rule.name for rule in self.workflow.rules])}"
+        )
 
     def begin(self) -> None:
         """Write the files that jobs need, when jobs start. A dry run writes nothing."""

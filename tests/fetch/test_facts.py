@@ -126,7 +126,7 @@ def test_a_model_from_scratch(tmp_path):
 @pytest.mark.parametrize(
     "file, content, said",
     [
-        ("config.json", None, "mine/config.json could not be had"),
+        ("config.json", None, "mine/config.json could not be fetched"),
         (
             "config.json",
             b'{"model_type": "dpr"}',
@@ -136,7 +136,7 @@ def test_a_model_from_scratch(tmp_path):
             ),
         ),
         ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
-        ("model.safetensors", None, "mine/model.safetensors could not be had"),
+        ("model.safetensors", None, "mine/model.safetensors could not be fetched"),
         ("model.safetensors", b"\xff" * 100, "is not a complete safetensors file (a header of"),
         (
             "model.safetensors",

@@ -51,7 +51,7 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
             f"{INDEX} names more in model-00001-of-00002.safetensors, but this file has no such tensor",
         ),
         *rows_of("""
-            {more: model-00003-of-00002.safetensors} | model-00003-of-00002.safetensors could not be had
+            {more: model-00003-of-00002.safetensors} | model-00003-of-00002.safetensors could not be fetched
             {more: ../model.safetensors} | does not name a .safetensors file beside it
             {more: model.bin} | does not name a .safetensors file beside it
             null | does not name a .safetensors file beside it

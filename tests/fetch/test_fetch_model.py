@@ -170,7 +170,7 @@ def lying(table: dict) -> dict:
                 config.json | {"model_type": "clip"} | so it is not a model of text
                 config.json | {"model_type": "bert", "text_config": [{"auto_map": {}}]} | config.json has auto_map
                 tokenizer_config.json | {"auto_map": {}} | tokenizer_config.json has auto_map, so the model needs code
-                tokenizer.json | {"model": 1} | tokenizer.json is no tokenizer
+                tokenizer.json | {"model": 1} | tokenizer.json is not a tokenizer
                 model.safetensors | not tensors at all | not a complete safetensors file
                 model.safetensors | | not a complete safetensors file
             """)
@@ -186,7 +186,7 @@ def lying(table: dict) -> dict:
             (file, lambda file, part=part: with_part(file, part), said)
             # at the first two of which the library, written in Rust, panics
             for file, part, said in rows_of("""
-                tokenizer.json | {normalizer: {type: Precompiled, precompiled_charsmap: AAAA}} | tokenizer.json is no tokenizer
+                tokenizer.json | {normalizer: {type: Precompiled, precompiled_charsmap: AAAA}} | tokenizer.json is not a tokenizer
                 tokenizer.json | {pre_tokenizer: {type: FixedLength, length: 0}} | cannot read every text
                 tokenizer_config.json | {model_input_names: [input_ids, foo]} | its tokenizer makes no foo (model_input_names in tokenizer_config.json)
                 tokenizer_config.json | {model_input_names: [attention_mask]} | its tokenizer makes no input_ids
@@ -218,7 +218,7 @@ def lying(table: dict) -> dict:
             lambda file: file.rename(file.with_name("pytorch_model.bin.index.json")),
             "pytorch_model.bin only",
         ),
-        ("model.safetensors", Path.unlink, "mine/model.safetensors could not be had"),
+        ("model.safetensors", Path.unlink, "mine/model.safetensors could not be fetched"),
         ("config.json", lambda file: shutil.rmtree(file.parent), "is not there; correct it in"),
     ],
 )

@@ -136,7 +136,7 @@ def test_fine_tune():
     plan = probe(MASKED, fine_tune=False)
     assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"]
     left = {left.method: left.reason for left in plan.left_out if left.study == "mctaco"}
-    assert left["train"] == "it trains the model, and `fine_tune` is false"
+    assert left["train"] == "it trains the model, and `fine_tune: false` allows no training"
 
 
 def test_what_is_left_out_is_told_with_its_reason():
@@ -160,9 +160,9 @@ def test_what_is_left_out_is_told_with_its_reason():
     )
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
     assert reasons == {
-        "train": "a probe does not train a decoder; write `fine_tune: true`"
+        "train": "a probe does not train a decoder; with `fine_tune: true` it does"
     } | dict.fromkeys(
-        ("answer", "answer_all"), "a probe of a decoder leaves it out; name it under `methods`"
+        ("answer", "answer_all"), "a probe of a decoder does not use it; name it under methods"
     )
 
 
@@ -192,7 +192,7 @@ def test_a_model_from_scratch_is_not_asked_what_it_knows():
     assert not {"likelihood", "direct"} & asked(plan)["temporal_nli"]
     assert "train" in asked(plan)["temporal_nli"]
     assert {left.reason for left in plan.left_out if left.method == "likelihood"} == {
-        "it asks an untrained model, which knows nothing"
+        "it asks without training, and this model has no trained weights"
     }
 
 
@@ -212,7 +212,7 @@ def test_where_nothing_fits_the_others_run():
     assert {left.experiment for left in plan.left_out} == {"strided_sop"}
     said = refused(probe, ENCODER, fine_tune=False)
     assert "nothing is left to run" in said
-    assert "train, hypothesis_only, classify of minilm: it trains the model" in said
+    assert "train, hypothesis_only, classify of minilm: it trains" in said
 
 
 @each_row(

@@ -128,8 +128,8 @@ def test_visible_gpus(machine, listing, allowed, uuids):
 @pytest.mark.parametrize(
     "allowed, said",
     rows_of("""
-        0,9 | 'names 9, which is no GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa'
-        MIG-aaaa-1 | names MIG-aaaa-1, which is no GPU
+        0,9 | 'names 9, which is not a GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa'
+        MIG-aaaa-1 | names MIG-aaaa-1, which is not a GPU
         GPU- | names GPU-, which may mean several GPUs
         1,GPU-11 | names one GPU twice (GPU-11aa)
     """),

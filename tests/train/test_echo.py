@@ -181,7 +181,7 @@ def replaced(**changed):
         (lambda prompt: {"logprobs": None}, "it gives no log-probabilities"),
         (replaced(token_logprobs=lambda old: old[1:]), "it gives no log-probabilities"),
         (replaced(token_logprobs=lambda old: [0.0] * len(old)), "prompt is 0.0, so none is real"),
-        (replaced(token_logprobs=lambda old: [*old[:4], 0.7, *old[5:]]), "0.7 is no log-prob"),
+        (replaced(token_logprobs=lambda old: [*old[:4], 0.7, *old[5:]]), "0.7 is not a log-prob"),
         (replaced(tokens=lambda old: [one.upper() for one in old]), "it does not echo its prompt"),
         (
             lambda prompt: (404, {}, b"chat models only"),

@@ -54,7 +54,7 @@ def test_what_no_rule_makes_is_told_with_its_remedy(study):
             f"{run.relative_to(study.folder)}/predictions.csv",
             "`snakemake results/train/strided_sop/t",
         ),
-        ("evalute", "evalute: is no rule; did you mean evaluate?"),
+        ("evalute", "evalute: is not a rule; did you mean evaluate?"),
         ("results/nothing", "results/nothing: no rule makes this file"),
     ):
         done = study.snakemake("--dry-run", target)

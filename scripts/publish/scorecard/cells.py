@@ -35,7 +35,7 @@ KINDS = {
     "api": "behind an API",
     "esim": "no transformers",
 }
-UNKNOWN = "kind not told by the runs"
+UNKNOWN = "unknown kind"
 ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
 WAYS = list(map(method_title, "train direct fill likelihood answer answer_all".split()))
 FINE_TUNED, _, FILLED, LIKELIHOOD, *_ = WAYS

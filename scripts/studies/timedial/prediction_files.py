@@ -82,7 +82,7 @@ def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str,
     missing = [option for option in wanted[name] if option not in scores]
     if unknown or missing:
         what = (
-            f"{shown(unknown[0])} is no option of it"
+            f"{shown(unknown[0])} is not one of its options"
             if unknown
             else f"the option {shown(missing[0])} has no score"
         )

@@ -115,7 +115,7 @@ def check_values(values: list) -> None:
     for value in known:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not -math.inf < value <= 1e-4:  # rounding
-            raise UserError(f"{shown(value)} is no log-probability of its prompt; {LEAVE_OUT}")
+            raise UserError(f"{shown(value)} is not a log-probability of its prompt; {LEAVE_OUT}")
     if len(known) > 2 and len(set(known)) == 1:
         raise UserError(
             f"every log-probability of its prompt is {known[0]}, so none is real; {LEAVE_OUT}"

@@ -419,7 +419,7 @@ def test_a_file_of_scores(scored):
         (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
         (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
         (f"{FIRST}\n{SECOND.replace('7', '8')}", "line 2: no instance has the id 8"),
-        (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is no option of it"),
+        (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is not one of its options"),
         (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
         (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
         (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),

@@ -44,7 +44,7 @@ def of_strides(path: Path, models: dict, item: str) -> pd.DataFrame:
 
 
 def of_which_stride(path: Path, models: dict) -> pd.DataFrame:
-    """Of the pairs of each stride the share whose stride is told."""
+    """Of the pairs of each stride the share whose stride is predicted."""
     rows = sop_metrics(path)
     rows = rows[(rows["metric"] == "confusion") & rows["seed"].isna()]
     ends = rows["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int)
