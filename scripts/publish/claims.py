@@ -162,7 +162,7 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
     """
     if len(outcomes) > 3:
         count, least = sum(one.sign > 0 for one in outcomes), words_of([weakest(outcomes)], titles)
-        return f"as claimed in {count} of {len(outcomes)}; the least: {least}"
+        return f"as claimed in {count} of {len(outcomes)}; the weakest: {least}"
     names = [
         "model",
         "source",
@@ -253,12 +253,12 @@ def judged(
     if marks:
         return NOT_COMPARABLE, ", ".join(marks)
     if sign == 0:
-        return NOT_COMPARABLE, f"cannot be told here: the interval {unclear}"
+        return NOT_COMPARABLE, f"unclear here: the interval {unclear}"
     if sign > 0 and control:
         return CONTRADICTED, control
     if tier == 2:
         shows = "does not show it" if sign < 0 else "shows it"
-        return NOT_COMPARABLE, f"other model class: {models}, which {shows}"
+        return NOT_COMPARABLE, f"other model class: {models} {shows}"
     by = f"by {models}, of the same class" if tier else ""
     return (REPRODUCED if sign > 0 else NOT_REPRODUCED), by
 

@@ -56,12 +56,12 @@ COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat
 SETTING = "setting: "  # how the measure of a setting of training begins
 REPORTED = "reported"  # how the metric of a number begins that others found in another way
 ELSEWHERE = {
-    "statistics": "counted in a table of its own on this page",
+    "statistics": "counted in another table on this page",
     "transfer": "measured by presets/transfer.yaml (docs/transfer.md)",
     "people": "needs people's answers (docs/people.md)",
-    "plateau": "drawn in a figure of its own on this page",
+    "plateau": "shown in another figure on this page",
     "standard_error": "see the sd over seeds in the table of every number",
-    REPORTED: "another protocol or metric: no number of this study stands beside it",
+    REPORTED: "another protocol or metric: this study has no comparable number",
 }
 
 

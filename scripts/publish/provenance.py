@@ -19,7 +19,7 @@ WATTS_PER_CORE = 12.0
 ESTIMATE = (
     f"an estimate: CPU hours × {WATTS_PER_CORE:g} W a core (the default of Green Algorithms: "
     "Lannelongue et al. 2021, doi:10.1002/advs.202100707), GPU hours × the power limit of the "
-    "GPUs; of the runs alone, without memory and cooling"
+    "GPUs. It counts the runs, without memory and cooling"
 )
 DRAWN_WITH = ("numpy", "pandas", "pyarrow", "matplotlib")
 

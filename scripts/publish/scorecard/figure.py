@@ -55,7 +55,7 @@ CLEAR, LEVEL, ALONE, BLIND = (
     "clearly above the best control",
     "not clearly above the best control",
     "no control to compare with",
-    "blind: the same model without what it should read",
+    "blind: the same model without the text",
 )
 MARKS = {
     CLEAR: Look(style.COLOURS[0], "o", ""),
@@ -63,7 +63,7 @@ MARKS = {
     ALONE: Look(style.INK, "s", "", size=4),
     BLIND: Look(style.GREY, "x", "", size=4),
 }
-NOTE = "per cent, and points from the best control (behind the stroke: from that of the same view)"
+NOTE = "score in %, points above the best control (behind the slash: above that of the same view)"
 LOOKS = MARKS | dict(
     zip(FEET, (BEST_CONTROL, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE))
 )

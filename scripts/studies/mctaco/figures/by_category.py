@@ -80,7 +80,7 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
     for of_split, source, split in by_place(points, sources):
         whole = same_place(metrics[metrics["slice"] == "all"], of_split)
         said = message(whole, "exact_match", "system")
-        detail = f"{split}{'; title: all questions' * bool(said)}"
+        detail = f"{split}{'; the title counts all questions' * bool(said)}"
         panel = Panel(of_split, draw_split, source, detail, height=2.1)
         lines.append([titled(panel, said)])
     return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)

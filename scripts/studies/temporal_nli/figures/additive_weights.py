@@ -127,7 +127,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     most = 1.05 * points["weight"].abs().groupby(points["list"]).max().clip(lower=1)
     for (source, dataset), block in points.groupby(["source", "dataset"], sort=False):
         low, high = (f"{share * 100:.0f}" for share in block["in_order"].agg(["min", "max"]))
-        says = f"An additive model orders {low} to {high} % of the pairs of times"
+        says = f"An additive model puts {low} to {high} % of the pairs of times in order"
         data = data_title(source, dataset, sources) + HELD_OUT[block["held_out"].iloc[0]]
         heading = f"{says}\n{data}"
         panels = []
