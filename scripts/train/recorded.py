@@ -138,7 +138,7 @@ def arguments() -> argparse.ArgumentParser:
         nargs="+",
         type=json_object_with(*ASKED),
         required=True,
-        help="JSON for each run: name, settings, method, splits and data (the folder), and cut: run, "
+        help="JSON for each run: name, settings, method, splits, data (the folder), and cut: run, "
         "settings and data of the same control on cut splits",
     )
     options.add_argument(

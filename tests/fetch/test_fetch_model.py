@@ -200,8 +200,16 @@ def lying(table: dict) -> dict:
             ),
             "cannot read every text (WordPiece",
         ),
-        ("model.safetensors", lambda file: file.read_bytes()[:-8], "not a complete safetensors file"),
-        ("model.safetensors", lambda file: file.read_bytes() + b"more", "not a complete safetensors file"),
+        (
+            "model.safetensors",
+            lambda file: file.read_bytes()[:-8],
+            "not a complete safetensors file",
+        ),
+        (
+            "model.safetensors",
+            lambda file: file.read_bytes() + b"more",
+            "not a complete safetensors file",
+        ),
         (
             "model.safetensors",
             lambda file: (10**15).to_bytes(8, "little") + file.read_bytes()[8:],
