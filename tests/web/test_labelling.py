@@ -290,7 +290,7 @@ def test_the_same_call_makes_the_same_page_and_too_many_items_are_refused(tmp_pa
     ]
     assert pages[0].read_bytes() == pages[1].read_bytes() != pages[2].read_bytes()
     for options, said in (
-        (["--items", 9], "--items 9 were asked for, but test has 8; ask for fewer"),
+        (["--items", 9], "--items is 9, but test has 8; ask for fewer"),
         (["--items", 0], "is not a whole number from 1"),
         (["--dataset", tmp_path], "name datasets of one study"),
     ):

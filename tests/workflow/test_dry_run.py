@@ -45,6 +45,6 @@ def test_a_dry_run_takes_no_manifest_away(study):
     (study / "results/build/strided_sop/mini/stride-0/val_1.parquet").unlink()
     before = entries(study)
     done = study.snakemake("-n")
-    assert "val_1.parquet is gone" in done.stdout + done.stderr and entries(study) == before
+    assert "val_1.parquet is missing" in done.stdout + done.stderr and entries(study) == before
     study.run("build")
     assert (study / "results/build/strided_sop/mini/stride-0/val_1.parquet").exists()
