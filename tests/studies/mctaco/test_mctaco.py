@@ -117,7 +117,7 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
         f"scripts.studies.mctaco.evaluate --gold {tmp_path}/gold.tsv "
         f"--predictions {mirror}/{AT}/experiments/bert/bert.norm.output.txt {tmp_path}/yes.txt"
     )
-    assert done.returncode == 0 and "1 byte order mark" in done.stderr, done.stderr
+    assert done.returncode == 0 and "byte order mark" in done.stderr, done.stderr
     released, always_yes = map(printed, done.stdout.split(f"{tmp_path / 'yes.txt'}"))
     exact, low, _, high, count = released["exact match"]
     assert (exact, count) == ("42.72", "1,332")
