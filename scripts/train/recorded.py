@@ -60,7 +60,7 @@ def check(asked: dict, line: dict) -> None:
         if digest_of(Path(asked["data"], f"{split}.parquet"), columns) != digest:
             raise UserError(
                 f"{name}: {asked['data']}/{split}.parquet has another content than when it was "
-                f"recorded; {LEAVE_OUT}"
+                f"recorded; leave its experiment out of `run`, or {LEAVE_OUT}"
             )
 
 
