@@ -141,7 +141,7 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
 
 
-def whole(dataset: Dataset, study: dict, kind: str) -> Dataset:
+def without_limit(dataset: Dataset, study: dict, kind: str) -> Dataset:
     """The same dataset without the option `limit`; study: its study.yaml; kind: of its source."""
     point = json.loads(dataset.options) | {"source": dataset.source, "limit": None}
     return _dataset(dataset.study, study["data"], _defaults(study["data"]), point, kind)

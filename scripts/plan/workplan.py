@@ -17,7 +17,7 @@ from scripts.data.files import Hashes
 from scripts.data.studies import read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
-from scripts.plan.grid import Dataset, whole
+from scripts.plan.grid import Dataset, without_limit
 from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
@@ -180,7 +180,7 @@ class Workplan:
         if run.name not in self.controls or not json.loads(run.dataset.options).get("limit"):
             return run
         study, kind = self.studies[run.study], self.sources[run.dataset.source]["kind"]
-        dataset, how = whole(run.dataset, study, kind), study["methods"][CONTROL]
+        dataset, how = without_limit(run.dataset, study, kind), study["methods"][CONTROL]
         return run_of(run.study, how, dataset, run.model, None, CONTROL, None, {}, 0)
 
     @cached_property
