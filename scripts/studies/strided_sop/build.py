@@ -32,7 +32,7 @@ Beside each pair stand the columns of its slices (pairs.py).
 
 import argparse
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +69,11 @@ LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order", "train
 def filtered(tables: Iterator[pa.Table], keep: Keep) -> Iterator[pa.Table]:
     """The pairs that are kept, table by table."""
     return (pairs.filter(pa.array(keep(pairs))) for pairs in tables)
+
+
+def of_kept(part: Part, options: dict, keep: Keep) -> Iterator[pa.Table]:
+    """The pairs of a split that are kept, table by table."""
+    return filtered(pairs_of(part, options), keep)
 
 
 def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -312,10 +317,8 @@ def main(given: argparse.Namespace) -> None:
         # late: it imports scikit-learn, which takes a second
         from scripts.studies.strided_sop.hard_pairs import hard_of, judge_of
 
-        judge = judge_of(
-            (pairs for part in measured_parts for pairs in pairs_of(part, options)),
-            str(given.cleaned),
-        )
+        all_pairs = (pairs for part in measured_parts for pairs in pairs_of(part, options))
+        judge = cache(partial(judge_of, all_pairs, str(given.cleaned)))
     with whole_set(given.output) as folder:
         for name, part in zip(given.splits, [learn, *measured_parts[1:]]):
             cut: dict = {}
@@ -324,7 +327,7 @@ def main(given: argparse.Namespace) -> None:
             else:
                 keep = all_of if options["span"] else cut_to_size(part, None, options)
                 if options["hard"]:
-                    sized = filtered(pairs_of(part, options), keep)
+                    sized = partial(of_kept, part, options, keep)
                     keep = hard_of(sized, judge, f"{given.cleaned} split {name}")
                 keep, cut = within_limit(part, options, keep, given.output)
             counts = build_split(
