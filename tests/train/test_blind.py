@@ -309,15 +309,16 @@ def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, 
         full = prompts_of(study, STUDIES[study], method.removesuffix("_blind"))[wording]
         right = right_texts(study, method.removesuffix("_blind"), full, table)
 
-        def by_heart(network, batch, tokenizer, after):
+        def by_heart(network, batch, in_trees):
             texts = [
-                tokenizer.decode(row[seen.bool()], clean_up_tokenization_spaces=False)
+                paradigm.tokenizer.decode(row[seen.bool()], clean_up_tokenization_spaces=False)
                 for row, seen in zip(batch["input_ids"], batch["attention_mask"])
             ]
             known = torch.tensor([any(one in text for one in right) for text in texts])
-            return plain(network, batch, tokenizer, after) + 5000 * known
+            return plain(network, batch, in_trees) + 5000 * known
 
         monkeypatch.setattr(causal, "scored_likelihoods", by_heart)
+        monkeypatch.setattr(causal, "reads_trees", lambda network, length: True)
         shares = {}
         for name, prompt in ((method, blind), (method.removesuffix("_blind"), full)):
             paradigm = likelihood.Paradigm(models / "gpt2", job_of(study, name, prompt), {})

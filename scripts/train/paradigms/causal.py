@@ -1,124 +1,172 @@
-"""How likely a decoder finds the scored part of texts. The beginning that texts share is read once.
+"""How likely a decoder finds the scored part of texts. A beginning that texts share is read once.
 
-The texts of one group share their first `shared` tokens. These are read once for the group, into a
-key-value cache. The cache is repeated for each text, and the rest of each text is read after it.
-Beginnings are padded on the left and rests on the right, so no padding stands inside a text. The
-positions are given, so a sliding window sees as far as without padding.
+Texts that begin alike form a tree: a token after the same beginning is one node. A tree is read as
+one row. A node's position is its depth, and it sees itself and the nodes above it alone. So the
+model reads each text as if no other stood beside it.
+
+Some models see only near columns, or know a place by its column. reads_trees() finds out, and
+these models read each text in a row of its own.
 """
 
 import inspect
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from transformers import DynamicCache
 
-from scripts.train.batches import Batch
+from scripts.train.batches import Batch, Ragged, parts_of
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
 
-AT_ONCE = {"cpu": 2048, "cuda": 65_536}  # tokens of one reading, padding included
+NODES = 512  # of a tree, about; a larger one repeats fewer beginnings, but attends to more columns
+AT_ONCE = {"cpu": 2048, "cuda": 65_536}  # nodes of one reading, padding included
+CLOSE = {torch.bfloat16: 2e-2}  # relative: two readings give the same likelihoods; in fp32 1e-4
+TRIED = 16  # tokens of which reads_trees() compares the likelihoods
 
 
-def first_of_groups(choices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The first row of each group, and the group of each row, as a place among these rows."""
-    _, group = torch.unique(choices, return_inverse=True)
-    first = torch.full((int(group.max()) + 1,), len(group), device=group.device)
-    return first.scatter_reduce(
-        0, group, torch.arange(len(group), device=group.device), "amin"
-    ), group
-
-
-def read(
-    body, ids: torch.Tensor, columns: torch.Tensor, inside: torch.Tensor, seen: torch.Tensor, cache
-):
-    """The output of a decoder's body for some columns of texts.
-
-    columns: (rows, width) numbers of the columns, which are positions; inside: which of these hold
-    text; seen: (rows, the columns in the cache and these) which hold text.
+def trees_of(ids: Ragged) -> np.ndarray:
+    """(texts,) the number of each text's tree. The texts of a tree follow one another in the order
+    of their tokens, so they begin alike as far as possible.
     """
-    columns = columns.clamp(0, ids.shape[1] - 1)
-    given = {"input_ids": ids.gather(1, columns) * inside, "attention_mask": seen.long()}
-    # without position_ids the model knows places by attention_mask alone
-    if "position_ids" in inspect.signature(body.forward).parameters:
-        given["position_ids"] = columns * inside
-    return body(
-        **given,
-        **(
-            {"past_key_values": cache, "use_cache": True}
-            if cache is not None
-            else {"use_cache": False}
-        ),
-    )
+    flat = ids.flat.astype(">i4")  # bytes in this order sort as numbers do
+    texts = [
+        flat[start : start + length].tobytes() for start, length in zip(ids.starts, ids.lengths)
+    ]
+    trees, tree, nodes, last = np.zeros(len(texts), np.int64), 0, 0, b""
+    for row in sorted(range(len(texts)), key=texts.__getitem__):
+        text, shorter = texts[row], min(len(last), len(texts[row]))
+        unlike = np.frombuffer(text[:shorter], "i4") != np.frombuffer(last[:shorter], "i4")
+        alike = int(unlike.argmax()) if unlike.any() else len(unlike)
+        nodes += ids.lengths[row] - alike
+        if nodes > NODES and last:
+            tree, nodes = tree + 1, ids.lengths[row]
+        trees[row], last = tree, text
+    return trees
 
 
-def parts_of(
-    rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: int
-) -> list[np.ndarray]:
-    """The rows in parts. A part has at most `tokens` tokens to read, padding included, but at least
-    one group.
+class Nodes(NamedTuple):
+    """The nodes of trees; each tree is a row of columns.
 
-    shared, rest: (rows,) how many tokens of each text its group shares, and how many follow. Groups
-    with rests of like length stand together. In a batch of texts of like lengths, the shared
-    beginnings then have like lengths, too.
+    of_text: (texts, length) the number of each token's node. Of each node (nodes,): its token and
+    depth, its row and column, and the column of the node above it (0 at depth 0). A node stands
+    behind the one above it.
     """
-    _, group = np.unique(choices, return_inverse=True)
-    longest = np.zeros(group.max() + 1, np.int64)
-    np.maximum.at(longest, group, rest)
-    order = np.lexsort((group, longest[group]))
-    starts, cuts, groups = (
-        np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), len(order)),
-        [0],
-        0,
-    )
-    for start, end in zip(starts, starts[1:]):  # some groups a batch
-        rows, groups = order[cuts[-1] : end], groups + 1
-        if groups > 1 and len(rows) * rest[rows].max() + groups * shared[rows].max() > tokens:
-            cuts.append(start)
-            groups = 1
-    return np.split(order, cuts[1:])
+
+    of_text: np.ndarray
+    token: np.ndarray
+    depth: np.ndarray
+    row: np.ndarray
+    column: np.ndarray
+    above: np.ndarray
 
 
-def scored_likelihoods(
-    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
+def nodes_of(ids: np.ndarray, lengths: np.ndarray, rows: np.ndarray) -> Nodes:
+    """The nodes of texts. ids: (texts, length); lengths, rows: (texts,)."""
+    most, count, last = ids.max() + 1, rows.max() + 1, rows.copy()
+    found = np.full(ids.shape, -1)
+    for depth in range(lengths.max()):
+        texts = np.flatnonzero(depth < lengths)
+        alike, number = np.unique(last[texts] * most + ids[texts, depth], return_inverse=True)
+        found[texts, depth] = last[texts] = count + number
+        count += len(alike)
+    found -= rows.max() + 1
+    text, depth = np.nonzero(found >= 0)
+    first = np.unique(found[text, depth], return_index=True)[1]  # a place of each node
+    text, depth = text[first], depth[first]
+    row = rows[text]
+    sizes, order = np.bincount(row), np.argsort(row, kind="stable")
+    column = np.empty(len(row), np.int64)
+    column[order] = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    above = np.where(depth > 0, column[found[text, depth - 1]], 0)
+    return Nodes(found, ids[text, depth], depth, row, column, above)
+
+
+def seen_by(nodes: Nodes, shape: tuple[int, int]) -> np.ndarray:
+    """(rows, columns, columns) which columns each column sees; a column without a node sees
+    itself.
+    """
+    sees = np.repeat(np.eye(shape[1], dtype=bool)[None], shape[0], 0)
+    starts = np.flatnonzero(np.diff(nodes.depth, prepend=0))
+    for level in np.split(np.arange(len(nodes.row)), starts)[1:]:
+        row, column = nodes.row[level], nodes.column[level]
+        sees[row, column] |= sees[row, nodes.above[level]]
+    return sees
+
+
+def likelihoods_of(
+    network: torch.nn.Module, nodes: Nodes, wanted: np.ndarray, in_trees: bool
 ) -> torch.Tensor:
-    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
+    """(wanted,) the log-likelihoods of some nodes, given the nodes above."""
+    body, device = network.get_decoder(), network.device
+    shape = nodes.row.max() + 1, nodes.column.max() + 1
+    tokens, depths, is_node = (np.zeros(shape, kind) for kind in (np.int64, np.int64, bool))
+    for table, values in ((tokens, nodes.token), (depths, nodes.depth), (is_node, True)):
+        table[nodes.row, nodes.column] = values
+    if in_trees:
+        sees = torch.from_numpy(seen_by(nodes, shape))[:, None].to(device)
+        mask = torch.zeros(sees.shape, dtype=network.dtype, device=device)
+        mask.masked_fill_(~sees, torch.finfo(network.dtype).min)
+    else:
+        mask = torch.from_numpy(is_node.astype(np.int64)).to(device)
+    given = {"input_ids": torch.from_numpy(tokens).to(device), "attention_mask": mask}
+    if "position_ids" in inspect.signature(body.forward).parameters:
+        given["position_ids"] = torch.from_numpy(depths).to(device)
+    output = body(**given, use_cache=False)
+    # the output of the node above predicts a token
+    hidden = output.last_hidden_state[nodes.row[wanted], nodes.above[wanted]]
+    token = torch.from_numpy(nodes.token[wanted]).to(device)
+    rest = {"input_ids": given["input_ids"][:1, :1], "use_cache": False}
+    return log_likelihoods(network, body, output, hidden, token, rest)
+
+
+def scored_likelihoods(network: torch.nn.Module, batch: Batch, in_trees: bool) -> torch.Tensor:
+    """(texts,) sums of the log-likelihoods of tokens scored_from to scored_to of each text,
     each given all before it.
+
+    in_trees: the texts of one number in `choices` are read as a tree.
     """
-    shared, choices = (batch[name].cpu().numpy() for name in ("shared", "choices"))
-    rest = batch["attention_mask"].sum(1).cpu().numpy() - shared[:, 0]
-    found = torch.zeros(len(rest), device=batch["input_ids"].device)
-    for part in parts_of(rest, shared[:, 0], choices, AT_ONCE[found.device.type]):
-        rows = torch.from_numpy(part).to(found.device)
-        found[rows] = of_part(network, {name: values[rows] for name, values in batch.items()})
+    names = "input_ids", "attention_mask", "scored_from", "scored_to", "choices"
+    ids, inside, first, end, choices = (batch[name].cpu().numpy() for name in names)
+    lengths, place = inside.sum(1), np.arange(ids.shape[1])
+    tree = np.unique(choices, return_inverse=True)[1] if in_trees else np.arange(len(ids))
+    sizes = np.full(tree.max() + 1, NODES) if in_trees else lengths
+    found = torch.zeros(len(ids), device=batch["input_ids"].device)
+    for part in parts_of(sizes, np.arange(len(sizes)), AT_ONCE[found.device.type]):
+        texts = np.flatnonzero(np.isin(tree, part))
+        rows = np.unique(tree[texts], return_inverse=True)[1]
+        nodes = nodes_of(ids[texts], lengths[texts], rows)
+        row, column = np.nonzero((place >= first[texts]) & (place < end[texts]))
+        wanted, number = np.unique(nodes.of_text[row, column], return_inverse=True)
+        each = likelihoods_of(network, nodes, wanted, in_trees)[torch.from_numpy(number)]
+        found[texts] = summed(each, torch.from_numpy(row).to(each.device), len(texts))
     return found
 
 
-def of_part(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
-    """The same sums, for as many rows as are read at once."""
-    body, ids, length = (
-        network.get_decoder(),
-        batch["input_ids"],
-        batch["attention_mask"].sum(1, keepdim=True),
-    )
-    shared, cache, seen = batch["shared"], None, batch["attention_mask"][:, :0].bool()
-    if width := int(shared.max()):
-        first, group = first_of_groups(batch["choices"])
-        columns = torch.arange(width, device=ids.device) - (width - shared[first])
-        cache = DynamicCache(config=network.config)
-        read(body, ids[first], columns, columns >= 0, columns >= 0, cache)
-        cache.batch_select_indices(group)
-        seen = (columns >= 0)[group]
-    columns = shared + torch.arange(int((length - shared).max()), device=ids.device)
-    inside = columns < length
-    output = read(body, ids, columns, inside, torch.cat([seen, inside], 1), cache)
-    # a token's output predicts the token after it
-    is_scored = (columns >= batch["scored_from"] - 1) & (columns < batch["scored_to"] - 1)
-    rows, places = is_scored.nonzero(as_tuple=True)
-    wanted = ids[rows, columns[rows, places] + 1]
-    given = {"input_ids": ids[:1, :1], "use_cache": False}
-    return summed(
-        log_likelihoods(
-            network, body, output, output.last_hidden_state[rows, places], wanted, given
-        ),
-        rows,
-        len(ids),
-    )
+def reads_trees(network: torch.nn.Module, length: int) -> bool:
+    """Whether a decoder gives texts of so many tokens, read as a tree, the likelihoods that it
+    gives them in rows of their own. It reads three texts of random tokens in both ways.
+    """
+    config = network.config.get_text_config()
+    window, alibi = (getattr(config, name, None) for name in ("sliding_window", "alibi"))
+    if (
+        "position_ids" not in inspect.signature(network.get_decoder().forward).parameters
+        or getattr(network, "_is_stateful", False)
+        or alibi
+        or (window or length) < length
+    ):
+        return False
+    length = min(length, getattr(config, "max_position_embeddings", None) or length)
+    ids = np.random.default_rng(0).integers(0, config.vocab_size, (3, length))
+    ids[1:, : length // 2] = ids[0, : length // 2]
+    ids[2, : 3 * length // 4] = ids[1, : 3 * length // 4]
+    ends = np.full((3, 1), length)
+    batch = {
+        "input_ids": ids,
+        "attention_mask": np.ones_like(ids),
+        "scored_from": np.maximum(ends - TRIED, 1),
+        "scored_to": ends,
+        "choices": np.zeros(3, np.int64),
+    }
+    tensors = {name: torch.from_numpy(values).to(network.device) for name, values in batch.items()}
+    with torch.inference_mode():
+        tree, alone = (scored_likelihoods(network, tensors, one) for one in (True, False))
+    return torch.allclose(tree, alone, rtol=CLOSE.get(network.dtype, 1e-4))

@@ -10,9 +10,17 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from scripts.train.batches import Batch
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
-from scripts.train.paradigms.causal import first_of_groups
 
 SENTINEL = "<extra_id_0>"
+
+
+def first_of_groups(choices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first row of each group, and the group of each row, as a place among these rows."""
+    _, group = torch.unique(choices, return_inverse=True)
+    first = torch.full((int(group.max()) + 1,), len(group), device=group.device)
+    return first.scatter_reduce(
+        0, group, torch.arange(len(group), device=group.device), "amin"
+    ), group
 
 
 def contexts(

@@ -34,6 +34,7 @@ from scripts.running.program import UserError
 from scripts.text.placeholders import CANDIDATE
 from scripts.train.paradigms import causal, infilling, masking
 from scripts.train.batches import Batch, Examples, Ragged, joined, repeated
+from scripts.train.paradigms.causal import trees_of
 from scripts.train.paradigms.paradigm import (
     Choosing,
     check_trained,
@@ -61,7 +62,6 @@ NETWORKS = {
     "encoder_decoder": AutoModelForSeq2SeqLM,
     "encoder": AutoModelForMaskedLM,
 }
-SCORING = {"decoder": causal, "encoder_decoder": infilling, "encoder": masking}
 
 
 def known_kind(config, model: Path) -> str:
@@ -76,8 +76,8 @@ def known_kind(config, model: Path) -> str:
 
 
 def load(model: Path, training: dict):
-    """Tokenizer, network and kind of a model, and the sums of the batches that it has read (none
-    yet).
+    """Tokenizer, network and kind of a model, the sums of the batches that it has read, and
+    whether it reads trees of texts, by max_length (nothing yet).
 
     Raises UserError for
       * a model of another kind, without weights, or with weights that lack a part
@@ -114,7 +114,7 @@ def load(model: Path, training: dict):
             f"{model}: its tokenizer has no {infilling.SENTINEL}, which T5 has; choose an "
             "encoder-decoder like T5"
         )
-    return tokenizer, network, kind, {}
+    return tokenizer, network, kind, {}, {}
 
 
 def frame_for(kind: str, tokenizer, model: Path) -> tuple[list[int], list[int]]:
@@ -162,12 +162,15 @@ class Paradigm:
             job["inputs"],
         )
         scoring = {key: value for key, value in training.items() if key != "shots"}
-        self.tokenizer, self.network, self.kind, self.sums_by_batch = loaded(load, model, scoring)
+        self.tokenizer, self.network, self.kind, self.sums_by_batch, self.in_trees = loaded(
+            load, model, scoring
+        )
+        self.max_length = training["max_length"]
         self.before, self.after = frame_for(self.kind, self.tokenizer, model)
         # This also holds for an encoder-decoder: its two parts together then have as many tokens,
         # since its sentinel (twice) and its start count.
         self.room = (
-            training["max_length"]
+            self.max_length
             - len(self.before + self.after)
             - (3 if self.kind == "encoder_decoder" else 0)
         )
@@ -182,15 +185,15 @@ class Paradigm:
             job["settings"]["seed"],
         )
         self.threshold = None  # type: float | None
-        fields = "input_ids", "scored_from", "scored_to", "shared", "divisor"
+        fields = "input_ids", "scored_from", "scored_to", "divisor"
         self.padding = dict.fromkeys(fields, 0) | {
             "input_ids": self.tokenizer.pad_token_id or 0,
             "words": -1,
         }
 
     def encode(self, table: pa.Table) -> Examples:
-        """The distinct texts of a table, one after the other,
-        in groups that share their context.
+        """The distinct texts of a table, one after the other. Those with one number in `choices`
+        are read together.
         """
         texts = texts_of(table, self.prompt, self.inputs, self.shots)
         frame, n = texts.frame, len(texts.frame)
@@ -220,11 +223,9 @@ class Paradigm:
             if self.prompt["score"] in divisors
             else bytes_of(frame, tokens, scored)
         )
-        groups, shared = self.sharing(ids, groups, first)
         fields = {
             "scored_from": first,
             "scored_to": start + scored,
-            "shared": shared,
             "divisor": np.maximum(divisor, 1),
         }
         words = self.words(frame, tokens.context - context, context + scored)
@@ -233,7 +234,7 @@ class Paradigm:
         return Examples(
             {"input_ids": ids} | words | {name: numbers(values) for name, values in fields.items()},
             np.zeros(n, np.int64),
-            groups,
+            self.read_together(ids, groups, first),
             int(is_cut.sum()),
             choices,
         )
@@ -248,28 +249,20 @@ class Paradigm:
         words = words_of(self.tokenizer, frame).cut(starts, lengths)
         return {"words": joined(special[0], words, special[1])}
 
-    def sharing(
-        self, ids: Ragged, groups: np.ndarray, first: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The groups that are read together, and how many first tokens of each text are read once
-        for its group.
+    def read_together(self, ids: Ragged, groups: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """A number for each text, equal for texts that are read together.
 
-        At least one of these must stand before the scored tokens, since it predicts the first of
-        them. An encoder-decoder reads the context separately. The context is shared where all
-        texts have the same tokens in it; else each text is a group.
+        A decoder reads trees of texts that begin alike. An encoder-decoder reads a context once,
+        where all texts of the group have the same tokens in it; else each text is a group.
         """
-        alike = shared_of(ids, groups)
-        if self.kind == "encoder_decoder":
-            one = (of_group(first, groups, "min") == of_group(first, groups, "max")) & (
-                alike >= first
-            )
-            return np.where(one, groups, groups.max() + 1 + np.arange(len(groups))), np.zeros_like(
-                alike
-            )
-        # a state, unlike keys and values, also depends on paddings
-        if self.kind == "encoder" or getattr(self.network, "_is_stateful", False):
-            return groups, np.zeros_like(alike)
-        return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
+        if self.kind == "decoder":
+            return trees_of(ids)
+        if self.kind == "encoder":
+            return groups
+        one = (of_group(first, groups, "min") == of_group(first, groups, "max")) & (
+            shared_of(ids, groups) >= first
+        )
+        return np.where(one, groups, groups.max() + 1 + np.arange(len(groups)))
 
     def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(texts, 1) scores. Methods that differ only in their divisor read a batch once."""
@@ -277,10 +270,17 @@ class Paradigm:
         for name in sorted(batch.keys() - {"divisor"}):
             read.update(batch[name].cpu().numpy().tobytes())
         if read.digest() not in self.sums_by_batch:
-            self.sums_by_batch[read.digest()] = SCORING[self.kind].scored_likelihoods(
-                network, batch, self.tokenizer, self.after
-            )
+            self.sums_by_batch[read.digest()] = self.sums(network, batch)
         return (self.sums_by_batch[read.digest()] / batch["divisor"][:, 0])[:, None]
+
+    def sums(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+        """(texts,) sums of log-likelihoods."""
+        if self.kind != "decoder":
+            scoring = infilling if self.kind == "encoder_decoder" else masking
+            return scoring.scored_likelihoods(network, batch, self.tokenizer, self.after)
+        if self.max_length not in self.in_trees:
+            self.in_trees[self.max_length] = causal.reads_trees(network, self.max_length)
+        return causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
 
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
