@@ -18,7 +18,7 @@ from benchmarks.measure import ROOT, in_turn, ratios
 from benchmarks.throughput import clock_of
 from scripts.plan.models import CONFIG
 from scripts.train.asking.local_model import LocalModel
-from scripts.train.batches import Examples, Ragged
+from scripts.train.batches import Examples
 from scripts.train.early_end import Stop
 from scripts.train.paradigms import likelihood
 from scripts.train.scoring import Scorer
@@ -81,10 +81,7 @@ def paradigm_of(folder: Path, precision: str) -> likelihood.Paradigm:
 
 def alone(examples: Examples) -> Examples:
     """The same texts; none shares its beginning with another."""
-    nothing = Ragged.of(np.zeros(len(examples)), np.ones(len(examples), np.int64))
-    return Examples(
-        examples.fields | {"shared": nothing}, examples.labels, np.arange(len(examples)), 0
-    )
+    return Examples(examples.fields, examples.labels, np.arange(len(examples)), 0)
 
 
 def reader(
