@@ -61,7 +61,7 @@ class Nodes(NamedTuple):
 
 def nodes_of(ids: np.ndarray, lengths: np.ndarray, rows: np.ndarray) -> Nodes:
     """The nodes of texts. ids: (texts, length); lengths, rows: (texts,)."""
-    most, count, last = ids.max() + 1, rows.max() + 1, rows.copy()
+    most, count, last = ids.max() + 1, int(rows.max()) + 1, rows.copy()
     found = np.full(ids.shape, -1)
     for depth in range(lengths.max()):
         texts = np.flatnonzero(depth < lengths)
@@ -69,15 +69,15 @@ def nodes_of(ids: np.ndarray, lengths: np.ndarray, rows: np.ndarray) -> Nodes:
         found[texts, depth] = last[texts] = count + number
         count += len(alike)
     found -= rows.max() + 1
-    text, depth = np.nonzero(found >= 0)
-    first = np.unique(found[text, depth], return_index=True)[1]  # a place of each node
-    text, depth = text[first], depth[first]
+    text, place = np.nonzero(found >= 0)
+    first = np.unique(found[text, place], return_index=True)[1]  # one token of each node
+    text, place = text[first], place[first]
     row = rows[text]
     sizes, order = np.bincount(row), np.argsort(row, kind="stable")
     column = np.empty(len(row), np.int64)
     column[order] = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    above = np.where(depth > 0, column[found[text, depth - 1]], 0)
-    return Nodes(found, ids[text, depth], depth, row, column, above)
+    above = np.where(place > 0, column[found[text, place - 1]], 0)
+    return Nodes(found, ids[text, place], place, row, column, above)
 
 
 def seen_by(nodes: Nodes, shape: tuple[int, int]) -> np.ndarray:
