@@ -299,10 +299,13 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
     monkeypatch.setitem(log_likelihoods.AT_ONCE, "cpu", 3000)
     monkeypatch.setattr(masking, "AT_ONCE", 200)
     monkeypatch.setitem(causal.AT_ONCE, "cpu", 50)  # and so the body
+    monkeypatch.setattr(causal, "NODES", 60)  # some trees
     table = cloze()
     paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
     together = scores_of(paradigm, table)
     assert np.allclose(together, scores_of(paradigm, table, at_once=1), atol=1e-3)
+    # Gemma's window is shorter than max_length
+    assert paradigm.in_trees == ({120: name != "gemma3"} if name in DECODERS else {})
     for row, (context, candidate) in enumerate(
         zip(table["context"].to_pylist(), table["candidate"].to_pylist())
     ):

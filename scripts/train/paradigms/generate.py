@@ -18,8 +18,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from scripts.running.program import UserError
 from scripts.train.paradigms import fill
 from scripts.train.batches import IGNORED, Batch, Examples, joined, repeated
-from scripts.train.paradigms.infilling import first_of_groups
-from scripts.train.paradigms.infilling import SENTINEL
+from scripts.train.paradigms.infilling import SENTINEL, first_of_groups
 from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
