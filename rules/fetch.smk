@@ -1,7 +1,7 @@
 """Fetch: corpora and models, each file verified. The only stage that needs the network, so it runs where Snakemake runs.
 
 Reads  the internet or a mirror, as resources/sources.yaml and resources/models.yaml say
-Writes results/fetch/<source>/         the files of a corpus as its authors published them, or of a sample
+Writes results/fetch/<source>/         the files of a corpus as its authors published them, or of a sample (resources/samples/)
        results/fetch/models/<model>/   the files of a model
        …/manifest.json                 their names, lengths and hashes; the next rules depend on this file
 """
@@ -33,28 +33,6 @@ rule fetch_source:
         **START.parameters("fetch_source"),
     message:
         "Fetching the corpus {wildcards.source}"
-    shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
-
-
-rule fetch_sample:
-    """A small corpus of our own sentences, in the layout of a real one."""
-    output:
-        manifest="results/fetch/{source}/manifest.json",
-    log:
-        "results/logs/fetch/{source}.log",
-    benchmark:
-        "results/benchmarks/fetch/{source}.jsonl"
-    wildcard_constraints:
-        source=one_of(name for name, entry in WORK.sources.items() if "sample" in entry),
-    priority: 2
-    localrule: True
-    conda:
-        "../envs/data.yaml"
-    params:
-        **START.parameters("fetch_sample"),
-    message:
-        "Writing the sample corpus {wildcards.source}"
     shell:
         "python -m {params.program} {params.arguments} --log {log:q}"
 

@@ -151,7 +151,7 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
 
 def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
     """README.md: front matter, how to load, splits and their sizes, columns, terms."""
-    sample = [one["name"] for one in datasets if "sample" in (one["terms"].get("sha256") or {})]
+    sample = [one["name"] for one in datasets if one["terms"].get("sample")]
     notes = (
         f"SAMPLE DATA, written for timestride and no corpus: {', '.join(sample)}.\n\n"
         if sample

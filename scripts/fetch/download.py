@@ -27,6 +27,8 @@ from scripts.fetch.web import (
     transfer,
 )
 
+ROOT = Path(__file__).parents[2]
+LOCAL = ("file://", "resources/")  # how the address of a file on this machine begins
 SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 
 
@@ -127,10 +129,10 @@ def check_mirror(mirror: str) -> str | None:
 
 
 def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
-    """Where the mirror has each URL's file: <mirror>/<host>/<path>; nowhere for a file:// URL."""
+    """Where the mirror has each URL's file: <mirror>/<host>/<path>; nowhere for a local file."""
     if not mirror:
         return []
-    places = [urlsplit(url) for url in urls if not url.startswith("file://")]
+    places = [urlsplit(url) for url in urls if not url.startswith(LOCAL)]
     if mirror.startswith(("http://", "https://")):
         return [f"{mirror.rstrip('/')}/{place.hostname}{place.path}" for place in places]
     root = Path(mirror).resolve()
@@ -138,13 +140,14 @@ def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
 
 
 def local_path(url: str) -> Path:
-    return Path(url2pathname(urlsplit(url).path))
+    """The file of an address that begins as one of LOCAL."""
+    return Path(url2pathname(urlsplit(url).path)) if "://" in url else ROOT / url
 
 
 def find(places: list[str]) -> tuple[str, int] | None:
     """The first place that has a file, and its bytes (0 where it does not say); else None."""
     for place in places:
-        if place.startswith("file://"):
+        if place.startswith(LOCAL):
             if local_path(place).is_file():
                 return place, local_path(place).stat().st_size
             continue
@@ -168,7 +171,7 @@ def _bring(
         for place in places:
             part = partial / f"{hashlib.sha256(place.encode()).hexdigest()[:16]}.part"
             try:
-                if place.startswith("file://"):
+                if place.startswith(LOCAL):
                     copy(local_path(place), part, name, most)
                 else:
                     transfer(web, place, part, name, most)

@@ -80,7 +80,7 @@ def main(given: argparse.Namespace) -> None:
     mirror, study = check_mirror(given.mirror), json.loads(given.study.read_text(encoding="utf-8"))
     lacking, configs = [], {}
     for name, entry in study["sources"].items():
-        # the Snakefile looks for samples and local files
+        # the Snakefile looks for files of its own
         for item in [] if name in study["fetched"] else entry.get("downloads", []):
             lacking += missing(
                 name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror

@@ -5,9 +5,7 @@ Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes
        first
 Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
 
-A download that is cut continues where it stopped: give the same command again after a failure. A
-source that has `sampler:` instead of `downloads:` is written by a program of
-scripts/fetch/samples/.
+A download that is cut continues where it stopped: give the same command again after a failure.
 
     python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet \\
         --mirror ../mirror
@@ -37,10 +35,7 @@ def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
     """
     where = f"{sources}: {name}"
     if "downloads" not in entry:
-        raise UserError(
-            f"{where} has no downloads, it is a sample; use python -m "
-            f"scripts.fetch.samples.{entry.get('sampler', '…')}"
-        )
+        raise UserError(f"{where} has no downloads: its file is on this machine already")
     known = schema("sources")["$defs"]
     wanted = known["source"]["properties"]["downloads"]
     items = check(entry["downloads"], {"$defs": known, **wanted}, where)

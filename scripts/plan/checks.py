@@ -97,7 +97,10 @@ def check_places(work: Workplan) -> list[str]:
         if not Path(work.project_path(path)).exists():
             raise UserError(f"{where}: {path} is not there; put it there, or correct the entry")
     downloads = [
-        download for name in sources for download in work.sources[name].get("downloads", [])
+        download
+        for name in sources
+        if "sample" not in work.sources[name]  # these come with the project
+        for download in work.sources[name].get("downloads", [])
     ]
     from_afar = downloads or any("hub" in work.models[name] for name in models)
     if from_afar and work.mirror and "://" not in work.mirror and not Path(work.mirror).is_dir():
@@ -117,7 +120,5 @@ def check_programs(work: Workplan, jobs: Jobs) -> None:
     """Raises UserError where a program that a source or a figure names is not there."""
     for source in work.used_sources:
         identity(jobs.cleaner_of(source))
-        if "sample" in work.sources[source]:
-            identity(jobs.sampler_of(source))
     for item in jobs.published.items.values():
         identity(item["program"])

@@ -25,7 +25,7 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
-from scripts.running.job_files import argument_file, fields_of, hand_over, presence_of
+from scripts.running.job_files import argument_file, fields_of, hand_over
 
 # The settings that change what a step of training computes: runs that differ in them are rehearsed
 # each.
@@ -141,26 +141,12 @@ class Jobs:
                 "source": source,
                 "sources": listing,
                 "place": work.place_of("sources", source),
-                "mirror": work.mirror,
+                "mirror": None if "sample" in work.sources[source] else work.mirror,
                 "output": f"results/fetch/{source}",
             },
             watched={"hashes": work.fetched_hashes(source)},
             files=tuple(work.fetched_names(source)),
             code=(),
-        )
-
-    def sampler_of(self, source: str) -> str:
-        return f"scripts.fetch.samples.{self.work.sources[source]['sampler']}"
-
-    def fetch_sample(self, source: str) -> Job:
-        entry = self.work.sources[source]
-        texts = self.work.root / f"resources/samples/{entry['sampler']}.yaml"
-        return Job(
-            self.sampler_of(source),
-            options=entry["sample"],
-            places={"output": f"results/fetch/{source}"},
-            watched={"texts": sha256_of(texts) if texts.exists() else ""},
-            files=tuple(self.work.fetched_names(source)),
         )
 
     def fetch_model(self, model: str) -> Job:
@@ -209,9 +195,9 @@ class Jobs:
         found.
         """
         entry = self.work.sources[source]
-        provenance = {key: entry[key] for key in ("licence", "citation")} | {
-            "sha256": self.work.fetched_hashes(source)
-        }
+        provenance = {
+            key: entry[key] for key in ("licence", "citation", "sample") if key in entry
+        } | {"sha256": self.work.fetched_hashes(source)}
         return Job(
             self.cleaner_of(source),
             options={
@@ -618,7 +604,6 @@ class Jobs:
         work, people = self.work, self.work.people[experiment]
         fields = ("evaluate", "measured_on", "domain", "sample", "predictions")
         sources = fields_of(work.sources, work.measured_sources(study), fields)
-        sources = presence_of(sources, ("sample",))
         others = [
             f"{dataset.source}/{dataset.name}"
             for dataset in work.plan.datasets.values()

@@ -179,9 +179,7 @@ class Published:
         work, item = self.workplan, self.items[name]
         study, runs = item["study"], self.workplan.measured_runs(item["study"])
         studies = {run.study for run in runs}
-        sources = presence_of(
-            fields_of(work.sources, work.measured_sources(study), OF_SOURCES), ("sample",)
-        )
+        sources = fields_of(work.sources, work.measured_sources(study), OF_SOURCES)
         models = fields_of(
             work.models, work.with_base_models({run.model for run in runs}), OF_MODELS
         )
@@ -218,11 +216,11 @@ class Published:
             (*OF_SOURCES, "short", "licence", "citation", "homepage"),
         )
         for source, entry in sources.items():
-            if "sample" not in entry:  # of a download the page names its files, not where they were
-                entry["downloads"] = [
-                    {"file": file, "sha256": digest}
-                    for file, digest in work.fetched_hashes(source).items()
-                ]
+            # the page names the files, not where they were
+            entry["downloads"] = [
+                {"file": file, "sha256": digest}
+                for file, digest in work.fetched_hashes(source).items()
+            ]
         models = fields_of(
             work.models,
             work.with_base_models(work.used_models),

@@ -453,10 +453,8 @@ class Workplan:
         return list(dict.fromkeys(file for name in names for file in self.run_outputs(name)))
 
     def fetched_hashes(self, source: str) -> dict:
-        """What a source's files must hash to: {file: sha256}; of a sample its recipe."""
+        """What a source's files must hash to: {file: sha256}."""
         entry = self.sources[source]
-        if "sample" in entry:
-            return {"sample": entry["sample"]}
         if "local" in entry:
             return {Path(entry["local"]).name: self.local_hashes.get(source)}
         return {
@@ -466,10 +464,7 @@ class Workplan:
         }
 
     def fetched_names(self, source: str) -> list[str]:
-        return [
-            Path(name).name
-            for name in self.sources[source].get("files") or self.fetched_hashes(source)
-        ]
+        return [Path(name).name for name in self.fetched_hashes(source)]
 
     def cleaned_names(self, source: str) -> list[str]:
         """The files of a source's cleaner: a table a split, or the manifest of its shards, and its

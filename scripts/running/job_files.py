@@ -132,7 +132,7 @@ def fields_of(
 
 
 def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:
-    """The same entries, where these keys say only that they exist: `sample: true`."""
+    """The same entries, where these keys say only that they exist: `esim: true`."""
     plain = set(keys)
     return {
         name: {key: True if key in plain else value for key, value in entry.items()}

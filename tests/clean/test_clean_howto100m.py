@@ -31,6 +31,7 @@ from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
 from tests.files import read_json
 from tests.rows import each_row
+from tests.samples import speech
 from tests.clean.cleaned_dialogs import counted
 import numpy as np
 from scripts.clean.howto100m import without_rolling
@@ -93,11 +94,15 @@ def command(fetched, output, *more):
     return (*typed, "--provenance", '{"licence": "none"}', *more)
 
 
-def sample(folder, videos):
-    return (
-        f"scripts.fetch.samples.captions --format howto100m --videos {videos} --seed 1 --unzipped "
-        f"--captions-per-video 112 --output {folder}"
-    )
+def write_sample(folder, videos):
+    """A corpus of so many videos with some 112 captions: those of the sample, repeated."""
+    bodies = [
+        json.dumps({name: values * 8 for name, values in body.items()})
+        for body in speech().values()
+    ]
+    folder.mkdir(exist_ok=True)
+    content = ", ".join(f'"{video:011}": {bodies[video % len(bodies)]}' for video in range(videos))
+    (folder / "raw_caption.json").write_text(f"{{{content}}}")
 
 
 def cleaned(program, fetched, output, *more):
@@ -242,7 +247,7 @@ def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     """A corpus of several batches: in shards of any size the same captions,
     and a split by the id alone.
     """
-    program(sample(tmp_path / "in", 2000))
+    write_sample(tmp_path / "in", 2000)
     tables = cleaned(program, tmp_path / "in", tmp_path / "a/out", "--processes", 2)
     assert tables == cleaned(program, tmp_path / "in", tmp_path / "b/out", "--videos-per-shard", 70)
     shards = read_json(tmp_path / "b/out/train/manifest.json")["shards"]
@@ -391,13 +396,13 @@ def test_broken_input_through_the_program(program, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def written(program, tmp_path_factory):
+def written(tmp_path_factory):
     """The folder of a corpus of so many videos, written once."""
 
     @cache
     def of(videos):
         folder = tmp_path_factory.mktemp("written")
-        program(sample(folder, videos)).checked()
+        write_sample(folder, videos)
         return folder
 
     return of

@@ -50,7 +50,7 @@ def built(tmp_path, program):
     """Two datasets of a study, of which one is of sample data, and their card."""
     for path, terms in {
         "corpus/stride-0": TERMS,
-        "mine/stride-1-hard-True": TERMS | {"licence": "unstated", "sha256": {"sample": {}}},
+        "mine/stride-1-hard-True": TERMS | {"licence": "unstated", "sample": True},
     }.items():
         folder = tmp_path / path
         for split, rows in ROWS.items():

@@ -134,8 +134,8 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
     rows_of("""
         {urls: null} | 'corpus: 0.urls must be a list, not None'
         {members: {}} | an archive lists its members; a single file has file, sha256 and bytes itself
-        {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://… or file:///…)'
-        {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://… or file:///…)'
+        {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://…, file:///…, or resources/'
+        {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://…, file:///…, or resources/'
         {file: ..} | is not a valid name
         {bytes: -1} | '0.bytes: -1 is less than the minimum'
         {sha256: '0'} | sixty-four hexadecimal digits
@@ -157,7 +157,7 @@ def test_files_of_one_name(refused_corpus, archive):
     "source, said",
     [
         ("activitynt", "did you mean activitynet?"),
-        ("sample_activitynet", "scripts.fetch.samples.captions"),
+        ("event_templates", "its file is on this machine already"),
     ],
 )
 def test_what_cannot_be_fetched(program, tmp_path, source, said):

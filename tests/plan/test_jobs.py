@@ -35,7 +35,6 @@ def first(jobs: Jobs, rule: str):
         (name, work.runs[runs[0]]) for name, runs in work.plan.experiments.items()
     )
     wildcards = {
-        "fetch_sample": {"source": run.dataset.source},
         "clean_corpus": {"source": run.dataset.source},
         "train_run": {"study": run.study, "run": run.name},
         "build_dataset": {

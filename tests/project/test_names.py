@@ -89,7 +89,7 @@ def test_links_between_pages_lead_to_a_file_and_a_heading():
 
 
 STUDIES = set("strided_sop temporal_nli mctaco timedial hellaswag".split())
-ELSEWHERE = ("scripts/studies/", "scripts/clean/", "scripts/fetch/samples/")
+ELSEWHERE = ("scripts/studies/", "scripts/clean/")
 
 
 def quoted_words(text: str) -> set[str]:

@@ -2,13 +2,11 @@
 of the finished folder.
 """
 
-import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +17,8 @@ from scripts.data.yaml_files import read_yaml
 from scripts.running.identity import MEMORY
 from tests.conftest import ROOT, remember_code
 from tests.files import write_yaml
-from tests.forking import interpreter, snakemake
+from tests.forking import snakemake
+from tests.samples import captions, downloads, speech, zipped
 
 
 class Study:
@@ -98,18 +97,14 @@ def checkout(folder: Path) -> Study:
 
 
 def add_downloaded_source(study: Study, folder: Path) -> None:
-    """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip."""
-    options = "--format activitynet --videos 60 --seed 5 --output"
-    command = [interpreter(), "-m", "scripts.fetch.samples.captions", *options.split(), folder]
-    subprocess.run(command, cwd=study.folder, check=True, capture_output=True)
-    members = {}
-    with zipfile.ZipFile(folder / "captions.zip", "w") as archive:
-        for file in sorted(folder.glob("*.json")):
-            archive.write(file, file.name)
-            members[file.name] = {
-                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-                "bytes": file.stat().st_size,
-            }
+    """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip. And
+    fewer videos in the format of HowTo100M.
+    """
+    mini = downloads(folder / "captions.zip", captions(60))
+    videos = json.dumps(dict([*speech().items()][:60])).encode()
+    spoken = downloads(
+        folder / "speech.zip", {"raw_caption.zip": zipped({"raw_caption.json": videos})}
+    )
 
     def mend(sources):
         sources["mini"] = {
@@ -120,9 +115,9 @@ def add_downloaded_source(study: Study, folder: Path) -> None:
             "evaluate": ["val_1"],
             "licence": "MIT",
             "citation": "none",
-            "downloads": [{"urls": [(folder / "captions.zip").as_uri()], "members": members}],
+            "downloads": mini,
         }
-        sources["sample_howto100m"]["sample"]["videos"] = 60
+        sources["sample_howto100m"]["downloads"] = spoken
 
     study.change("resources/sources.yaml", mend)
 

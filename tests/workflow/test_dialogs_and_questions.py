@@ -6,16 +6,15 @@ import pytest
 
 from scripts.data.tables import read_table
 from tests.files import read_texts
+from tests.samples import downloads, instances
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
 SMALL = {"source": "sample_dialogs", "max_dialogs": 24, "context_scope": "target"}
-# of the sample sources, which have three times as many;
-# the challenge has an instance in eight dialogs
-DIALOGS_WRITTEN, INSTANCES = (240, 30)
+INSTANCES = 30
 
 
 @pytest.fixture
-def timedial(study):
+def timedial(study, tmp_path):
     """Every paradigm on a few dialogs; one experiment makes the model of another."""
 
     def mend(config):
@@ -37,8 +36,7 @@ def timedial(study):
         config.update(run=["bert", "filled", "written"])
 
     def smaller(sources):
-        for name in ("sample_dialogs", "sample_challenge"):
-            sources[name]["sample"]["dialogs"] = DIALOGS_WRITTEN
+        sources["sample_challenge"]["downloads"] = downloads(tmp_path / "i.zip", instances(36))
 
     study.change("config.yaml", mend)
     study.change("resources/sources.yaml", smaller)

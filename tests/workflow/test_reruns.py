@@ -100,10 +100,12 @@ def test_the_cleaner_of_one_source(study):
 def test_the_hash_of_one_source(study):
     study.change(
         "resources/sources.yaml",
-        lambda sources: sources["sample_howto100m"]["sample"].update(videos=61),
+        lambda sources: sources["sample_howto100m"]["downloads"][0]["members"][
+            "raw_caption.zip"
+        ].update(sha256="0" * 64),
     )
     jobs = study.jobs()
-    assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"]
+    assert jobs["fetch_source"] == ["Fetching the corpus sample_howto100m"]
     assert jobs["clean_corpus"] == ["Cleaning sample_howto100m"]
     assert not about(jobs, "mini")
     assert "train_batch" in jobs

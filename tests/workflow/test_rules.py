@@ -153,26 +153,21 @@ def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
     assert not list(Path(tmp_path).rglob("HERE*"))
 
 
-@pytest.mark.parametrize("where", ["local", "sample", "downloads"])
+@pytest.mark.parametrize("where", ["local", "downloads"])
 def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
     study = checkout(tmp_path / "study")
     file = f"{HOSTILE.replace('/', '')}.csv"
 
     def mend(sources):
         source = sources["sample_activitynet"]
-        if where == "sample":
-            source["sample"]["format"] = HOSTILE
-        else:
-            source.pop("sample"), source.pop("files")
-            source |= (
-                {"local": file, "licence": HOSTILE}
-                if where == "local"
-                else {
-                    "downloads": [
-                        {"urls": [HOSTILE], "file": HOSTILE, "sha256": None, "bytes": None}
-                    ]
-                }
-            )
+        source.pop("downloads")
+        source |= (
+            {"local": file, "licence": HOSTILE}
+            if where == "local"
+            else {
+                "downloads": [{"urls": [HOSTILE], "file": HOSTILE, "sha256": None, "bytes": None}]
+            }
+        )
 
     study.change("resources/sources.yaml", mend)
     (study / file).write_text("")

@@ -1,0 +1,57 @@
+"""Smaller sample corpora than those of resources/samples/, for tests."""
+
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+
+def members(archive: str) -> dict[str, bytes]:
+    """The files of an archive of resources/samples/, by name."""
+    with zipfile.ZipFile(ROOT / f"resources/samples/{archive}.zip") as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
+
+
+def downloads(place: Path, files: dict[str, bytes]) -> list[dict]:
+    """Write a zip of these files to `place`; the entry `downloads` of a source that has it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(zipped(files))
+    facts = {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        for name, content in files.items()
+    }
+    return [{"urls": [place.as_uri()], "members": facts}]
+
+
+def first(count: int, content: bytes) -> bytes:
+    """The first so many entries of a JSON list or mapping."""
+    value = json.loads(content)
+    part = dict([*value.items()][:count]) if isinstance(value, dict) else value[:count]
+    return json.dumps(part).encode()
+
+
+def captions(count: int) -> dict[str, bytes]:
+    """The first so many videos of each split, as ActivityNet has them."""
+    return {name: first(count, content) for name, content in members("activitynet").items()}
+
+
+def instances(count: int) -> dict[str, bytes]:
+    """The first so many instances, as TimeDial has them."""
+    return {"test.json": first(count, members("challenge")["test.json"])}
+
+
+def speech() -> dict[str, dict]:
+    """The videos of raw_caption.json, as HowTo100M has them."""
+    with zipfile.ZipFile(io.BytesIO(members("howto100m")["raw_caption.zip"])) as opened:
+        return json.loads(opened.read("raw_caption.json"))
