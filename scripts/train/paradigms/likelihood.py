@@ -30,7 +30,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 from scripts.plan.kinds import kind_of
-from scripts.running.program import UserError
+from scripts.running.program import UserError, log
 from scripts.text.placeholders import CANDIDATE
 from scripts.train.paradigms import causal, infilling, masking
 from scripts.train.batches import Batch, Examples, Ragged, joined, repeated
@@ -280,6 +280,10 @@ class Paradigm:
             return scoring.scored_likelihoods(network, batch, self.tokenizer, self.after)
         if self.max_length not in self.in_trees:
             self.in_trees[self.max_length] = causal.reads_trees(network, self.max_length)
+            if not self.in_trees[self.max_length]:
+                log.info(
+                    "%s: cannot read texts as trees, so equal beginnings are read again", self.model
+                )
         return causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
 
     def finished(
