@@ -91,12 +91,12 @@ def check_made(files: Iterable[Path]) -> None:
     manifest all its files count, for a finished run the files that it handed out.
     """
     for file in files:
-        told_by, hashes = _hashes_of(file)
+        recorded_in, hashes = _hashes_of(file)
         for place, sha256 in hashes.items():
             if not place.is_file() or sha256_of(place) != sha256:
                 raise UserError(
                     f"{place}: has changed since its rule wrote it (its sha256 is not the one in "
-                    f"{told_by}); remove {file}, and the same command makes it again"
+                    f"{recorded_in}); remove {file}, and the same command makes it again"
                 )
 
 

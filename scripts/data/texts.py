@@ -1,4 +1,4 @@
-"""Reading text from a user: UTF-8, JSON, lines and CSV. Each fault is told in one sentence with its
+"""Reading text from a user: UTF-8, JSON, lines and CSV. For each fault, one sentence names the
 place.
 
 Not a program. A file is text in UTF-8. One byte order mark at its start is left out, and logged. A

@@ -1,4 +1,4 @@
-"""Reading YAML: each fault is told in one sentence.
+"""Reading YAML: for each fault, one sentence names the place.
 
 A key that stands twice is a fault; YAML itself would keep the last one.
 """

@@ -1,5 +1,5 @@
-"""A model's files, checked as a whole: an error that training would meet is found here, and told in
-one sentence. Weights are judged by the headers of their files; no weight is read.
+"""A model's files, checked as a whole: an error that training would meet is found here, and
+reported in one sentence. Weights are judged by the headers of their files; no weight is read.
 """
 
 import difflib

@@ -99,7 +99,7 @@ def line_of(pair: dict) -> dict:
     return {
         "place": f"{pair['study']}, {pair['source']}, {' and '.join(datasets)}, {pair['split']}",
         "text": f"{title:<30}{''.join(values)}{span:>18}{p_value:>8}{pair['n']:>9,}",
-        "told": gap.p_value is not None,
+        "has_interval": gap.p_value is not None,
     }
 
 
@@ -109,7 +109,7 @@ def print_pairs(pairs: pd.DataFrame) -> None:
     """
     lines = pd.DataFrame(map(line_of, pairs.to_dict("records")))
     head = f"{'A %':>38}{'B %':>8}{'A - B':>8}{'95 % interval':>18}{'p':>8}{'n':>9}"
-    if not lines["told"].any():
+    if not lines["has_interval"].any():
         where = lines["place"][0]
         raise UserError(
             f"{where}: has one group, and an interval needs two; measure on a larger split"

@@ -17,7 +17,7 @@ Z = 1.959963984540054  # the normal distribution's quantile of LEVEL
 
 
 class Part(NamedTuple):
-    """A variance, and how many degrees of freedom it was told from."""
+    """A variance, and the degrees of freedom of its estimate."""
 
     variance: float
     freedom: float

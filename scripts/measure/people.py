@@ -4,7 +4,7 @@ Not a program. A unit is what is right or wrong as a whole: a pair, a question w
 candidates, an instance with all its options. Rows of metrics (beside what tells the dataset), for
 each metric of the study that a unit has a value of:
   human_<metric>          model human: the mean over units of the mean over those who answered it,
-                          on all units (slice all), of each kind that people told (type=…), and of
+                          on all units (slice all), of each kind that people named (type=…), and of
                           each person on their own units (person=…). The interval is over groups,
                           for these people; sd is over them
   human_agreement         Krippendorff's alpha of single answers (nominal), of what two or more

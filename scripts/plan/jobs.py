@@ -25,7 +25,7 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
-from scripts.running.job_files import argument_file, fields_of, hand_over
+from scripts.running.job_files import argument_file, fields_of, hand_over, hand_over_json
 
 # The settings that change what a step of training computes: runs that differ in them are rehearsed
 # each.
@@ -133,8 +133,7 @@ class Jobs:
         work = self.work
         listing = f"{work.root}/resources/sources.yaml"
         if source in work.configured["sources"]:
-            entry = json.dumps({source: work.sources[source]})
-            listing = f"{hand_over({'sources.yaml': entry})}/sources.yaml"
+            listing = hand_over_json("sources.yaml", {source: work.sources[source]})
         return Job(
             "scripts.fetch.source",
             places={
@@ -168,9 +167,7 @@ class Jobs:
         }
         listing = f"{work.root}/resources/models.yaml"
         if model in work.configured["models"] or paths and work.root != Path.cwd():
-            listing = (
-                f"{hand_over({'models.yaml': json.dumps({model: entry | paths})})}/models.yaml"
-            )
+            listing = hand_over_json("models.yaml", {model: entry | paths})
         return Job(
             "scripts.fetch.model",
             places={
@@ -549,7 +546,7 @@ class Jobs:
         return Job(
             "scripts.fetch.reachable",
             places={
-                "study": f"{hand_over({'files.json': as_json(study)})}/files.json",
+                "study": hand_over_json("files.json", study),
                 "mirror": work.mirror,
                 "output": f"results/rehearse/{work.name}.json",
             },
@@ -567,7 +564,7 @@ class Jobs:
         return Job(
             "scripts.train.rehearse",
             places={
-                "study": f"{hand_over({'rehearsal.json': as_json(study)})}/rehearsal.json",
+                "study": hand_over_json("rehearsal.json", study),
                 "files": f"results/rehearse/{self.work.name}.json",
                 "folder": f"results/rehearse/{self.work.name}",
             },
@@ -626,7 +623,7 @@ class Jobs:
                 "external": work.external_systems(experiment) or None,
                 "people": people or None,
                 "others": others if people else None,
-                "sources": f"{hand_over({'sources.yaml': as_json(sources)})}/sources.yaml",
+                "sources": hand_over_json("sources.yaml", sources),
                 "output": f"{work.evaluated}/{study}/{experiment}.parquet",
             },
         )
@@ -734,7 +731,7 @@ class Jobs:
         return Job(
             "scripts.publish.harness_tasks",
             places={
-                "study": f"{hand_over({'datasets.json': as_json(datasets)})}/datasets.json",
+                "study": hand_over_json("datasets.json", datasets),
                 "output": f"results/harness/{work.name}",
             },
             code=(),
@@ -785,9 +782,6 @@ class Jobs:
         }
         return Job(
             "scripts.publish.record",
-            places={
-                "study": f"{hand_over({'told.json': as_json(study)})}/told.json",
-                "output": "docs/record",
-            },
+            places={"study": hand_over_json("recorded_study.json", study), "output": "docs/record"},
             code=(),
         )

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.running.job_files import hand_over
+from scripts.running.job_files import hand_over_json
 from scripts.running.program import UserError, cut
 
 PLACE = Path("results/fetch/facts")
@@ -56,9 +56,7 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
         if facts or not needed:
             return facts
         print(f"Reading of what kind the model {name} is.", file=sys.stderr)
-        listing = (
-            f"{hand_over({'models.yaml': json.dumps({name: entry})}, at_once=True)}/models.yaml"
-        )
+        listing = hand_over_json("models.yaml", {name: entry}, at_once=True)
         command = [
             sys.executable,
             "-m",

@@ -14,10 +14,11 @@ from scripts.data.studies import ALL, read_claims
 from scripts.plan.models import STAGES
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
-from scripts.running.job_files import fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.running.job_files import fields_of, hand_over, has_options, rows_of
 
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
+PRESENCE = ("init", "esim", "control")  # of a model only whether it has these
 OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 # what decides numbers
 OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
@@ -180,14 +181,13 @@ class Published:
         study, runs = item["study"], self.workplan.measured_runs(item["study"])
         studies = {run.study for run in runs}
         sources = fields_of(work.sources, work.measured_sources(study), OF_SOURCES)
-        models = fields_of(
-            work.models, work.with_base_models({run.model for run in runs}), OF_MODELS
-        )
+        used_models = work.with_base_models({run.model for run in runs})
+        models = fields_of(work.models, used_models, OF_MODELS, PRESENCE)
         said = [{"name": name, "caption": item["caption"]}]
         shown = {"figures.yaml": json.dumps(said)} if item["kind"] == "table" else {}
         shown |= {
             "sources.yaml": json.dumps(sources),
-            "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
+            "models.yaml": json.dumps(models),
             "published.csv": rows_of(work.papers, "study", studies),
         }
         if item.get("show") in ("verdicts", "published"):
@@ -225,18 +225,14 @@ class Published:
             work.models,
             work.with_base_models(work.used_models),
             (*OF_MODELS, "licence", "hub", "revision", "folder"),
+            PRESENCE,
         )
         studies = self.studies_shown(
             work.used_studies, "short", "counted", "paper", "asks", "chance", "extensions"
         )
         shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
         items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
-        resources = {
-            "sources": sources,
-            "models": presence_of(models, ("init", "esim", "control")),
-            "studies": studies,
-            "figures": items,
-        }
+        resources = {"sources": sources, "models": models, "studies": studies, "figures": items}
         return {
             **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
             "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies}),

@@ -172,7 +172,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
         unknown = sorted(set(error.instance) - set(properties))
         return f"unknown key {shown(unknown[0])} at {place}{closest(unknown[0], properties)}"
     if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
+        missing = error.message.removesuffix(" is a required property").strip("'")
         return f"key {missing} is missing at {place}; write `{_yaml_place(path + [missing], '…')}`"
     if error.validator in ("oneOf", "anyOf") and description:
         return f"{place}: {description}"

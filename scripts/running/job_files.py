@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from scripts.data.plain_json import as_json
 from scripts.running.program import UserError
 
 PLACE = Path(".snakemake/timestride")
@@ -59,6 +60,11 @@ def hand_over(files: dict[str, str], at_once: bool = False) -> str:
     else:
         _write(folder, files)
     return str(folder)
+
+
+def hand_over_json(name: str, value, at_once: bool = False) -> str:
+    """The path of a value that is handed over as a JSON file of this name."""
+    return f"{hand_over({name: as_json(value)}, at_once)}/{name}"
 
 
 def write_waiting() -> None:
@@ -120,23 +126,21 @@ def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
 
 
 def fields_of(
-    entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]
+    entries: dict[str, dict],
+    names: Iterable[str],
+    fields: Iterable[str],
+    presence: Iterable[str] = (),
 ) -> dict[str, dict]:
-    """The named fields of the named entries, in the order of the entries."""
-    wanted, field_names = set(names), set(fields)
+    """The named fields of the named entries, in the order of the entries. Fields of `presence` say
+    only that they exist: `esim: true`.
+    """
+    wanted, kept = set(names), set(fields)
     return {
-        name: {key: value for key, value in entry.items() if key in field_names}
+        name: {
+            key: True if key in presence else value for key, value in entry.items() if key in kept
+        }
         for name, entry in entries.items()
         if name in wanted
-    }
-
-
-def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:
-    """The same entries, where these keys say only that they exist: `esim: true`."""
-    plain = set(keys)
-    return {
-        name: {key: True if key in plain else value for key, value in entry.items()}
-        for name, entry in entries.items()
     }
 
 

@@ -15,7 +15,7 @@ Writes to standard output one line for each kind of run: parameters, peak memory
 
     snakemake rehearse --cores all --configfile presets/paper.yaml
     # what that starts
-    python -m scripts.train.rehearse --study told.json --files results/rehearse/paper.json
+    python -m scripts.train.rehearse --study rehearsal.json --files results/rehearse/paper.json
 """
 
 import argparse
