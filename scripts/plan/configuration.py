@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from scripts.plan.entries import Entries
-from scripts.plan.grid import Dataset, datasets, levels_of
+from scripts.plan.grid import Dataset, Experiment, datasets, levels_of, unmet
 from scripts.plan.initial import Initials
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
@@ -22,16 +22,11 @@ from scripts.plan.probe import (
 )
 from scripts.running.program import UserError, closest
 from scripts.plan.prompts import check_configured_prompts, prompts_of
-from scripts.plan.schemas import VALIDATOR, shown
+from scripts.plan.schemas import shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
 # words in place of lists: the models that `model:` names, the methods that fit each of them
 PROBED, FITTING = ("probed", "fitting")
-
-
-def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
-    """The facts of a model where nobody reads them."""
-    return None
 
 
 class _Resolver:
@@ -58,31 +53,26 @@ class _Resolver:
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
     def datasets(
-        self, experiment: dict, models: list[str], measures: bool, where: str, study: dict
+        self, experiment: Experiment, models: list[str], measures: bool
     ) -> Iterator[Dataset]:
         """The datasets of an experiment's grid. Raises UserError for an unknown option or
         source.
         """
-        data, limit = experiment["data"], self.config.get("limit")
+        data, limit = experiment.entry["data"], self.config.get("limit")
         if limit is not None and measures and "limit" not in data:
             data = data | {"limit": limit}
-        levels = levels_of(data, study, where)
-        self.check_size(levels, experiment, models, where)
-        kinds = {
-            name: self.entries.source(name, experiment["study"], study, where)["kind"]
-            for name in levels["source"]
-        }
-        return datasets(experiment["study"], study, levels, kinds, where)
-
-    def check_size(self, levels: dict, experiment: dict, models: list[str], where: str) -> None:
-        """Refuse a grid that nobody means."""
-        seeds = experiment.get("seeds", self.config["seeds"])
-        runs = math.prod(map(len, [*levels.values(), models, seeds]))
+        levels = levels_of(data, experiment.study, experiment.where)
+        runs = math.prod(map(len, [*levels.values(), models, self.seeds(experiment)]))
         if runs > MOST_RUNS:
             raise UserError(
-                f"{where}: asks for {runs:,} runs, and at most {MOST_RUNS:,} are allowed; name "
-                "fewer levels, models or seeds"
+                f"{experiment.where}: asks for {runs:,} runs, and at most {MOST_RUNS:,} are "
+                "allowed; name fewer levels, models or seeds"
             )
+        kinds = {name: self.entries.source(name, experiment)["kind"] for name in levels["source"]}
+        return datasets(experiment, levels, kinds)
+
+    def seeds(self, experiment: Experiment) -> list[int]:
+        return experiment.entry.get("seeds", self.config["seeds"])
 
     def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
@@ -131,25 +121,25 @@ class _Resolver:
             waiting += [run.begins_with] if run.begins_with else []
 
     def runs_of(self, name: str) -> Iterator[Run]:
-        experiment, where = self.config["experiments"][name], f"configuration: experiments.{name}"
-        study = self.entries.study(experiment["study"], where)
-        models = self.probed if experiment["models"] == PROBED else experiment["models"]
-        if experiment["models"] == PROBED and not models:
+        entry, where = self.config["experiments"][name], f"configuration: experiments.{name}"
+        experiment = Experiment(name, where, entry, self.entries.study(entry["study"], where))
+        models = self.probed if entry["models"] == PROBED else entry["models"]
+        if entry["models"] == PROBED and not models:
             raise UserError(
                 f"{where} probes a model, but names none; give `--config model=ORG/NAME` (of "
                 "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
             )
-        systems = self.systems(name, models, study, where)
+        systems = self.systems(experiment, models)
         makers = {model: self.made_by(model, where) for model in dict(systems)}
-        training = self.config["training"] | experiment.get("training", {})
-        begin = self.initials.runs(name, where) if experiment.get("initial") else None
+        training = self.config["training"] | entry.get("training", {})
+        begin = self.initials.beginning(experiment) if entry.get("initial") else None
         if training.get("objectives"):
             check_objectives(
-                experiment,
+                entry,
                 training,
                 [
                     (
-                        study["methods"][method],
+                        experiment.methods[method],
                         self.entries.known(model, where, needed=False),
                         model,
                     )
@@ -158,62 +148,62 @@ class _Resolver:
                 ],
                 where,
             )
-        measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
-        for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
-            if corpus := json.loads(dataset.options).get("learn_from"):
-                self.entries.source(corpus, experiment["study"], study, where)  # refuses others
+        measures = experiment.measures(systems)
+        for dataset in self.datasets(experiment, models, measures) if systems else ():
+            options = json.loads(dataset.options)
+            if corpus := options.get("learn_from"):
+                self.entries.source(corpus, experiment)  # refuses others
             for model, method in systems:
-                how = study["methods"][method]
-                check_method(method, how, json.loads(dataset.options), where)
-                settings = settings_of(training, study, how)
-                seeds = (
-                    experiment.get("seeds", self.config["seeds"])
-                    if has_seed(how, settings)
-                    else [0]
-                )
-                wordings = (
-                    self.wordings(experiment, study, method, where)
-                    if how.get("paradigm") in WORDED
-                    else [None]
-                )
+                how = experiment.methods[method]
+                for option, value in unmet(how, options):
+                    raise UserError(
+                        f"{where}.methods: {method} does not work with {option}: {shown(value)}; "
+                        "name another method there"
+                    )
+                settings = settings_of(training, experiment.study, how)
+                seeds = self.seeds(experiment) if has_seed(how, settings) else [0]
+                is_worded = how.get("paradigm") in WORDED
+                wordings = self.wordings(experiment, method) if is_worded else [None]
                 for wording, seed in itertools.product(wordings, seeds):
                     what = method, wording, settings, seed
-                    run = run_of(experiment["study"], how, dataset, model, makers[model], *what)
+                    run = run_of(entry["study"], how, dataset, model, makers[model], *what)
                     if begin and method != CONTROL:
-                        start = self.begun_with(*self.initials.start(begin, run, where))
-                        run = run_of(experiment["study"], how, dataset, model, start, *what)
+                        start = self.begun_with(begin.experiment, begin.start(run))
+                        run = run_of(entry["study"], how, dataset, model, start, *what)
                     yield run
 
-    def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
+    def wordings(self, experiment: Experiment, method: str) -> list[str]:
         """The wordings by which an experiment asks: all of a method, or those that it names. A
         method's control has some of the method's. Raises UserError for an unknown one.
         """
         known, all_known = (
             list(
-                prompts_of(experiment["study"], study, name, configured=self.config.get("prompts"))
+                prompts_of(
+                    experiment.entry["study"], experiment.study, name, self.config.get("prompts")
+                )
             )
             for name in (method, method.removesuffix(BLIND))
         )
-        named = experiment.get("wordings", all_known)
+        named = experiment.entry.get("wordings", all_known)
         for wording in named:
             if wording not in all_known:
                 raise UserError(
-                    f"{where}.wordings: the method {method} has no wording "
+                    f"{experiment.where}.wordings: the method {method} has no wording "
                     f"{shown(wording)}{closest(wording, all_known)}"
                 )
         if not (chosen := [wording for wording in named if wording in known]):
             raise UserError(
-                f"{where}.wordings: the control {method} has no wording {', '.join(named)}; name "
-                f"{known[0]} as well, or leave {method} out of methods"
+                f"{experiment.where}.wordings: the control {method} has no wording "
+                f"{', '.join(named)}; name {known[0]} as well, or leave {method} out of methods"
             )
         return chosen
 
-    def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
+    def methods_of(self, experiment: Experiment, model: str) -> list[str]:
         """The methods by which an experiment asks a model. Those that do not fit join
         plan.left_out.
         """
-        experiment = self.config["experiments"][name]
-        wanted = experiment.get("methods", list(study["methods"])[:1])
+        entry, where = experiment.entry, experiment.where
+        wanted = entry.get("methods", list(experiment.methods)[:1])
         if CONTROL in self.entries.model(model, where):
             return [CONTROL]
         known = self.entries.known(model, where, needed=wanted == FITTING)
@@ -221,50 +211,44 @@ class _Resolver:
             assert known  # it was needed
             methods = {
                 method: how
-                for method, how in study["methods"].items()
-                if serves(how, experiment["data"])
+                for method, how in experiment.methods.items()
+                if not any(unmet(how, entry["data"]))
             }
             chosen, left_out = fitting(methods, known, self.config.get("fine_tune", "auto"))
             self.plan.left_out += [
-                LeftOut(name, experiment["study"], model, method, why)
+                LeftOut(experiment.name, entry["study"], model, method, why)
                 for method, why in left_out.items()
             ]
             return chosen
         for method in wanted:
-            if known and not does_fit(study["methods"][method], known.abilities):
+            how = experiment.methods[method]
+            if known and not does_fit(how, known.abilities):
                 raise UserError(
-                    f"{where}.methods: {method} needs "
-                    f"{needs_in_words(study['methods'][method]['fits'])}, and {model} is "
-                    f"{kind_in_words(known.abilities)}; name another method, or write `methods: "
-                    f"{FITTING}`"
+                    f"{where}.methods: {method} needs {needs_in_words(how['fits'])}, and {model} "
+                    f"is {kind_in_words(known.abilities)}; name another method, or write "
+                    f"`methods: {FITTING}`"
                 )
         return wanted
 
-    def systems(
-        self, name: str, models: list[str], study: dict, where: str
-    ) -> list[tuple[str, str]]:
+    def systems(self, experiment: Experiment, models: list[str]) -> list[tuple[str, str]]:
         """The (model, method) of an experiment: its models by its methods, then the controls. Where
         it makes a model, or no method fits, nothing is measured, so there are no controls.
         """
-        experiment = self.config["experiments"][name]
-        methods = experiment.get("methods", [])
+        entry, study, where = experiment.entry, experiment.study, experiment.where
+        methods = entry.get("methods", [])
+        askable = [method for method in experiment.methods if method != CONTROL]
         for method in methods if methods != FITTING else []:
-            if method not in study["methods"] or method == CONTROL:
+            if method not in askable:
                 raise UserError(
-                    f"{where}.methods: {experiment['study']} has no method {shown(method)}"
-                    f"{closest(method, [name for name in study['methods'] if name != CONTROL])}"
+                    f"{where}.methods: {entry['study']} has no method {shown(method)}"
+                    f"{closest(method, askable)}"
                 )
         found = [
-            (model, method)
-            for model in models
-            for method in self.methods_of(name, model, study, where)
+            (model, method) for model in models for method in self.methods_of(experiment, model)
         ]
-        wanted = experiment.get("controls", True)
+        wanted = entry.get("controls", True)
         controls = study.get("controls", []) if wanted is True else wanted or []
-        measures = found and not any(
-            study["methods"][method].get("makes_model") for _, method in found
-        )
-        for control in controls if measures else []:
+        for control in controls if found and experiment.measures(found) else []:
             if CONTROL not in self.entries.model(control, where, "controls"):
                 raise UserError(
                     f"{where}.controls: {control} is not a control; name it under models, or name "
@@ -278,30 +262,9 @@ class _Resolver:
             ):
                 raise UserError(
                     f"{where}: the control {control} ranks the candidates for one mask, which "
-                    f"{experiment['study']} does not have; name another one"
+                    f"{entry['study']} does not have; name another one"
                 )
         return list(dict.fromkeys(found))
-
-
-def serves(how: dict, data: dict) -> bool:
-    """Whether a method serves all data that an experiment asks for; data: values, or lists of them,
-    by option.
-    """
-    return all(
-        VALIDATOR(condition).is_valid(value)
-        for option, condition in how.get("only_where", {}).items()
-        for value in (data[option] if isinstance(data.get(option), list) else [data.get(option)])
-    )
-
-
-def check_method(method: str, how: dict, options: dict, where: str) -> None:
-    """Refuse a method on data whose options it does not serve."""
-    for option, condition in how.get("only_where", {}).items():
-        if not VALIDATOR(condition).is_valid(options.get(option)):
-            raise UserError(
-                f"{where}.methods: {method} does not work with {option}: "
-                f"{shown(options.get(option))}; name another method there"
-            )
 
 
 def _check_model_is_used(config: dict) -> None:
@@ -323,8 +286,8 @@ def resolve(
     sources: dict,
     models: dict,
     studies: dict,
-    probed: list[str] | None = None,
-    facts: Callable[[str, dict, bool], dict | None] = _nothing_known,
+    probed: list[str],
+    facts: Callable[[str, dict, bool], dict | None],
 ) -> Plan:
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
@@ -336,7 +299,7 @@ def resolve(
     """
     _check_model_is_used(config)
     check_configured_prompts(config.get("prompts") or {}, studies)
-    resolver = _Resolver(config, sources, models, studies, probed or [], facts)
+    resolver = _Resolver(config, sources, models, studies, probed, facts)
     plan = resolver.plan
     for name in config["run"]:
         if name not in config["experiments"]:

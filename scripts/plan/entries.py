@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from scripts.plan.grid import Experiment
 from scripts.plan.models import stage_of
 from scripts.plan.probe import Known
 from scripts.running.program import UserError, closest
@@ -30,15 +31,15 @@ class Entries:
     def study(self, name: str, where: str) -> dict:
         return self.entry("studies", name, f"{where}.study: no study")
 
-    def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
-        """A source that the study can read."""
-        source = self.entry(
-            "sources", name, f"{where}.data: no source", tuple(study.get("source_names", {}))
-        )
+    def source(self, name: str, experiment: Experiment) -> dict:
+        """A source that the experiment's study can read."""
+        study, where = experiment.study, f"{experiment.where}.data"
+        names = tuple(study.get("source_names", {}))
+        source = self.entry("sources", name, f"{where}: no source", names)
         if source["kind"] not in study["reads"]:
             raise UserError(
-                f"{where}.data: source {name} holds {source['kind']}, "
-                f"but {study_name} reads {' or '.join(study['reads'])}; name another source"
+                f"{where}: source {name} holds {source['kind']}, but {experiment.entry['study']} "
+                f"reads {' or '.join(study['reads'])}; name another source"
             )
         return source
 

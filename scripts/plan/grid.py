@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scripts.running.program import UserError, closest
 from scripts.data.plain_json import as_json
@@ -11,6 +12,25 @@ from scripts.plan.schemas import VALIDATOR, check, shown
 
 MOST_LEVELS = 1000  # of a factor: more is a slip
 SOURCE = {"type": "string", "description": "a source of resources/sources.yaml"}
+
+
+class Experiment(NamedTuple):
+    """An experiment of the configuration (its entry), where it stands for messages, and its study's
+    study.yaml.
+    """
+
+    name: str
+    where: str
+    entry: dict
+    study: dict
+
+    @property
+    def methods(self) -> dict[str, dict]:
+        return self.study["methods"]
+
+    def measures(self, systems: list[tuple[str, str]]) -> bool:
+        """Whether it measures these (model, method), and makes no model."""
+        return not any(self.methods[method].get("makes_model") for _, method in systems)
 
 
 @dataclass(frozen=True)
@@ -27,14 +47,15 @@ class Dataset:
         return f"results/build/{self.study}/{self.source}/{self.name}"
 
 
-def _has_effect(schema: dict, point: dict) -> bool:
-    """Whether an option has an effect at a point of the grid (the values of all options, and
-    `kind`).
+def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
+    """The values, each with its option, that the `only_where` of an option or a method excludes.
+    data: values, or lists of them, by option; for an option also the `kind` of the source.
     """
-    return all(
-        VALIDATOR(condition).is_valid(point.get(name))
-        for name, condition in schema.get("only_where", {}).items()
-    )
+    for name, condition in entry.get("only_where", {}).items():
+        value = data.get(name)
+        for level in value if isinstance(value, list) else [value]:
+            if not VALIDATOR(condition).is_valid(level):
+                yield name, level
 
 
 def _defaults(options: dict) -> dict:
@@ -100,13 +121,13 @@ def _check_effects(
 ) -> None:
     """Refuse an option that the experiment sets and that has an effect at no point of its grid."""
     for option, schema in options.items():
-        effects = (
-            _has_effect(schema, defaults | point | {"kind": kinds[point["source"]]})
-            for point in points
+        is_set = any(
+            point.get(option, defaults.get(option)) != defaults.get(option) for point in points
         )
-        if any(
-            option in point and point[option] != defaults.get(option) for point in points
-        ) and not any(effects):
+        if is_set and all(
+            any(unmet(schema, defaults | point | {"kind": kinds[point["source"]]}))
+            for point in points
+        ):
             raise UserError(
                 f"{where}.data: {option} has no effect here ({schema['description']}; only where "
                 f"{as_json(schema['only_where'])}); take it out"
@@ -131,9 +152,8 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
         wanted["learn_from"] = None
     values, parts = {}, []
     for option, schema in options.items():
-        value = values[option] = (
-            wanted[option] if _has_effect(schema, wanted | {"kind": kind}) else defaults[option]
-        )
+        is_idle = any(unmet(schema, wanted | {"kind": kind}))
+        value = values[option] = (defaults if is_idle else wanted)[option]
         if option not in defaults or value != defaults[option]:
             parts.append(_named(option, value))
         elif schema.get("later"):
@@ -148,12 +168,12 @@ def without_limit(dataset: Dataset, study: dict, kind: str) -> Dataset:
 
 
 def datasets(
-    name: str, study: dict, levels: dict[str, list], kinds: dict[str, str], where: str
+    experiment: Experiment, levels: dict[str, list], kinds: dict[str, str]
 ) -> Iterator[Dataset]:
-    """The datasets of a grid. name: the study's; kinds: of each source among the levels."""
-    options = study["data"]
+    """The datasets of an experiment's grid. kinds: of each source among the levels."""
+    options = experiment.study["data"]
     points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
     defaults = _defaults(options)
-    _check_effects(points, kinds, options, defaults, where)
+    _check_effects(points, kinds, options, defaults, experiment.where)
     for point in points:
-        yield _dataset(name, options, defaults, point, kinds[point["source"]])
+        yield _dataset(experiment.entry["study"], options, defaults, point, kinds[point["source"]])

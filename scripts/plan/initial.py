@@ -1,40 +1,22 @@
 """Find the run whose weights a run starts from (`initial:`): same model, same seed, and the factors
-that `initial` names. All other factors stay equal. Standard library only.
+that `initial` names. All other factors stay equal.
 
 A factor is the source, an option of the data, the method, or the seed.
 """
 
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from scripts.plan.grid import Experiment
+from scripts.plan.plan import Run
 from scripts.running.program import UserError, closest
 from scripts.plan.schemas import shown
 
-if TYPE_CHECKING:
-    from scripts.plan.plan import Run
 
-
-def factors_of(settings: dict) -> dict:
-    return {
-        **settings["data"],
-        "source": settings["source"],
-        "method": settings["method"],
-        "seed": settings["seed"],
-    }
-
-
-def named(initial: str | dict, where: str) -> tuple[str, dict]:
-    """The experiment that `initial` names, and the factors. Raises UserError where it names
-    none.
-    """
-    if isinstance(initial, str):
-        return initial, {}
-    if not isinstance(initial.get("experiment"), str):
-        raise UserError(f"{where}.initial: names no experiment; write `initial: {{experiment: …}}`")
-    return initial["experiment"], {
-        key: value for key, value in initial.items() if key != "experiment"
-    }
+def factors_of(run: Run) -> dict:
+    settings = json.loads(run.settings)
+    return settings["data"] | {name: settings[name] for name in ("source", "method", "seed")}
 
 
 def _as_text(factors: dict, names: Iterable[str]) -> str:
@@ -91,6 +73,30 @@ def run_to_begin_with(
     return left[0]
 
 
+class Beginning(NamedTuple):
+    """What the runs of an experiment begin with: runs of another experiment, by chosen factors."""
+
+    where: str
+    experiment: str
+    factors: dict
+    runs: list[Run]
+
+    def start(self, run: Run) -> Run:
+        """The run that a run begins with."""
+        same = [other for other in self.runs if other.model == run.model]
+        if not same:
+            raise UserError(
+                f"{self.where}.initial: {self.experiment} has no run of {run.model}; it has runs "
+                f"of {', '.join(sorted({other.model for other in self.runs}))}: name one of these, "
+                "or another experiment"
+            )
+        candidates = [factors_of(other) for other in same]
+        place = run_to_begin_with(
+            self.experiment, self.factors, candidates, factors_of(run), self.where
+        )
+        return same[place]
+
+
 class Initials:
     """The runs that others begin with. runs_of: the runs of an experiment, by its name."""
 
@@ -98,55 +104,39 @@ class Initials:
         self.experiments, self.models, self.studies = experiments, models, studies
         self.runs_of = runs_of
         # the experiments whose `initial` is being resolved, each for the next
-        self.beginning: list[str] = []
+        self.resolving: list[str] = []
 
-    def runs(self, name: str, where: str) -> tuple[str, dict, list]:
-        """The experiment that another one begins with, the chosen factors, and its runs whose
-        weights can be taken. Raises UserError for an experiment that does not exist, begins with
-        this one, or learns no weights.
+    def beginning(self, experiment: Experiment) -> Beginning:
+        """What the runs of an experiment begin with. Raises UserError for an experiment that does
+        not exist, begins with this one, or learns no weights.
         """
-        first, chosen_factors = named(self.experiments[name]["initial"], where)
+        initial, where = experiment.entry["initial"], experiment.where
+        factors = {"experiment": initial} if isinstance(initial, str) else dict(initial)
+        first = factors.pop("experiment", None)
+        if not isinstance(first, str):
+            raise UserError(
+                f"{where}.initial: names no experiment; write `initial: {{experiment: …}}`"
+            )
         if first not in self.experiments:
             raise UserError(
                 f"{where}.initial: no experiment {shown(first)}{closest(first, self.experiments)}"
             )
-        circle = [*self.beginning, name, first]
+        circle = [*self.resolving, experiment.name, first]
         if first in circle[:-1]:
             raise UserError(
                 f"{where}.initial: {' starts from '.join(circle[circle.index(first) :])}, so none "
                 "can be first; take one `initial` out"
             )
-        self.beginning.append(name)
+        self.resolving.append(experiment.name)
         runs = [run for run in self.runs_of(first) if self.hands_on(run)]
-        self.beginning.pop()
+        self.resolving.pop()
         if not runs:
             raise UserError(
                 f"{where}.initial: {first} trains no transformer, so it has no weights to start "
                 "from; name another experiment"
             )
-        return first, chosen_factors, runs
+        return Beginning(where, first, factors, runs)
 
-    def hands_on(self, run: "Run") -> bool:
-        return self.studies[run.study]["methods"][run.method]["learns"] and not {
-            "control",
-            "esim",
-        } & set(self.models[run.model])
-
-    def start(
-        self, begin: tuple[str, dict, list["Run"]], run: "Run", where: str
-    ) -> tuple[str, "Run"]:
-        """Of what runs() found, the experiment, and the run that a run begins with."""
-        first, chosen_factors, runs = begin
-        same = [other for other in runs if other.model == run.model]
-        if not same:
-            raise UserError(
-                f"{where}.initial: {first} has no run of {run.model}; it has runs of "
-                f"{', '.join(sorted({other.model for other in runs}))}: name one of these, or "
-                "another experiment"
-            )
-        candidates = [factors_of(json.loads(other.settings)) for other in same]
-        return first, same[
-            run_to_begin_with(
-                first, chosen_factors, candidates, factors_of(json.loads(run.settings)), where
-            )
-        ]
+    def hands_on(self, run: Run) -> bool:
+        is_transformer = not {"control", "esim"} & set(self.models[run.model])
+        return self.studies[run.study]["methods"][run.method]["learns"] and is_transformer

@@ -16,8 +16,7 @@ from scripts.data.files import sha256_of
 from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL
-from scripts.plan.configuration import serves
-from scripts.plan.grid import Dataset
+from scripts.plan.grid import Dataset, unmet
 from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, does_fit
@@ -723,7 +722,7 @@ class Jobs:
                     for method, how in work.studies[found.study]["methods"].items()
                     if how.get("paradigm") in WORDED
                     and does_fit(how, {"decoder"})
-                    and serves(how, json.loads(found.options))
+                    and not any(unmet(how, json.loads(found.options)))
                 },
             }
             for found in work.measured_datasets

@@ -13,7 +13,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.schemas import check, schema
 from tests.conftest import ROOT
-from tests.plan.test_configuration import overlaid
+from tests.plan.test_configuration import overlaid, unknown
 from tests.registers import MODELS, SOURCES, STUDIES
 
 METRICS = yaml.safe_load("""
@@ -29,7 +29,7 @@ BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "a
 def planned(preset: str):
     """The plan of a preset over the default configuration."""
     config = overlaid(read_yaml(ROOT / "config.yaml"), read_yaml(ROOT / f"presets/{preset}.yaml"))
-    return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES)
+    return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES, [], unknown)
 
 
 def systems_of(preset: str, study: str) -> list[dict]:

@@ -53,8 +53,12 @@ def without_controls(name: str) -> dict:
     return overlaid(only(name), {"experiments": {name: {"controls": False}}})
 
 
+def unknown(name: str, entry: dict, needed: bool) -> None:
+    """The facts of a model where nobody reads them."""
+
+
 def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):
-    return resolve(check(config, schema("config")), sources, models, studies)
+    return resolve(check(config, schema("config")), sources, models, studies, [], unknown)
 
 
 def refused(config: dict, **resources) -> str:
