@@ -280,5 +280,7 @@ def check_figures(items: list[dict]) -> list[dict]:
     """The items of read_figures(), checked."""
     for item in items:
         file = "resources" if item["study"] == ALL else f"scripts/studies/{item['study']}"
-        check([item], schema("figures"), f"{file}/figures.yaml ({shown(item.get('name'))})")
+        where = f"{file}/figures.yaml"
+        check([item], schema("figures"), f"{where} ({shown(item.get('name'))})")
+        _check_programs([item["program"]], item["name"], where)
     return items

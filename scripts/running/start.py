@@ -8,7 +8,8 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
@@ -52,33 +53,16 @@ def check_writable() -> None:
             )
 
 
-def as_workflow_error(call: Callable) -> Callable:
-    """The same function, but a UserError becomes Snakemake's WorkflowError: one line on the
-    terminal.
+@contextmanager
+def or_exit() -> Iterator[None]:
+    """End Snakemake with the line of a UserError alone. Snakemake itself adds a traceback to each
+    exception of a Snakefile.
     """
-
-    def called(*given, **named):
-        try:
-            return call(*given, **named)
-        except UserError as error:
-            raise WorkflowError(str(error)) from None
-
-    return called
-
-
-def or_exit(call: Callable) -> Callable:
-    """The same function, but a UserError ends Snakemake with that line alone. Snakemake itself adds
-    a traceback to each exception of a Snakefile.
-    """
-
-    def called(*given, **named):
-        try:
-            return call(*given, **named)
-        except UserError as error:
-            logger.error(f"error: {error}")
-            raise SystemExit(1) from None
-
-    return called
+    try:
+        yield
+    except UserError as error:
+        logger.error(f"error: {error}")
+        raise SystemExit(1) from None
 
 
 class Start:
@@ -86,7 +70,7 @@ class Start:
     imports this one.
     """
 
-    @or_exit
+    @or_exit()
     def __init__(self, workflow, given: dict, root: Path, is_module: bool):
         self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
         gc.disable()  # until jobs start: a plan frees little, and the search takes an eighth
@@ -181,9 +165,11 @@ class Start:
         def found(wildcards: tuple) -> Job:
             return getattr(self.jobs, rule)(**fixed, **dict(wildcards))
 
-        @as_workflow_error
         def ask(wildcards, answer: Callable[[Job], str]) -> str:
-            return answer(found(tuple(wildcards.items())))
+            try:
+                return answer(found(tuple(wildcards.items())))
+            except UserError as error:
+                raise WorkflowError(str(error)) from None  # one line on the terminal
 
         return {
             "code": lambda wildcards: ask(wildcards, Job.identity),
