@@ -23,7 +23,6 @@ def main(given: argparse.Namespace) -> None:
     work = Workplan(configuration, ROOT, [given.configfile])
     jobs = Jobs(work, Published(work))
     checks.check_places(work)
-    checks.check_programs(work, jobs)
     for experiment, runs in work.plan.experiments.items():
         jobs.evaluate_experiment(work.runs[runs[0]].study, experiment).arguments()
     for item in jobs.published.items:

@@ -6,10 +6,8 @@ import shutil
 from pathlib import Path
 
 from scripts.data.manifest import lost_files
-from scripts.plan.jobs import Jobs
 from scripts.plan.model_facts import cached_facts
 from scripts.plan.workplan import Workplan, built, cleaned, spans
-from scripts.running.identity import identity
 from scripts.running.program import UserError
 
 
@@ -114,11 +112,3 @@ def check_places(work: Workplan) -> list[str]:
         for fact in download.get("members", {"": download}).values()
     )
     return _check_disk(work, sources, models, declared)
-
-
-def check_programs(work: Workplan, jobs: Jobs) -> None:
-    """Raises UserError where a program that a source or a figure names is not there."""
-    for source in work.used_sources:
-        identity(jobs.cleaner_of(source))
-    for item in jobs.published.items.values():
-        identity(item["program"])

@@ -4,7 +4,6 @@ page are made from.
 Nothing of Snakemake. Reading it writes nothing but facts of models that were needed.
 """
 
-import copy
 import json
 import os
 import re
@@ -48,8 +47,7 @@ class Workplan:
             read_yaml(file)  # Snakemake has, too, and of a key that stands twice the last value
         self.root = root
         self.config = check(
-            from_command_line(laid_over(copy.deepcopy(read_yaml(root / "config.yaml")), given)),
-            schema("config"),
+            from_command_line(laid_over(read_yaml(root / "config.yaml"), given)), schema("config")
         )
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""

@@ -128,7 +128,6 @@ class Start:
                 manifest.unlink()
         for warning in checks.check_places(self.work):
             logger.warning(warning)
-        checks.check_programs(self.work, self.jobs)
 
     def explain(self, target: str) -> str:
         if manifest := checks.manifest_of(self.work, Path(target)):
