@@ -35,6 +35,8 @@ HEADLINES = {
     "two_best_accuracy",
     "one_best_accuracy",
 }  # shares of which more is better
+PLACE = ("source", "dataset", "split", "scoring", "metric")  # where systems are compared
+SYSTEM = (*PLACE, "model", "seed", "wording")  # what a system shares there with the same one, blind
 CONTROL_METHODS = {"control", "baseline", "majority"}
 # Baselines that read the answer from the labels or by rules: the most that can be had, no controls.
 CEILINGS = {"gold", "rule_reader"}
@@ -144,71 +146,57 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
     seeing_all: controls that see all candidates of a question together. A model that scores one
     candidate at a time cannot. Where such a control is the best, the distance to the best of the
     others is a row besides, `accuracy_above_same_view`.
+
+    The last rows compare each wording of a model with the same model, blind, by the same wording.
+    Wordings are no sample, so their range says more than their mean.
     """
+    shown = [row for row in rows if row["slice"] == "all" and row["metric"] in HEADLINES]
+    blind = {
+        (method, *map(row.get, SYSTEM)): row
+        for row in shown
+        if (method := method_of_blind(row.get("method")))
+    }
+
+    def blind_of(row: dict) -> dict | None:
+        return blind.get((row.get("method"), *map(row.get, SYSTEM)))
+
     places: dict[tuple, list[dict]] = {}
-    headlines = [
-        row
-        for row in rows
-        if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES
-    ]
+    headlines = [row for row in shown if row["seed"] is None]
     for row in headlines:
-        places.setdefault(
-            tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric")), []
-        ).append(row)
-    for row in (row for row in headlines if row.get("method") == "released"):
-        places[row["source"], row["dataset"], row["split"], None, row["metric"]] += [
-            other
-            for other in headlines
-            if other.get("method") in CONTROL_METHODS
-            and all(
-                other.get(name) == row.get(name)
-                for name in ("source", "split", "metric", "limit", "n")
-            )
-        ]
+        places.setdefault(tuple(map(row.get, PLACE)), []).append(row)
+    for row in headlines:
+        if row.get("method") == "released":
+            same = ("source", "split", "metric", "limit", "n")
+            places[tuple(map(row.get, PLACE))] += [
+                other
+                for other in headlines
+                if other.get("method") in CONTROL_METHODS
+                and all(other.get(name) == row.get(name) for name in same)
+            ]
     found = []
     for place in places.values():
         controls = [
-            row
+            (row["model"], row)
             for row in place
             if row.get("method") in CONTROL_METHODS and row["model"] not in CEILINGS
         ]
-        blind: dict[tuple, dict] = {
-            (row["model"], method): row
-            for row in place
-            if (method := method_of_blind(row.get("method")))
-        }
         for row in place:
             if row.get("method") in CONTROL_METHODS or method_of_blind(row.get("method")):
                 continue
-            unread = blind.get((row["model"], row.get("method")))
-            found += [above(row, unread, unread["method"], "blind")] if unread else []
-            beside = [(one["model"], one) for one in controls]
-            beside += [(unread["method"], unread)] if unread else []
+            beside = list(controls)
+            if unread := blind_of(row):
+                found.append(above(row, unread, unread["method"], "blind"))
+                beside.append((unread["method"], unread))
             same_view = [] if row.get("method") == ANSWER_ALL else alone(beside, seeing_all)
             for what, kept in (("control", beside), ("same_view", same_view)):
                 if kept:
                     name, best = max(kept, key=lambda one: one[1]["value"])
                     found.append(above(row, best, name, what))
-    return found + above_blind_by_wording(rows)
-
-
-def above_blind_by_wording(rows: list[dict]) -> list[dict]:
-    """For each wording of a model how far it lies above the same model, blind, by the same wording:
-    rows `accuracy_above_blind`. Wordings are no sample, so their range says more than their mean.
-    """
-    same = ("source", "dataset", "split", "scoring", "metric", "model", "seed", "wording")
-    worded = [
-        row
-        for row in rows
-        if row.get("wording") and row["slice"] == "all" and row["metric"] in HEADLINES
+    return found + [
+        above(row, unread, unread["method"], "blind")
+        for row in shown
+        if row.get("wording") and (unread := blind_of(row))
     ]
-    blind = {
-        (method, *map(row.get, same)): row
-        for row in worded
-        if (method := method_of_blind(row["method"]))
-    }
-    pairs = [(row, blind.get((row["method"], *map(row.get, same)))) for row in worded]
-    return [above(row, unread, unread["method"], "blind") for row, unread in pairs if unread]
 
 
 def alone(controls: list[tuple[str, dict]], seeing_all: frozenset[str]) -> list[tuple[str, dict]]:

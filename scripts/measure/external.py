@@ -134,11 +134,11 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
         ),
     )
     row = pd.Index(ids).get_indexer(examples)
-    if (row < 0).any():
+    if len(lacking := examples[row < 0]):
         raise UserError(
-            f"{file}: none of its {len(rows)} rows is for the example "
-            f"{cut(examples.iloc[int(np.argmax(row < 0))])} ({(row < 0).sum()} of {len(row)} "
-            f"examples of {where} have no row); give a prediction for each"
+            f"{file}: none of its {len(rows)} rows is for the example {cut(lacking.iloc[0])} "
+            f"({len(lacking)} of {len(row)} examples of {where} have no row); give a prediction "
+            "for each"
         )
     return row
 
@@ -252,12 +252,8 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     """Write the predictions on a split (file) as those of a run, with its run.json, to a folder."""
     split, texts = file.stem, answered.columns[: 3 if answered.scored else 2]
     example, group, *rivals = texts
-    source, dataset = file.parent.parent.name, file.parent.name
-    table = read_table(
-        file,
-        [*texts, "label"],
-        pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())]),
-    )
+    schema = pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())])
+    table = read_table(file, schema.names, schema)
     scores, labels, harness = read_predictions_file(predictions, answered, file)
     refuse_merged(
         scores,
@@ -275,8 +271,8 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     facts = {
         "run": name,
         "study": answered.study,
-        "source": source,
-        "dataset": dataset,
+        "source": file.parent.parent.name,
+        "dataset": file.parent.name,
         "model": name,
         "method": EXTERNAL,
         "seed": 0,
@@ -292,12 +288,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
         **({"harness": harness} if harness else {}),
     }
     with whole_set(folder) as place:
-        write_table(
-            pa.table(columns).select(PREDICTIONS.names),
-            place / "predictions.parquet",
-            PREDICTIONS,
-            facts,
-        )
+        write_table(pa.table(columns), place / "predictions.parquet", PREDICTIONS, facts)
         (place / "run.json").write_text(
             json.dumps(facts, indent=1, ensure_ascii=False), encoding="utf-8"
         )

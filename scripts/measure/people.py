@@ -14,8 +14,8 @@ each metric of the study that a unit has a value of:
 A unit is of a kind where at least half of those who answered it said so.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from scripts.measure.intervals import combination
 from scripts.data.items import HUMAN
 from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import above
-from scripts.measure.tally import Replicate, Tally, metric_rows, share
+from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 
 # by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
 Values = dict[str, np.ndarray]
@@ -66,8 +66,41 @@ def coincidences_of(
     return examples, pairs / (counts.sum(1) - 1)[:, None, None]
 
 
+class Units(NamedTuple):
+    """The units that people answered, the group of each (an integer from 0), and the draws over
+    groups.
+    """
+
+    names: pd.Index
+    group: np.ndarray
+    drawn: Resampling
+
+    def rows(
+        self,
+        values: Mapping[str, Any],
+        name: str,
+        slices: dict[str, np.ndarray],
+        replicates: Sequence[Replicate] = (),
+    ) -> list[dict]:
+        """The rows of each metric on each slice. values: of all units, by metric; name: what stands
+        in the place of {} in a metric's name.
+        """
+        groups = len(self.drawn.block)
+        tallies = [
+            Tally(
+                part,
+                {name.format(metric): share},
+                sums_by_group(np.where(inside, np.atleast_2d(found), 0), self.group, groups),
+                np.bincount(self.group[inside], minlength=groups),
+            )
+            for metric, found in values.items()
+            for part, inside in slices.items()
+        ]
+        return metric_rows(tallies, replicates, self.drawn)
+
+
 def agreement_row(
-    answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling, groups: int
+    answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling
 ) -> list[dict]:
     """The row human_agreement, or none where no two answered the same or all answers are one;
     group: (examples,) integers from 0.
@@ -75,9 +108,9 @@ def agreement_row(
     examples, pairs = coincidences_of(
         answers["at"].to_numpy(), answers["chosen"].to_numpy(), labels
     )
-    sums = np.zeros((groups, labels, labels))
+    counts = np.bincount(group[examples], minlength=len(drawn.block))
+    sums = np.zeros((len(counts), labels, labels))
     np.add.at(sums, group[examples], pairs)
-    counts = np.bincount(group[examples], minlength=groups)
     tally = Tally("all", {"human_agreement": alpha}, sums[None], counts)
     if not len(examples) or np.isnan(alpha(sums.sum(0), counts.sum())):
         return []
@@ -101,55 +134,14 @@ def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
     return slices
 
 
-def tallies_of(
-    values: Values, name: str, slices: dict[str, np.ndarray], group: np.ndarray, groups: int
-) -> list[Tally]:
-    """A tally for each metric and slice; name: what stands in the place of {} in a metric's name;
-    group: (units,) integers from 0.
-    """
-    return [
-        Tally(
-            part,
-            {name.format(metric): share},
-            np.stack(
-                [
-                    np.bincount(group, np.where(inside, one, 0), groups)
-                    for one in np.atleast_2d(rows)
-                ]
-            ),
-            np.bincount(group[inside], minlength=groups),
-        )
-        for metric, rows in values.items()
-        for part, inside in slices.items()
-    ]
-
-
-def human_rows(
-    by_person: pd.DataFrame,
-    slices: dict[str, np.ndarray],
-    units: pd.Index,
-    group: np.ndarray,
-    drawn: Resampling,
-    groups: int,
-) -> list[dict]:
+def human_rows(by_person: pd.DataFrame, slices: dict[str, np.ndarray], units: Units) -> list[dict]:
     """The rows human_<metric>; by_person: by person and unit a column of values a metric."""
-    mean = by_person.groupby(level="unit").mean().reindex(units)
-    together = tallies_of(
-        {name: mean[name].to_numpy() for name in mean}, "human_{}", slices, group, groups
-    )
-    alone = []
+    mean = by_person.groupby(level="unit").mean().reindex(units.names)
+    rows, person_rows = units.rows(mean.to_dict("series"), "human_{}", slices), []
     for person, table in by_person.groupby(level="person"):
-        table = table.droplevel("person").reindex(units)
+        table = table.droplevel("person").reindex(units.names)
         answered = {f"person={person}": table.notna().all(axis=1).to_numpy()}
-        alone += tallies_of(
-            {name: table[name].fillna(0).to_numpy() for name in table},
-            "human_{}",
-            answered,
-            group,
-            groups,
-        )
-    person_rows = metric_rows(alone, [], drawn)
-    rows = metric_rows(together, [], drawn)
+        person_rows += units.rows(table.to_dict("series"), "human_{}", answered)
     people = by_person.index.get_level_values("person").nunique()
     for row in rows:
         row["seeds"] = people
@@ -177,11 +169,11 @@ def people_rows(
     if answers is None:
         return []
     place, all_units = pd.factorize(examples["unit"])
-    units = pd.Index(all_units[np.unique(place[answers["at"]])])
-    first = examples.drop_duplicates("unit").set_index("unit")["group_id"].reindex(units)
-    group, names = pd.factorize(first)
-    drawn = resampling(names, resamples)
-    slices = kinds_of(answers, units)
+    at = np.unique(place[answers["at"]])
+    names = pd.Index(all_units[at])
+    first = examples.drop_duplicates("unit").set_index("unit")["group_id"].reindex(names)
+    group, groups = pd.factorize(first)
+    units, slices = Units(names, group, resampling(groups, resamples)), kinds_of(answers, names)
     by_person = {}
     for person, person_answers in answers.sort_values("at").groupby("person"):
         part = examples.iloc[person_answers["at"].to_numpy()].reset_index(drop=True)
@@ -189,32 +181,22 @@ def people_rows(
             values(part, person_answers["chosen"].to_numpy()),
             index=pd.Index(part["unit"].unique(), name="unit"),
         )
-    people_measures = human_rows(
-        pd.concat(by_person, names=["person"]), slices, units, group, drawn, len(names)
-    )
-    of_example = pd.Series(group, units).reindex(examples["unit"]).fillna(-1).to_numpy(int)
-    people_measures += agreement_row(answers, of_example, labels, drawn, len(names))
-    rows = [{"model": HUMAN, "method": HUMAN} | row for row in people_measures]
-    reference = {
-        row["metric"].removeprefix("human_"): row | {"sd": None}
-        for row in people_measures
-        if row["slice"] == "all"
-    }
-    at = pd.Index(all_units).get_indexer(units)
+    measured = human_rows(pd.concat(by_person, names=["person"]), slices, units)
+    of_example = pd.Series(group, names).reindex(examples["unit"]).fillna(-1).to_numpy(int)
+    measured += agreement_row(answers, of_example, labels, units.drawn)
+    rows = [{"model": HUMAN, "method": HUMAN} | row for row in measured]
+    reference = {row["metric"]: row | {"sd": None} for row in measured if row["slice"] == "all"}
     for (model, method), system in systems.items():
-        answered_values = {
-            metric: np.atleast_2d(found)[:, at] for metric, found in system.values.items()
-        }
-        reached = metric_rows(
-            tallies_of(answered_values, "{}_beside_people", slices, group, len(names)),
-            system.replicates,
-            drawn,
-        )
-        reached = [
-            {"model": model, "method": method} | row for row in reached if row["seed"] is None
+        reached = {name: np.atleast_2d(found)[:, at] for name, found in system.values.items()}
+        means = [
+            {"model": model, "method": method} | row
+            for row in units.rows(reached, "{}", slices, system.replicates)
+            if row["seed"] is None
         ]
-        rows += reached
-        for row in (row for row in reached if row["slice"] == "all"):
-            metric = row["metric"].removesuffix("_beside_people")
-            rows.append(above(row | {"metric": metric}, reference[metric], HUMAN, "people"))
+        rows += [row | {"metric": f"{row['metric']}_beside_people"} for row in means]
+        rows += [
+            above(row, reference[f"human_{row['metric']}"], HUMAN, "people")
+            for row in means
+            if row["slice"] == "all"
+        ]
     return rows

@@ -84,7 +84,7 @@ class Tally:
     counts: np.ndarray
 
 
-def sums_by_group(values: Sequence[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
+def sums_by_group(values: Iterable[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
     """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0."""
     return np.stack(
         [np.bincount(group, weights=replicate, minlength=groups) for replicate in values]
