@@ -94,11 +94,10 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
     return found[0]
 
 
-def refuse(rows: pd.DataFrame, wrong: np.ndarray, file: Path, why: Callable[[int], str]) -> None:
-    """Raise UserError with the place of the first row that is wrong; why: from the row's number."""
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise UserError(f"{file}: {rows.index[at]}: {why(at)}")
+def refuse(cells: pd.Series, wrong: np.ndarray, file: Path, why: Callable[[Any], str]) -> None:
+    """Raise UserError with the place of the first cell that is wrong; why: from the cell."""
+    for place, cell in cells[wrong].items():
+        raise UserError(f"{file}: {place}: {why(cell)}")
 
 
 def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> np.ndarray:
@@ -108,30 +107,24 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
     ids = rows["example_id"]
     texts = ids.map(lambda value: isinstance(value, str) and value != "").to_numpy(bool)
     refuse(
-        rows,
+        ids,
         ~texts,
         file,
-        lambda at: (
-            f"its example_id is {shown(ids.iloc[at])}; write the id of an example of {where}"
-        ),
+        lambda cell: f"its example_id is {shown(cell)}; write the id of an example of {where}",
     )
     refuse(
-        rows,
+        ids,
         ~ids.isin(set(examples)).to_numpy(),
         file,
-        lambda at: (
-            f"{where} has no example {cut(ids.iloc[at])}; remove the row, or name the split of its "
-            "example"
+        lambda cell: (
+            f"{where} has no example {cut(cell)}; remove the row, or name the split of its example"
         ),
     )
     refuse(
-        rows,
+        ids,
         ids.duplicated().to_numpy(),
         file,
-        lambda at: (
-            f"example {cut(ids.iloc[at])} is already in "
-            f"{rows.index[ids.eq(ids.iloc[at]).argmax()]}; keep one of them"
-        ),
+        lambda cell: f"example {cut(cell)} is already in {ids.eq(cell).idxmax()}; keep one of them",
     )
     row = pd.Index(ids).get_indexer(examples)
     if len(lacking := examples[row < 0]):
@@ -154,21 +147,22 @@ def scores_of(
         fitting = [labels for labels in answered.labels if chosen.isin(labels).all()]
         labels = fitting[0] if fitting else answered.labels[0]
         refuse(
-            rows,
+            chosen,
             ~chosen.isin(labels).to_numpy(),
             file,
-            lambda at: f"label {shown(chosen.iloc[at])} is not one of {', '.join(labels)}",
+            lambda cell: f"label {shown(cell)} is not one of {', '.join(labels)}",
         )
         return np.eye(len(labels))[pd.Index(labels).get_indexer(chosen)], labels
-    scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
+    scores = np.array([rows[name].map(number_of) for name in names], float).T
     with np.errstate(over="ignore"):
-        wrong = ~np.isfinite(scores.astype(np.float32))
-
-    def not_finite(at: int) -> str:
-        name = names[int(np.argmax(wrong[at]))]
-        return f"{name} is {shown(rows[name].iloc[at])}, not a finite number"
-
-    refuse(rows, np.any(wrong, axis=1), file, not_finite)
+        finite = np.isfinite(scores.astype(np.float32))
+    for name, right in zip(names, finite.T):
+        refuse(
+            rows[name],
+            ~right,
+            file,
+            lambda cell, name=name: f"{name} is {shown(cell)}, not a finite number",
+        )
     return scores, names
 
 
