@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
@@ -159,54 +160,6 @@ def find(places: list[str]) -> tuple[str, int] | None:
 # ---- Downloads
 
 
-def _bring(
-    name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None, pin: str
-) -> tuple[Path, str]:
-    """Bring a file from the first place that has it; returns where it lies and the place. Raises
-    NoFile when no place has it. Raises UserError when the mirror does not answer or a place gives
-    too much.
-    """
-    tried = []
-    with session() as web:
-        for place in places:
-            part = partial / f"{hashlib.sha256(place.encode()).hexdigest()[:16]}.part"
-            try:
-                if place.startswith(LOCAL):
-                    copy(local_path(place), part, name, most)
-                else:
-                    transfer(web, place, part, name, most)
-                return part, place
-            except NoAnswer as error:
-                if place in mirrored and not isinstance(error, NotThere):
-                    raise UserError(
-                        f"{name}: the mirror does not give {place} ({error}): start "
-                        f"the mirror, or correct {SETTING} or take it away"
-                    ) from error
-                log.info(
-                    "%s: %s%s: %s",
-                    name,
-                    "the mirror has no " if place in mirrored else "",
-                    place,
-                    error,
-                )
-                tried.append(f"{place}: {error}")
-            except TooLarge as error:
-                bound = (
-                    f"the {most:,} bytes that {pin} allows"
-                    if most is not None
-                    else f"{int(str(error)):,} bytes, with none declared in {pin}"
-                )
-                raise UserError(
-                    f"{name} from {place} is more than {bound}: the download was stopped "
-                    "and removed; get the right file into the mirror, or, if the change "
-                    "is meant, declare its bytes there"
-                ) from error
-    raise NoFile(
-        f"{name} could not be fetched (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
-        "to a folder or URL laid out as <host>/<path> that has it"
-    )
-
-
 def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None) -> None:
     """Raise UserError, and remove the file, unless it has the declared hash and size (None: not
     known).
@@ -230,56 +183,113 @@ def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None
         )
 
 
-def download(
-    name: str,
-    urls: list[str],
-    sha256: str | None,
-    pin: str,
-    partial: Path,
-    mirror: str | None,
-    size: int | None = None,
-    most: int | None = None,
-    archive: bool = False,
-    otherwise: Callable[[Path], str] | None = None,
-) -> Path:
-    """Bring a file and verify it; returns its place under `partial`, from where the caller takes
-    it.
+class Downloads(NamedTuple):
+    """Where the files of an entry come from and lie until all are there: first the mirror.
 
-      name        for messages
-      pin         where its sha256 and size are written down, for messages
-      size, most  the bytes that it must, or may, have (None: not known)
-      archive     the caller verifies its members instead
-      otherwise   a function, used instead of the URLs, that writes the file where the mirror has
-                  none; it returns from where the file came
-
-    A verified file that a failed fetch left under `partial` is used again. Raises NoFile when no
-    place has the file. Raises UserError when the mirror does not answer, or hash or size differ.
+    pin      where their hashes and sizes are written down, for messages
+    partial  the folder of unfinished downloads, and of verified ones
     """
-    ready = partial / f"{hashlib.sha256(urls[0].encode()).hexdigest()[:16]}.whole"
-    if ready.exists():
-        if sha256 in (None, sha256_of(ready)) and size in (None, ready.stat().st_size):
-            log.info("%s: already here, from a fetch that did not end", name)
-            return ready
-        ready.unlink()
-    partial.mkdir(parents=True, exist_ok=True)
-    mirrored = in_mirror(mirror, urls)
-    try:
-        part, place = _bring(
-            name,
-            mirrored if otherwise else [*mirrored, *urls],
-            mirrored,
-            partial,
-            size if size is not None else most,
-            pin,
+
+    pin: str
+    partial: Path
+    mirror: str | None
+
+    def place_of(self, url: str, suffix: str) -> Path:
+        """Where a file lies, whole or in part."""
+        return self.partial / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{suffix}"
+
+    def bring(
+        self,
+        name: str,
+        urls: list[str],
+        sha256: str | None,
+        size: int | None = None,
+        most: int | None = None,
+        archive: bool = False,
+        otherwise: Callable[[Path], str] | None = None,
+    ) -> Path:
+        """Bring a file and verify it; returns its place under `partial`, from where the caller
+        takes it.
+
+          name        for messages
+          size, most  the bytes that it must, or may, have (None: not known)
+          archive     the caller verifies its members instead
+          otherwise   a function, used instead of the URLs, that writes the file where the mirror
+                      has none; it returns from where the file came
+
+        A verified file that a failed fetch left under `partial` is used again. Raises NoFile when
+        no place has the file. Raises UserError when the mirror does not answer, or hash or size
+        differ.
+        """
+        ready = self.place_of(urls[0], "whole")
+        if ready.exists():
+            if sha256 in (None, sha256_of(ready)) and size in (None, ready.stat().st_size):
+                log.info("%s: already here, from a fetch that did not end", name)
+                return ready
+            ready.unlink()
+        self.partial.mkdir(parents=True, exist_ok=True)
+        try:
+            part, place = self._transfer(
+                name,
+                in_mirror(self.mirror, urls),
+                [] if otherwise else urls,
+                size if size is not None else most,
+            )
+        except NoFile:
+            if otherwise is None:
+                raise
+            part = ready.with_suffix(".part")
+            place = otherwise(part)
+        note_of(part).unlink(missing_ok=True)
+        if not archive:
+            verify(part, f"{name} from {place}", self.pin, sha256, size)
+        os.replace(part, ready)
+        log.info("%s: %s bytes from %s", name, f"{ready.stat().st_size:,}", place)
+        return ready
+
+    def _transfer(
+        self, name: str, mirrored: list[str], urls: list[str], most: int | None
+    ) -> tuple[Path, str]:
+        """Bring a file from the first place that has it; returns where it lies and the place.
+        Raises NoFile when no place has it. Raises UserError when the mirror does not answer or a
+        place gives too much.
+        """
+        tried = []
+        with session() as web:
+            for place in [*mirrored, *urls]:
+                part = self.place_of(place, "part")
+                try:
+                    if place.startswith(LOCAL):
+                        copy(local_path(place), part, name, most)
+                    else:
+                        transfer(web, place, part, name, most)
+                    return part, place
+                except NoAnswer as error:
+                    if place in mirrored and not isinstance(error, NotThere):
+                        raise UserError(
+                            f"{name}: the mirror does not give {place} ({error}): start "
+                            f"the mirror, or correct {SETTING} or take it away"
+                        ) from error
+                    log.info(
+                        "%s: %s%s: %s",
+                        name,
+                        "the mirror has no " if place in mirrored else "",
+                        place,
+                        error,
+                    )
+                    tried.append(f"{place}: {error}")
+                except TooLarge as error:
+                    bound = (
+                        f"the {most:,} bytes that {self.pin} allows"
+                        if most is not None
+                        else f"{int(str(error)):,} bytes, with none declared in {self.pin}"
+                    )
+                    raise UserError(
+                        f"{name} from {place} is more than {bound}: the download was stopped "
+                        "and removed; get the right file into the mirror, or, if the change "
+                        "is meant, declare its bytes there"
+                    ) from error
+        raise NoFile(
+            f"{name} could not be fetched (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
+            "to a folder or URL laid out as <host>/<path> that has it"
         )
-    except NoFile:
-        if otherwise is None:
-            raise
-        part = ready.with_suffix(".part")
-        place = otherwise(part)
-    note_of(part).unlink(missing_ok=True)
-    if not archive:
-        verify(part, f"{name} from {place}", pin, sha256, size)
-    os.replace(part, ready)
-    log.info("%s: %s bytes from %s", name, f"{ready.stat().st_size:,}", place)
-    return ready

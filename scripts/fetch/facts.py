@@ -26,7 +26,14 @@ from scripts.plan.model_facts import identity
 from scripts.plan.models import CONFIG
 from scripts.running.program import UserError, cut, execute, log
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import SETTING, check_mirror, fetch_parser, local_path, read_entry
+from scripts.fetch.download import (
+    SETTING,
+    Downloads,
+    check_mirror,
+    fetch_parser,
+    local_path,
+    read_entry,
+)
 from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import INSTEAD, WrongFiles, no_language_model, transformers_config
 from scripts.fetch.pretrained import (
@@ -171,7 +178,8 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
         )
     if (fetched / "manifest.json").exists():
         entry = {"folder": str(fetched.resolve())}
-    origin = origin_of(name, entry, given.place or str(given.models), partial, mirror, given.root)
+    downloads = Downloads(given.place or str(given.models), partial, mirror)
+    origin = origin_of(name, entry, downloads, given.root)
     _, config = read_transformers_config(origin)
     find_tokenizer(origin)
     files, _ = find_weights(origin)

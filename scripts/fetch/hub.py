@@ -16,7 +16,7 @@ from huggingface_hub.utils.sha import git_hash
 from scripts.data.files import sha256_of
 from scripts.plan.models import CONFIG, INDEX, TOKENIZER_CONFIG
 from scripts.running.program import UserError, log
-from scripts.fetch.download import SETTING, Absent, NoFile, download, find, in_mirror
+from scripts.fetch.download import SETTING, Absent, Downloads, NoFile, find, in_mirror
 from scripts.fetch.web import (
     HEADERS,
     LONGEST_JSON,
@@ -70,15 +70,12 @@ def is_whole(file: Path, sha256: str | None) -> bool:
 @dataclass(frozen=True)
 class Origin:
     """Where the files of a model come from. Its kinds, Hub and Folder, have where (for messages),
-    locate() and bring(). entry: from resources/models.yaml; pin: where its hashes are written down,
-    for messages.
+    locate() and bring(). entry: from resources/models.yaml.
     """
 
     name: str
     entry: dict
-    pin: str
-    partial: Path
-    mirror: str | None
+    downloads: Downloads
 
     @property
     def pinned(self) -> dict[str, str | None]:
@@ -115,7 +112,7 @@ class Hub(Origin):
         """The URL of a copy of a file in the mirror or the cache (None where only the hub has it),
         and its bytes; None for a missing file, or where no place can answer.
         """
-        if found := find(in_mirror(self.mirror, self._addresses(file))):
+        if found := find(in_mirror(self.downloads.mirror, self._addresses(file))):
             return found
         try:
             about = self._load(file, dry_run=True, local_files_only=bool(self.silent))
@@ -128,13 +125,10 @@ class Hub(Origin):
 
     def bring(self, file: str) -> Path:
         """A verified file, under `partial`. Raises NoFile, and Absent where the hub has none."""
-        return download(
+        return self.downloads.bring(
             f"{self.name}/{file}",
             self._addresses(file),
             self.pinned.get(file),
-            self.pin,
-            self.partial,
-            self.mirror,
             most=None if file.endswith(".safetensors") else longest(file),
             otherwise=lambda part: self._write(file, part),
         )
@@ -189,7 +183,7 @@ class Hub(Origin):
                 called,
                 self.entry["revision"],
                 commit,
-                self.pin,
+                self.downloads.pin,
             )
         copy(cached, part, called, None)
         return f"{endpoint()}/{self.where}/resolve/{commit}/{file}"
@@ -199,6 +193,7 @@ class Hub(Origin):
         that the cache has instead.
         """
         hub, revision, place = self.where, self.entry["revision"], endpoint()
+        pin = self.downloads.pin
         if damaged:
             return UserError(
                 f"{called}: the cache holds a wrong file, {damaged}, and {place} gives no "
@@ -221,7 +216,7 @@ class Hub(Origin):
             )
         if isinstance(error, errors.RemoteEntryNotFoundError):
             return Absent(
-                f"{called}: {hub} has no such file at {revision}: name in {self.pin} the "
+                f"{called}: {hub} has no such file at {revision}: name in {pin} the "
                 "files that it has"
             )
         known = {
@@ -229,11 +224,10 @@ class Hub(Origin):
                 f"{hub} is gated: ask for access at {place}/{hub}, then {token}, and fetch again"
             ),
             errors.RepositoryNotFoundError: (
-                f"{place} shows no model {hub}: correct hub in {self.pin} or, if it is private, "
-                f"{token}"
+                f"{place} shows no model {hub}: correct hub in {pin} or, if it is private, {token}"
             ),
             errors.RevisionNotFoundError: (
-                f"{hub} has no revision {revision}: correct it in {self.pin}"
+                f"{hub} has no revision {revision}: correct it in {pin}"
             ),
         }
         why = next((text for kind, text in known.items() if isinstance(error, kind)), None)
@@ -251,6 +245,6 @@ class Hub(Origin):
         return UserError(f"{called}: {why}")
 
 
-def one_file(name: str, wanted: dict, pin: str, partial: Path, mirror: str | None) -> Hub:
+def one_file(name: str, wanted: dict, downloads: Downloads) -> Hub:
     """A model, to fetch one of its files: {hub, revision, file, sha256}."""
-    return Hub(name, wanted | {"files": {wanted["file"]: wanted["sha256"]}}, pin, partial, mirror)
+    return Hub(name, wanted | {"files": {wanted["file"]: wanted["sha256"]}}, downloads)

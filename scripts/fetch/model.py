@@ -32,7 +32,7 @@ from scripts.data.manifest import write_manifest
 from scripts.plan.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry
+from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry
 from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import (
     WrongFiles,
@@ -107,14 +107,12 @@ def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> T
     return tokenizer
 
 
-def released_pieces(
-    name: str, wanted: dict, pin: str, partial: Path, mirror: str | None
-) -> Tokenizer:
+def released_pieces(name: str, wanted: dict, downloads: Downloads) -> Tokenizer:
     """The tokenizer of a released SentencePiece model of T5."""
     from transformers import T5Tokenizer  # takes a second, and only these models need it
 
-    file = one_file(name, wanted, pin, partial, mirror).bring(wanted["file"])
-    named = partial / "spiece" / "spiece.model"  # the name by which transformers finds it
+    file = one_file(name, wanted, downloads).bring(wanted["file"])
+    named = downloads.partial / "spiece" / "spiece.model"  # the name by which transformers finds it
     named.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, named)
     try:
@@ -140,7 +138,7 @@ def write_scratch(
         }
         end = "[SEP]"
     else:
-        tokenizer = released_pieces(name, entry["tokenizer"], pin, folder, mirror)
+        tokenizer = released_pieces(name, entry["tokenizer"], Downloads(pin, folder, mirror))
         special = {"pad_token": "<pad>", "unk_token": "<unk>", "eos_token": "</s>"}
         end = "</s>"
     tokenizer.save(str(folder / "tokenizer.json"))
@@ -183,22 +181,15 @@ def write_scratch(
     return {file: folder / file for file in [*contents, "tokenizer.json"]}
 
 
-def write_esim(
-    name: str, entry: dict, pin: str, folder: Path, fetched: Path, mirror: str | None
-) -> dict[str, Path]:
+def write_esim(name: str, entry: dict, downloads: Downloads, fetched: Path) -> dict[str, Path]:
     """ESIM's configuration, and its word vectors or the files of its encoder; {name: place}."""
+    folder = downloads.partial
     if "vectors" in entry:
         wanted = entry["vectors"]
         words = {"vectors": wanted["file"]}
         files = {
-            wanted["file"]: download(
-                f"{name}/{wanted['file']}",
-                wanted["urls"],
-                wanted["sha256"],
-                pin,
-                folder,
-                mirror,
-                wanted.get("bytes"),
+            wanted["file"]: downloads.bring(
+                f"{name}/{wanted['file']}", wanted["urls"], wanted["sha256"], wanted.get("bytes")
             )
         }
     else:
@@ -218,20 +209,16 @@ def write_esim(
     return {"config.json": config} | files
 
 
-def bring(
-    name: str, entry: dict, pin: str, partial: Path, fetched: Path, mirror: str | None
-) -> dict[str, Path]:
-    """Bring or write the files of a model; {name: place under `partial`}. fetched: the folder of
-    fetched models.
-    """
+def bring(name: str, entry: dict, downloads: Downloads, fetched: Path) -> dict[str, Path]:
+    """Bring or write the files of a model; {name: place}. fetched: the folder of fetched models."""
     kind = kind_of(entry)
     if kind == "esim":
-        return write_esim(name, entry, pin, partial, fetched, mirror)
+        return write_esim(name, entry, downloads, fetched)
     if kind != "init":
-        return bring_pretrained(origin_of(name, entry, pin, partial, mirror), partial)
-    files = write_scratch(name, entry, pin, partial, mirror)
+        return bring_pretrained(origin_of(name, entry, downloads))
+    files = write_scratch(name, entry, downloads.pin, downloads.partial, downloads.mirror)
     config = transformers_config(name, read_object(name, "config.json", files["config.json"]))
-    check_tokenizer(name, files, partial / "check", config)
+    check_tokenizer(name, files, downloads.partial / "check", config)
     return files
 
 
@@ -240,7 +227,7 @@ def main(given: argparse.Namespace) -> None:
     entry = read_entry(name, given.models)
     check({name: entry}, schema("models"), str(given.models))
     kind, partial = kind_of(entry), given.partial / "models" / name
-    pin = given.place or f"{given.models} ({name})"
+    downloads = Downloads(given.place or f"{given.models} ({name})", partial, mirror)
     if kind in STAGES:
         raise UserError(
             f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} "
@@ -248,7 +235,7 @@ def main(given: argparse.Namespace) -> None:
         )
     partial.mkdir(parents=True, exist_ok=True)
     try:
-        files = bring(name, entry, pin, partial, given.output.parent, mirror)
+        files = bring(name, entry, downloads, given.output.parent)
     except WrongFiles:
         shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
         raise

@@ -18,7 +18,7 @@ from huggingface_hub import constants
 from scripts.plan.kinds import kind_of
 from scripts.plan.models import CONFIG, INDEX, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import UserError, cut, log
-from scripts.fetch.download import Absent, download, find
+from scripts.fetch.download import Absent, Downloads, find
 from scripts.fetch.hub import Hub, Origin
 from scripts.fetch.model_files import (
     INSTEAD,
@@ -68,35 +68,30 @@ class Folder(Origin):
                 f"{self.name}/{file} could not be fetched: {cut(self.where, 200)} has no such "
                 "file; put it there"
             )
-        return download(
-            f"{self.name}/{file}",
-            [Path(self.where, file).as_uri()],
-            self.pinned.get(file),
-            self.pin,
-            self.partial,
-            None,
+        return self.downloads.bring(
+            f"{self.name}/{file}", [Path(self.where, file).as_uri()], self.pinned.get(file)
         )
 
 
-def origin_of(
-    name: str, entry: dict, pin: str, partial: Path, mirror: str | None, root: Path = Path()
-) -> Hub | Folder:
+def origin_of(name: str, entry: dict, downloads: Downloads, root: Path = Path()) -> Hub | Folder:
     """Where the files of a model come from. root: where its folder's path begins. Raises UserError
     for a missing folder.
     """
     if "hub" in entry:
-        return Hub(name, entry, pin, partial, mirror)
+        return Hub(name, entry, downloads)
     folder = root / os.path.expanduser(entry["folder"])
     try:
         if not folder.is_dir():
             raise UserError(
-                f"{name}: folder {cut(str(folder), 200)} is not there; correct it in {pin}"
+                f"{name}: folder {cut(str(folder), 200)} is not there; correct it in "
+                f"{downloads.pin}"
             )
-        return Folder(name, entry | {"folder": str(folder.resolve())}, pin, partial, None)
+        found = entry | {"folder": str(folder.resolve())}
+        return Folder(name, found, downloads._replace(mirror=None))
     except (OSError, ValueError) as error:  # a name that is too long, or no name
         raise UserError(
             f"{name}: folder {cut(str(folder), 200)} is not a valid path "
-            f"({cut(str(error))}); correct it in {pin}"
+            f"({cut(str(error))}); correct it in {downloads.pin}"
         ) from None
 
 
@@ -265,11 +260,12 @@ def write_tokenizer(
     return {file: anew / file for file in written if (anew / file).exists()}
 
 
-def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
+def bring_pretrained(origin: Origin) -> dict[str, Path]:
     """The files of a model of the hub or of a folder, verified by the entry's hashes and checked;
     {name: place under `partial`}. Raises UserError for files that training cannot load, and for
     a model that is too large for the disk; NoFile for a file that no place has.
     """
+    partial = origin.downloads.partial
     # Files that an earlier fetch left need not come again.
     left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
     place, config = read_transformers_config(origin)

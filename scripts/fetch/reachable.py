@@ -21,7 +21,7 @@ from pathlib import Path
 from scripts.data.files import whole
 from scripts.plan.models import CONFIG, INDEX, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import UserError, cut, execute, log, parser
-from scripts.fetch.download import add_mirror, check_mirror, find, in_mirror
+from scripts.fetch.download import Downloads, add_mirror, check_mirror, find, in_mirror
 from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import read_object
 from scripts.fetch.pretrained import origin_of
@@ -38,12 +38,12 @@ def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[s
 
 
 def of_pretrained(
-    name: str, entry: dict, mirror: str | None, partial: Path
+    name: str, entry: dict, downloads: Downloads
 ) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model of the hub or of a folder, and its missing files."""
     configs = {}
     try:
-        origin = origin_of(name, entry, name, partial, mirror)
+        origin = origin_of(name, entry, downloads)
         for file in (CONFIG, TOKENIZER_CONFIG):
             if file == CONFIG or origin.locate(file):
                 configs[file] = read_object(name, file, origin.bring(file))
@@ -57,18 +57,16 @@ def of_pretrained(
     ]
 
 
-def of_model(
-    name: str, entry: dict, mirror: str | None, partial: Path
-) -> tuple[dict[str, dict], list[str]]:
+def of_model(name: str, entry: dict, downloads: Downloads) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model, and its missing files. A model that is written here has
     no configuration files.
     """
     if "hub" in entry or "folder" in entry:
-        return of_pretrained(name, entry, mirror, partial)
+        return of_pretrained(name, entry, downloads)
     if vectors := entry.get("vectors"):
-        return {}, missing(name, vectors["file"], vectors["urls"], mirror)
+        return {}, missing(name, vectors["file"], vectors["urls"], downloads.mirror)
     wanted = entry.get("tokenizer")
-    if wanted is None or one_file(name, wanted, name, partial, mirror).locate(wanted["file"]):
+    if wanted is None or one_file(name, wanted, downloads).locate(wanted["file"]):
         return {}, []
     return {}, [
         f"{name}: {wanted['hub']} has no {wanted['file']}, or is out of reach; put it into "
@@ -87,7 +85,8 @@ def main(given: argparse.Namespace) -> None:
             )
     with tempfile.TemporaryDirectory() as partial:
         for name, entry in study["models"].items():
-            configs[name], found = of_model(name, entry, mirror, Path(partial) / name)
+            downloads = Downloads(name, Path(partial) / name, mirror)
+            configs[name], found = of_model(name, entry, downloads)
             lacking += found
     with whole(given.output) as beside:
         text = json.dumps({"missing": lacking, "configs": configs}, indent=1, sort_keys=True)

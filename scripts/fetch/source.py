@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from scripts.data.files import zip_errors
 from scripts.running.program import UserError, cut, execute
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry, verify
+from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry, verify
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
 # an archive may weigh this many times its unpacked members, since it may hold unused files, too
@@ -130,33 +130,24 @@ def weight(members: dict) -> int | None:
     return None if None in sizes else REPACKED * sum(sizes) + 1_000_000
 
 
-def fetch(items: list[dict], pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
-    """Bring and verify all files of a source; {file name: its place under `partial`}. pin: where
-    its hashes are declared.
-    """
+def fetch(items: list[dict], downloads: Downloads) -> dict[str, Path]:
+    """Bring and verify all files of a source; {file name: its place}."""
     files: dict[str, Path] = {}
     for item in items:
         if "file" in item:
-            files[item["file"]] = download(
-                item["file"], item["urls"], item["sha256"], pin, partial, mirror, item.get("bytes")
+            files[item["file"]] = downloads.bring(
+                item["file"], item["urls"], item["sha256"], item.get("bytes")
             )
             continue
         called = PurePosixPath(urlsplit(item["urls"][0]).path).name
-        brought = download(
-            called,
-            item["urls"],
-            None,
-            pin,
-            partial,
-            mirror,
-            most=weight(item["members"]),
-            archive=True,
+        brought = downloads.bring(
+            called, item["urls"], None, most=weight(item["members"]), archive=True
         )
-        opened = partial / "opened"
+        opened = downloads.partial / "opened"
         opened.mkdir(exist_ok=True)
         try:
             files |= open_archive(
-                brought, item["members"], opened, f"{called} from {item['urls'][0]}", pin
+                brought, item["members"], opened, f"{called} from {item['urls'][0]}", downloads.pin
             )
         except UserError:  # so that the next fetch brings the archive anew
             brought.unlink()
@@ -169,7 +160,8 @@ def main(given: argparse.Namespace) -> None:
     items = check_downloads(given.source, read_entry(given.source, given.sources), given.sources)
     partial = given.partial / given.source
     try:
-        files = fetch(items, given.place or f"{given.sources} ({given.source})", partial, mirror)
+        pin = given.place or f"{given.sources} ({given.source})"
+        files = fetch(items, Downloads(pin, partial, mirror))
         finish(given.source, files, given.output, partial)
     finally:
         shutil.rmtree(partial / "opened", ignore_errors=True)

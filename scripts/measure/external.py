@@ -157,12 +157,8 @@ def scores_of(
     with np.errstate(over="ignore"):
         finite = np.isfinite(scores.astype(np.float32))
     for name, right in zip(names, finite.T):
-        refuse(
-            rows[name],
-            ~right,
-            file,
-            lambda cell, name=name: f"{name} is {shown(cell)}, not a finite number",
-        )
+        for place, cell in rows[name][~right].items():
+            raise UserError(f"{file}: {place}: {name} is {shown(cell)}, not a finite number")
     return scores, names
 
 

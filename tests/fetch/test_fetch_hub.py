@@ -14,6 +14,7 @@ from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.fetch import hub as origins
+from scripts.fetch.download import Downloads
 from scripts.plan.models import DEFAULT_FILES
 from tests.fetch.fetch_sources import Peer
 from tests.files import read_json, write_json, write_yaml
@@ -127,7 +128,7 @@ def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
     """Its library tries for half a minute, and a model may have its tokenizer under ten names."""
     monkeypatch.setattr(time, "sleep", lambda _: None)
     server.state.add("silent")
-    origin = origins.Hub("mine", ENTRY, "models.yaml", tmp_path, None)
+    origin = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
     assert origin.locate("tokenizer.json") is None and server.asked
     server.asked.clear()
     assert origin.locate("vocab.txt") is None and not server.asked
