@@ -163,7 +163,8 @@ def scored_rows(
 def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.Table:
     """The predictions from which scored_rows() made these rows."""
     parts = []
-    for row in rows:
+    named = [(selection, row) for row in rows for selection in row["selections"]]
+    for selection, row in sorted(named, key=lambda one: one[0]):
         names = [columns["example_id"], columns["group_id"], "label"]
         table = read_table(data / f"{row['split']}.parquet", names)
         scores = np.asarray(row["score"], np.float32)
@@ -173,28 +174,16 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
                 f"{row['run']}: the record has {len(scores)} scores of {row['split']}, but this "
                 f"split has {len(table)} examples; {AGAIN}"
             )
-        for selection in row["selections"]:
-            parts.append(
-                (
-                    selection,
-                    pa.table(
-                        {
-                            "run": [row["run"]] * len(table),
-                            "split": [row["split"]] * len(table),
-                            "selection": [selection] * len(table),
-                            "epoch": pa.array(np.full(len(table), row["epoch"], np.int32)),
-                            "example_id": table[names[0]],
-                            "group_id": table[names[1]],
-                            "label": table["label"].cast(pa.int8()),
-                            "score": pa.FixedSizeListArray.from_arrays(scores, width).cast(
-                                pa.list_(pa.float32())
-                            ),
-                        }
-                    ),
-                )
-            )
-    parts.sort(key=lambda part: part[0])
-    return pa.concat_tables([part for _, part in parts]).select(PREDICTIONS.names)
+        same = {"run": row["run"], "split": row["split"], "selection": selection}
+        columns_of_scores = {key: [value] * len(table) for key, value in same.items()} | {
+            "epoch": np.full(len(table), row["epoch"]),
+            "example_id": table[names[0]],
+            "group_id": table[names[1]],
+            "label": table["label"],
+            "score": pa.FixedSizeListArray.from_arrays(scores, width),
+        }
+        parts.append(pa.table(columns_of_scores).select(PREDICTIONS.names).cast(PREDICTIONS))
+    return pa.concat_tables(parts)
 
 
 def read_kept(folder: Path, name: str) -> pa.Table:

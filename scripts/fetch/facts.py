@@ -35,7 +35,7 @@ from scripts.fetch.download import (
     read_entry,
 )
 from scripts.fetch.hub import Origin
-from scripts.fetch.model_files import INSTEAD, WrongFiles, no_language_model, transformers_config
+from scripts.fetch.model_files import no_language_model, refused, transformers_config
 from scripts.fetch.pretrained import (
     find_tokenizer,
     find_weights,
@@ -43,7 +43,7 @@ from scripts.fetch.pretrained import (
     origin_of,
     read_transformers_config,
 )
-from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session, short
+from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session
 
 # kinds trained with sentinels, by which they are asked
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
@@ -121,13 +121,11 @@ def fills_masks(name: str, config, names: set[str]) -> bool:
     import torch
     from transformers import AutoModelForMaskedLM
 
-    try:
-        with torch.device("meta"):
-            network = AutoModelForMaskedLM.from_config(config)
-    except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(
-            f"{name}: transformers cannot build a network from {CONFIG} ({short(error)}); {INSTEAD}"
-        ) from error
+    with (
+        refused(f"{name}: transformers cannot build a network from {CONFIG}"),
+        torch.device("meta"),
+    ):
+        network = AutoModelForMaskedLM.from_config(config)
     renamed = {
         key.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
             "LayerNorm.beta", "LayerNorm.bias"

@@ -34,6 +34,19 @@ class WrongFiles(UserError):
     """The files are no model that training can load."""
 
 
+@contextmanager
+def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
+    """Turn every error that a library raises on a model's files into WrongFiles:
+    `said (why); remedy`. A panic of a library in Rust is no Exception.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of several kinds, which differ between versions
+        raise WrongFiles(f"{said} ({short(error)}); {remedy}") from error
+
+
 def _inside(value) -> Iterable:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
@@ -138,13 +151,8 @@ def read_config(name: str, where: str, content: dict):
             f"not know; {remedy}"
         )
     check_bounds(name, where, content)
-    try:
+    with refused(f"{name}: {where} is not a configuration that transformers knows", "correct it"):
         config = AutoConfig.for_model(**content)
-    except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(
-            f"{name}: {where} is not a configuration that transformers knows "
-            f"({short(error)}); correct it"
-        ) from error
     for key in (*NUMBERS, *MORE_NUMBERS):
         value = number_of(config, key)
         if not (1 <= value <= HIGHEST if type(value) is int else key in MORE_NUMBERS):
@@ -266,7 +274,9 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     empty = {key: torch.empty(shape, device="meta") for key, shape in shapes.items()}
-    try:
+    with refused(
+        f"{name}: transformers cannot build a network from {CONFIG} and the names of the weights"
+    ):
         _, report = network.from_pretrained(
             None,
             config=config,
@@ -276,11 +286,6 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
             output_loading_info=True,
             ignore_mismatched_sizes=True,
         )
-    except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(
-            f"{name}: transformers cannot build a network from {CONFIG} and the names of "
-            f"the weights ({short(error)}); {INSTEAD}"
-        ) from error
     for key, there, promised in sorted(report["mismatched_keys"]):
         raise WrongFiles(
             f"{name}: {key[:100]} has the shape {list(there)} in the weights, but "
@@ -292,19 +297,6 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
             f"{name}: {len(lost)} weights that {CONFIG} names are missing, "
             f"{lost[0][:100]} first; {INSTEAD}"
         )
-
-
-@contextmanager
-def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
-    """Turn every error that a library raises on a model's files into WrongFiles:
-    `said (why); remedy`. A panic of a library in Rust is no Exception.
-    """
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # of several kinds, which differ between versions
-        raise WrongFiles(f"{said} ({short(error)}); {remedy}") from error
 
 
 def copy_files(files: dict[str, Path], folder: Path) -> None:

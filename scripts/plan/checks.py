@@ -81,19 +81,14 @@ def check_places(work: Workplan) -> list[str]:
         for name in work.used_models
         if not all(Path(file).exists() for file in work.model_files(name))
     ]
-    wanted = [
-        (work.place_of("models", name), work.models[name]["folder"])
-        for name in models
-        if "folder" in work.models[name]
-    ]
-    wanted += [
-        (work.place_of("sources", name), work.sources[name]["local"])
-        for name in sources
-        if "local" in work.sources[name]
-    ]
-    for where, path in wanted:
-        if not Path(work.project_path(path)).exists():
-            raise UserError(f"{where}: {path} is not there; put it there, or correct the entry")
+    folders = [("models", name, work.models[name].get("folder")) for name in models]
+    files = [("sources", name, work.sources[name].get("local")) for name in sources]
+    for kind, name, path in folders + files:
+        if path and not Path(work.project_path(path)).exists():
+            raise UserError(
+                f"{work.place_of(kind, name)}: {path} is not there; put it there, or correct the "
+                "entry"
+            )
     downloads = [
         download
         for name in sources

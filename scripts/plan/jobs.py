@@ -183,9 +183,6 @@ class Jobs:
 
     # ---- Clean and build
 
-    def cleaner_of(self, source: str) -> str:
-        return f"scripts.clean.{self.work.sources[source].get('cleaner', source)}"
-
     def clean_corpus(self, source: str) -> Job:
         """The tables carry the source's terms and the hashes of its files; `expect` is what must be
         found.
@@ -195,7 +192,7 @@ class Jobs:
             key: entry[key] for key in ("licence", "citation", "sample") if key in entry
         } | {"sha256": self.work.fetched_hashes(source)}
         return Job(
-            self.cleaner_of(source),
+            f"scripts.clean.{entry.get('cleaner', source)}",
             options={
                 "provenance": provenance,
                 "expect": entry.get("expect"),
@@ -460,6 +457,8 @@ class Jobs:
     def measure_controls(self, runs: list[Run]) -> Job:
         work, first = self.work, runs[0]
         study = first.study
+        shared = self.run_options(first)
+        del shared["settings"]  # each control has its own
         controls_given = [
             {
                 "run": run.name,
@@ -474,12 +473,7 @@ class Jobs:
         return Job(
             "scripts.train.control",
             code=("scripts.train.control", *searched),
-            options={
-                "controls": controls_given,
-                "method": self.method_of(first),
-                "splits": work.splits(first.dataset.source),
-                "data": first.dataset.folder,
-            },
+            options=shared | {"controls": controls_given},
             places={"folder": f"results/train/{study}"},
         )
 

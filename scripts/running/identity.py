@@ -417,27 +417,26 @@ def read_module(source: str) -> dict:
     `imports` of this project, by name the module and the name in it; `effects`, the statements that
     act when it is imported.
     """
-    statements = [statement for statement in ast.parse(source).body if not _is_no_code(statement)]
+    tree = ast.parse(source)
     imports = {
         name: place
-        for statement in statements
+        for statement in tree.body
         if isinstance(statement, ast.ImportFrom)
         for name, place in _project_imports(statement).items()
     }
-    statements = [
-        statement
-        for statement in statements
-        if not set(_defined(statement)) <= set(imports) or not _defined(statement)
-    ]
-    names = {name for statement in statements for name in _defined(statement)} | set(imports)
+    names = set(imports)
     by_name: dict[str, list] = {}
     effects = []
-    for statement in statements:
-        for name in _defined(statement):
+    for statement in tree.body:
+        defined = _defined(statement)
+        if _is_no_code(statement) or defined and set(defined) <= set(imports):
+            continue
+        names |= set(defined)
+        for name in defined:
             piece, pieces = _as_definition(statement, name), by_name.setdefault(name, [])
             if not isinstance(piece, str) or piece not in pieces:  # the same import twice is one
                 pieces.append(piece)
-        if not _defined(statement):
+        if not defined:
             effects.append([statement])
 
     def written(pieces: list) -> list:
@@ -582,35 +581,25 @@ def _hash_together(nodes: list[Node]) -> None:
 
 def _identify(start: Node) -> None:
     """Fill the identities of a definition and of all definitions that it reaches: Tarjan's
-    algorithm, without recursion.
+    algorithm.
     """
-    order: dict[Node, int] = {}
     low: dict[Node, int] = {}
     stack: list[Node] = []
-    work: list[tuple[Node, Iterator]] = []
 
-    def enter(node: Node) -> None:
-        order[node] = low[node] = len(order)
+    def visit(node: Node) -> None:
+        order = low[node] = len(low)
         stack.append(node)
-        work.append((node, iter(_uses(node)[1])))
-
-    enter(start)
-    while work:
-        node, uses = work[-1]
-        for target, _ in uses:
+        for target, _ in _uses(node)[1]:
             if isinstance(target, tuple) and target not in _identities:
-                if target not in order:
-                    enter(target)
-                    break
-                low[node] = min(low[node], order[target])
-        else:
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[node])
-            if low[node] == order[node]:
-                place = stack.index(node)
-                _hash_together(stack[place:])
-                del stack[place:]
+                if target not in low:
+                    visit(target)
+                low[node] = min(low[node], low[target])
+        if low[node] == order:
+            place = stack.index(node)
+            _hash_together(stack[place:])
+            del stack[place:]
+
+    visit(start)
 
 
 def reached(*entries: str) -> set[Node]:
