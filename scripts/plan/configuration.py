@@ -165,12 +165,17 @@ class _Resolver:
                 is_worded = how.get("paradigm") in WORDED
                 wordings = self.wordings(experiment, method) if is_worded else [None]
                 for wording, seed in itertools.product(wordings, seeds):
-                    what = method, wording, settings, seed
-                    run = run_of(entry["study"], how, dataset, model, makers[model], *what)
+                    start = makers[model]
                     if begin and method != CONTROL:
-                        start = self.begun_with(begin.experiment, begin.start(run))
-                        run = run_of(entry["study"], how, dataset, model, start, *what)
-                    yield run
+                        factors = options | {
+                            "source": dataset.source,
+                            "method": method,
+                            "seed": seed,
+                        }
+                        start = self.begun_with(begin.experiment, begin.start(model, factors))
+                    yield run_of(
+                        entry["study"], how, dataset, model, start, method, wording, settings, seed
+                    )
 
     def wordings(self, experiment: Experiment, method: str) -> list[str]:
         """The wordings by which an experiment asks: all of a method, or those that it names. A

@@ -60,13 +60,10 @@ def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
 
 def _defaults(options: dict) -> dict:
     """The default of each option that has one, normalised."""
-    return {
-        option: check({option: schema["default"]}, {"properties": {option: schema}}, "study.yaml")[
-            option
-        ]
-        for option, schema in options.items()
-        if "default" in schema
+    defaults = {
+        option: schema["default"] for option, schema in options.items() if "default" in schema
     }
+    return check(defaults, {"properties": options}, "study.yaml")
 
 
 def _levels(value, schema: dict, key: str, where: str) -> list:

@@ -81,18 +81,18 @@ class Beginning(NamedTuple):
     factors: dict
     runs: list[Run]
 
-    def start(self, run: Run) -> Run:
-        """The run that a run begins with."""
-        same = [other for other in self.runs if other.model == run.model]
+    def start(self, model: str, run_factors: dict) -> Run:
+        """The run that a run of a model begins with."""
+        same = [run for run in self.runs if run.model == model]
         if not same:
             raise UserError(
-                f"{self.where}.initial: {self.experiment} has no run of {run.model}; it has runs "
-                f"of {', '.join(sorted({other.model for other in self.runs}))}: name one of these, "
+                f"{self.where}.initial: {self.experiment} has no run of {model}; it has runs "
+                f"of {', '.join(sorted({run.model for run in self.runs}))}: name one of these, "
                 "or another experiment"
             )
-        candidates = [factors_of(other) for other in same]
+        candidates = list(map(factors_of, same))
         place = run_to_begin_with(
-            self.experiment, self.factors, candidates, factors_of(run), self.where
+            self.experiment, self.factors, candidates, run_factors, self.where
         )
         return same[place]
 

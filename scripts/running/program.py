@@ -284,9 +284,9 @@ def execute(
         terminal.addFilter(lambda record: record.levelno == logging.WARNING)
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
-        if arguments.log and not opens_log:
-            log_to(arguments.log)
         if not opens_log:
+            if arguments.log:
+                log_to(arguments.log)
             check_made(arguments.verify)
         main(arguments)
         if arguments.listed:

@@ -38,16 +38,14 @@ def project_version() -> dict:
     is TIMESTRIDE_COMMIT (an image has no .git) or None, and modified is None.
     """
     top = _git("rev-parse", "--show-toplevel")
-    if not top or Path(top).resolve() != ROOT.resolve():
-        return {
-            "version": version(),
-            "commit": os.environ.get("TIMESTRIDE_COMMIT") or None,
-            "modified": None,
-        }
-    changed = _git("status", "--porcelain", "--untracked-files=no")
+    if top and Path(top).resolve() == ROOT.resolve():
+        commit = _git("rev-parse", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no")
+    else:
+        commit, changed = os.environ.get("TIMESTRIDE_COMMIT") or None, None
     return {
         "version": version(),
-        "commit": _git("rev-parse", "HEAD"),
+        "commit": commit,
         "modified": None if changed is None else bool(changed),
     }
 

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -63,6 +63,14 @@ def or_exit() -> Iterator[None]:
     except UserError as error:
         logger.error(f"error: {error}")
         raise SystemExit(1) from None
+
+
+@contextmanager
+def or_warn() -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        print(f"Warning: {error}", file=sys.stderr)
 
 
 class Start:
@@ -190,23 +198,18 @@ class Start:
         """Write a card of each study's datasets and the list of studies: of all existing results.
         They are no jobs, since one configuration would run them again after another one.
         """
-        writers = [
-            partial(
-                describe_datasets,
-                folder,
-                {"name": study} | {key: facts[key] for key in OF_STUDY if key != "name"},
-                folder_of(study, self.work.root) / "columns.yaml",
-            )
-            for study, facts in self.work.studies.items()
-            if any((folder := Path("results/build", study)).glob("*/*/manifest.json"))
-        ]
+        for study, facts in self.work.studies.items():
+            folder = Path("results/build", study)
+            if any(folder.glob("*/*/manifest.json")):
+                with or_warn():
+                    describe_datasets(
+                        folder,
+                        {"name": study} | {key: facts[key] for key in OF_STUDY if key != "name"},
+                        folder_of(study, self.work.root) / "columns.yaml",
+                    )
         if any(Path("results/publish").glob("*/index.html")):
-            writers.append(partial(list_studies, Path("results")))
-        for write in writers:
-            try:
-                write()
-            except UserError as error:
-                print(f"Warning: {error}", file=sys.stderr)
+            with or_warn():
+                list_studies(Path("results"))
 
     def end(self) -> None:
         if not self.is_module:
