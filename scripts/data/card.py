@@ -19,6 +19,7 @@ Writes FOLDER/README.md
 import argparse
 from pathlib import Path
 
+import jinja2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
@@ -33,35 +34,52 @@ from scripts.data.yaml_files import read_yaml
 LABEL = "label"
 OF_STUDY = ("name", "title", "paper", "labels")  # the facts of a study on its card
 CARD = """---
-{front}---
+{{ front }}---
 
-# {title}
+# {{ study.title }}
 
-The datasets that timestride built for {title} ({paper}), one configuration each:
+The datasets that timestride built for {{ study.title }} ({{ study.paper }}), one \
+configuration each:
 
 ```python
 from datasets import load_dataset
-load_dataset("{name}", "{first}")   # the folder of this file; or pandas.read_parquet of one file
+load_dataset("results/build/{{ study.name }}", "{{ datasets[0].name }}")   # the folder of this \
+file; or pandas.read_parquet of one file
 ```
 
-{notes}| configuration | split | examples |
-|---|---|---:|
-{counts}
+{% if sample %}
+SAMPLE DATA, written for timestride and no corpus: {{ sample | join(", ") }}.
 
-Labels: {labels}.
+{% endif %}
+| configuration | split | examples |
+|---|---|---:|
+{% for one in datasets %}
+{% for split, facts in one.splits.items() %}
+| {{ one.name }} | {{ split }} | {{ "{:,}".format(facts.rows) }} |
+{% endfor %}
+{% endfor %}
+
+Labels: {% for label in study.labels %}{{ loop.index0 }} {{ label }}{{ ", " if not loop.last }}\
+{% endfor %}
+.
 
 | column | type | what |
 |---|---|---|
-{columns}
+{% for name, kind in fields.items() %}
+| {{ name }} | {{ kind }} | {{ columns.get(name, "") | cell }} |
+{% endfor %}
 
 ## Terms and citation
 
 What is built from a corpus keeps the corpus's terms. Cite the corpus, and the paper of the \
-study ({paper}).
+study ({{ study.paper }}).
 
 | configuration | licence | citation |
 |---|---|---|
-{terms}
+{% for one in datasets %}
+| {{ one.name }} | {{ one.terms.get("licence", "unknown") | cell }} | \
+{{ one.terms.get("citation", "unknown") | cell }} |
+{% endfor %}
 """
 
 
@@ -151,38 +169,20 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
 
 def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
     """README.md: front matter, how to load, splits and their sizes, columns, terms."""
-    sample = [one["name"] for one in datasets if one["terms"].get("sample")]
-    notes = (
-        f"SAMPLE DATA, written for timestride and no corpus: {', '.join(sample)}.\n\n"
-        if sample
-        else ""
+    front = yaml.safe_dump(
+        front_matter(datasets, study), sort_keys=False, allow_unicode=True, width=120
     )
-    fields = {field.name: field.type for one in datasets for field in one["schema"]}
-    return CARD.format(
-        front=yaml.safe_dump(
-            front_matter(datasets, study), sort_keys=False, allow_unicode=True, width=120
-        ),
-        title=study["title"],
-        paper=study["paper"],
-        name=f"results/build/{study['name']}",
-        first=datasets[0]["name"],
-        notes=notes,
-        counts="\n".join(
-            f"| {one['name']} | {split} | {facts['rows']:,} |"
-            for one in datasets
-            for split, facts in one["splits"].items()
-        ),
-        labels=", ".join(f"{place} {label}" for place, label in enumerate(study["labels"])),
-        columns="\n".join(
-            f"| {name} | {kind} | {cell(columns.get(name, ''))} |" for name, kind in fields.items()
-        ),
-        terms="\n".join(
-            (
-                f"| {one['name']} | {cell(one['terms'].get('licence', 'unknown'))} | "
-                f"{cell(one['terms'].get('citation', 'unknown'))} |"
-            )
-            for one in datasets
-        ),
+    templates = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    templates.filters["cell"] = cell
+    return templates.from_string(CARD).render(
+        front=front,
+        study=study,
+        datasets=datasets,
+        sample=[one["name"] for one in datasets if one["terms"].get("sample")],
+        fields={field.name: field.type for one in datasets for field in one["schema"]},
+        columns=columns,
     )
 
 
