@@ -157,21 +157,16 @@ class Jobs:
             watched["vocabulary"] = sha256_of(work.root / entry["vocabulary"])
         if entry.get("vectors", {}).get("sha256"):  # wherever they come from, it is this file
             watched["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
-        # Of a model of the configuration, and elsewhere than in the project's folder, a file with
-        # its entry, in which paths are absolute.
-        paths = {
+        absolute = {
             key: str(work.root / os.path.expanduser(entry[key]))
             for key in ("vocabulary", "folder")
             if key in entry
         }
-        listing = f"{work.root}/resources/models.yaml"
-        if model in work.configured["models"] or paths and work.root != Path.cwd():
-            listing = hand_over_json("models.yaml", {model: entry | paths})
         return Job(
             "scripts.fetch.model",
             places={
                 "model": model,
-                "models": listing,
+                "models": hand_over_json("models.yaml", {model: entry | absolute}),
                 "place": work.place_of("models", model),
                 "mirror": work.mirror,
                 "output": folder,

@@ -85,6 +85,7 @@ def read(text) -> dict:
             experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}} | is the text 'false', not true or false: --config gives nested values as text
             run: sample_sop | run is the text sample_sop, not a list; write `run: [sample_sop]`
             {device: tpu, seeds: []} | device: 'tpu' is not one of ['auto', 'cpu', 'gpu'] (auto: a GPU where one is visible; gpu: refuse to train without one); write `device: …`; also: seeds
+            experiments: {new: {models: [tiny_bert]}} | key data is missing at experiments.new; write `experiments: {new: {data: …}}`; also: key study is missing at experiments.new; write `experiments: {new: {study: …}}`
             run: [sample_sopp] | run names sample_sopp, which is no experiment; did you mean sample_sop?
             experiments: {sample_sop: {models: [tiny_bart]}} | no model tiny_bart; did you mean tiny_bert?
             experiments: {sample_sop: {data: {source: activitynt}}} | did you mean activitynet?
