@@ -131,7 +131,7 @@ class Jobs:
         """Only the hashes of the files decide: a new URL, licence or downloader fetches nothing."""
         work = self.work
         listing = f"{work.root}/resources/sources.yaml"
-        if source in work.configured["sources"]:
+        if source in work.config["sources"]:
             listing = hand_over_json("sources.yaml", {source: work.sources[source]})
         return Job(
             "scripts.fetch.source",
@@ -436,8 +436,8 @@ class Jobs:
             return f"Taking {len(runs)} run{'s' * (len(runs) > 1)} of {study} from the record"
         if first.name in work.controls:
             return f"Measuring the controls of {study}"
-        marks = [Path(f"{work.run_folder(run)}/work/finished.json") for run in runs]
-        left = [run for run, mark in zip(runs, marks) if not mark.exists()]
+        finished = "work/finished.json"
+        left = [run for run in runs if not Path(work.run_folder(run), finished).exists()]
         learns = any(
             work.studies[study]["methods"][work.runs[run].method]["learns"] for run in left
         )

@@ -51,23 +51,20 @@ class Workplan:
         )
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
-        sources, models = (
-            read_yaml(root / f"resources/{name}.yaml") for name in ("sources", "models")
-        )
+        self.tracked = {
+            kind: read_yaml(root / f"resources/{kind}.yaml") for kind in ("sources", "models")
+        }
         self.studies = {
             study: check_study(study, entry) for study, entry in read_studies(root).items()
         }
-        # Entries of the configuration are laid over those of resources/; `configured` names them,
-        # and the models that are probed.
-        self.configured = {kind: set(self.config[kind]) for kind in ("sources", "models")}
-        self.sources, notes_on_sources = merge_entries(
-            "sources", self.config, sources, root, Path.cwd()
+        # Entries of the configuration are laid over those of resources/.
+        (self.sources, notes_on_sources), (models, notes_on_models) = (
+            merge_entries(kind, self.config, tracked, root, Path.cwd())
+            for kind, tracked in self.tracked.items()
         )
-        models, notes_on_models = merge_entries("models", self.config, models, root, Path.cwd())
         self.probed, self.models, notes_on_probed = probed_models(
             self.config["model"], models, root, Path.cwd()
         )
-        self.configured["models"] |= set(self.models) - set(models)
         self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
         self.figures = check_figures(read_figures(self.studies, root))
         self.plan = resolve(
@@ -99,7 +96,7 @@ class Workplan:
                 return None
             where = (
                 "configuration: sources"
-                if source in self.configured["sources"]
+                if source in self.config["sources"]
                 else "resources/sources.yaml"
             )
             raise UserError(
@@ -355,11 +352,9 @@ class Workplan:
         """Where an entry (kind: models, sources) stands, for messages."""
         if name in self.config[kind]:
             return f"`{kind}:` of the configuration ({name})"
-        return (
-            f"`model:` of the configuration ({name})"
-            if name in self.configured[kind]
-            else f"{self.root}/resources/{kind}.yaml ({name})"
-        )
+        if name in self.tracked[kind]:
+            return f"{self.root}/resources/{kind}.yaml ({name})"
+        return f"`model:` of the configuration ({name})"
 
     def has_no_files(self, model: str) -> bool:
         """Whether a model is not fetched: a control, made by a run, or behind an API."""

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from scripts.running.program import UserError
 
-LISTED = re.compile(r"^(?:GPU (?P<index>\d+):|\s+MIG ).*\(UUID: (?P<uuid>\S+)\)")
+LISTED = re.compile(r"^(?:GPU (?P<index>\d+):|\s+MIG ).*\(UUID: (?P<uuid>\S+)\)", re.M)
 NONE = {"", "-1", "NoDevFiles"}  # values that end the list in CUDA_VISIBLE_DEVICES
 TURN_SECONDS = 10  # the longest wait for others that choose a GPU at the same moment
 CLAIMS: list[int] = []  # descriptors of the locks that this process holds until it ends
@@ -27,16 +27,8 @@ CLAIMS: list[int] = []  # descriptors of the locks that this process holds until
 
 def processor() -> str:
     info = Path("/proc/cpuinfo")
-    names = (
-        [
-            line.split(":", 1)[1].strip()
-            for line in info.read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        if info.exists()
-        else []
-    )
-    return names[0] if names else platform.processor() or platform.machine()
+    named = re.search(r"^model name\s*: *(.*\S)", info.read_text(), re.M) if info.exists() else None
+    return named[1] if named else platform.processor() or platform.machine()
 
 
 def _listed() -> list[dict]:
@@ -45,9 +37,7 @@ def _listed() -> list[dict]:
     """
     done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
     gpus = []
-    for found in filter(
-        None, map(LISTED.match, done.stdout.splitlines() if done.returncode == 0 else [])
-    ):
+    for found in LISTED.finditer(done.stdout if done.returncode == 0 else ""):
         if found["index"]:
             gpus.append({"index": found["index"], "uuid": found["uuid"], "mig": []})
         elif gpus:

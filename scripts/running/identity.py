@@ -209,15 +209,8 @@ def _scope_of(node: ast.AST) -> set[str]:
         return {name for generator in node.generators for name in _stored(generator.target)}
     bound = set()
     if isinstance(node, FUNCTIONS):
-        arguments = node.args
-        every = [
-            *arguments.posonlyargs,
-            *arguments.args,
-            *arguments.kwonlyargs,
-            arguments.vararg,
-            arguments.kwarg,
-        ]
-        bound = {argument.arg for argument in every if argument}
+        children = ast.iter_child_nodes(node.args)  # arguments and their defaults
+        bound = {child.arg for child in children if isinstance(child, ast.arg)}
     body = node.body if isinstance(node.body, list) else [node.body]
     for statement in body:
         bound |= set(_stored(statement))
@@ -346,6 +339,10 @@ class _Writer:
         self.parts.append(")")
 
 
+def _targets(assignment: ast.stmt) -> list[ast.expr]:
+    return assignment.targets if isinstance(assignment, ast.Assign) else [assignment.target]
+
+
 def _defined(statement: ast.stmt) -> list[str]:
     """The names that a statement at the top of a module defines; empty where the statement only
     does something.
@@ -354,23 +351,12 @@ def _defined(statement: ast.stmt) -> list[str]:
         return [statement.name]
     if isinstance(statement, IMPORTS):
         return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
-    targets = (
-        statement.targets
-        if isinstance(statement, ast.Assign)
-        else [getattr(statement, "target", None)]
-    )
-    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and not any(
-        isinstance(inner, (ast.Attribute, ast.Subscript))
-        for target in targets
-        for inner in ast.walk(target)
-    ):
-        return [
-            inner.id
-            for target in targets
-            for inner in ast.walk(target)
-            if isinstance(inner, ast.Name)
-        ]
-    return []
+    if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return []
+    inside = [inner for target in _targets(statement) for inner in ast.walk(target)]
+    if any(isinstance(inner, (ast.Attribute, ast.Subscript)) for inner in inside):
+        return []
+    return [inner.id for inner in inside if isinstance(inner, ast.Name)]
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
@@ -388,14 +374,13 @@ def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
     if isinstance(statement, NAMED):
         statement.name = ITSELF
         return statement
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     shape = [
         [
             ITSELF if inner.id == name else BESIDE
             for inner in ast.walk(target)
             if isinstance(inner, ast.Name)
         ]
-        for target in targets
+        for target in _targets(statement)
     ]
     kind = ast.dump(statement.op) if isinstance(statement, ast.AugAssign) else ""
     return ast.Expr(
