@@ -33,7 +33,7 @@ for OF in PUBLISHED.studies:
             metrics=JOBS.metrics_of(OF),
             read=PUBLISHED.read_by(OF),
         output:
-            [report(file, **PUBLISHED.in_report(name)) for file, name in PUBLISHED.shown_files(OF).items()],
+            [report(PUBLISHED.files(name)[0], **PUBLISHED.in_report(name)) for name in PUBLISHED.of_study(OF)],
             PUBLISHED.other_files(OF),
             manifest=PUBLISHED.manifest(OF),
         log:

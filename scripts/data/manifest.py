@@ -15,19 +15,6 @@ from scripts.data.files import sha256_of, whole
 from scripts.running.program import UserError
 
 
-def describe(folder: Path, names: list[str]) -> dict:
-    """`{"files": {name: {bytes, sha256}}}`. Raises UserError for a file that is not there."""
-    facts = {}
-    for name in sorted(names):
-        if not (folder / name).is_file():
-            raise UserError(
-                f"{folder / name} was not written; correct the program that should write it, or "
-                "the entry in resources/ that names it"
-            )
-        facts[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)}
-    return {"files": facts}
-
-
 def files_in(manifest: Path) -> dict[str, dict]:
     """The bytes and the sha256 of the files of a manifest, by name. Raises UserError for a damaged
     manifest.
@@ -102,9 +89,17 @@ def check_made(files: Iterable[Path]) -> None:
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:
     """Describe the named files of a folder in `output`. Raises UserError for a missing file."""
-    described = describe(folder, names)
+    files = {}
+    for name in sorted(names):
+        if not (folder / name).is_file():
+            raise UserError(
+                f"{folder / name} was not written; correct the program that should write it, or "
+                "the entry in resources/ that names it"
+            )
+        files[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)}
     with whole(output) as place:
-        place.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        text = json.dumps({"files": files}, indent=1, sort_keys=True)
+        place.write_text(text + "\n", encoding="utf-8")
 
 
 def describe_beside(*files: Path) -> None:

@@ -26,7 +26,7 @@ import pandas as pd
 
 from scripts.data.studies import read_studies
 from scripts.data.tables import METRICS, check_columns, read_metrics, schema_of
-from scripts.measure.external import split_file, write_run
+from scripts.measure.external import split_file, title_of, write_run
 from scripts.measure.intervals import difference
 from scripts.running.program import UserError, closest, cut, execute, parser, whole_number
 
@@ -89,8 +89,7 @@ def line_of(pair: dict) -> dict:
         for end in ("_a", "_b")
     )
     datasets = dict.fromkeys((pair | row)["dataset"] for row in (a, b))
-    gap, scoring = difference(a, b), pair.get("scoring")
-    title = pair["metric"].replace("_", " ") + (f" ({scoring})" if pd.notna(scoring) else "")
+    gap = difference(a, b)
     values = [f"{value * 100:>8.2f}" for value in (a["value"], b["value"], gap.value)]
     span, p_value = "one group", ""
     if gap.ci_low is not None and gap.ci_high is not None and gap.p_value is not None:
@@ -98,7 +97,7 @@ def line_of(pair: dict) -> dict:
         p_value = "<.0001" if gap.p_value < 1e-4 else f"{gap.p_value:.4f}"
     return {
         "place": f"{pair['study']}, {pair['source']}, {' and '.join(datasets)}, {pair['split']}",
-        "text": f"{title:<30}{''.join(values)}{span:>18}{p_value:>8}{pair['n']:>9,}",
+        "text": f"{title_of(pair):<30}{''.join(values)}{span:>18}{p_value:>8}{pair['n']:>9,}",
         "has_interval": gap.p_value is not None,
     }
 

@@ -304,6 +304,12 @@ def system_folder(file: Path, name: str, study: str) -> Path:
     return place.parents[3] / "external" / study / place.parent.name / place.name / file.stem / name
 
 
+def title_of(row: Mapping) -> str:
+    """A row's metric in words, with its way of scoring where a study has several."""
+    scoring = row.get("scoring")
+    return row["metric"].replace("_", " ") + (f" ({scoring})" if pd.notna(scoring) else "")
+
+
 def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
     """Print every metric of all examples in per cent, with its interval; also: the metrics of
     slices, by how their names begin.
@@ -314,10 +320,7 @@ def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
             row["slice"].startswith(begin) and row["metric"] in of for begin, of in also.items()
         ):
             continue
-        title = row["metric"].replace("_", " ") + (
-            f" ({row['scoring']})" if "scoring" in row else ""
-        )
-        title += "" if row["slice"] == "all" else f", {row['slice']}"
+        title = title_of(row) + ("" if row["slice"] == "all" else f", {row['slice']}")
         span = (
             "none of 1" * ("ci_low" in row)
             if row.get("ci_low") is None

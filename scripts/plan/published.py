@@ -85,10 +85,6 @@ class Published:
             f"{len(self.of_study(study))} figures and tables of {study.replace(ALL, 'all studies')}"
         )
 
-    def shown_files(self, study: str) -> dict[str, str]:
-        """The files of a study that Snakemake's report shows, each with its item."""
-        return {self.files(name)[0]: name for name in self.of_study(study)}
-
     def other_files(self, study: str) -> list[str]:
         return [file for name in self.of_study(study) for file in self.files(name)[1:]]
 
