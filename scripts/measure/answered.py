@@ -1,5 +1,5 @@
-"""What a study's examples are answered with, and what distinguishes them from others. Not a
-program.
+"""The labels or scores that a study's examples may be answered with, and a digest that
+distinguishes these examples from others. Not a program.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""What the programs that measure a study are given: the runs of an experiment, or predictions made
-elsewhere.
+"""The arguments of the programs that measure a study: the runs of an experiment, or predictions
+made elsewhere.
 """
 
 import argparse

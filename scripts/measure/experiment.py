@@ -1,5 +1,5 @@
-"""What the programs that measure a study share: an experiment's runs, their predictions, and the
-table of its metrics.
+"""Code that every study's evaluation shares: an experiment's runs, their predictions, and the table
+of its metrics.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""Predictions made elsewhere, on a split of a dataset as it was built here:
-measured, and kept as a system of the study.
+"""Measure predictions made elsewhere, on a split of a dataset that was built here, and keep them as
+a system of the study.
 
 A file is CSV with a header, or JSON lines (its name ends in .jsonl), of one row an example, in any
 order:
@@ -13,8 +13,9 @@ order:
   {"example_id": …, "scores": {"<label>": …}}
   {"example_id": …, "score": …}
 
-The ids are those of the dataset's split (its first column); other columns are passed over. Or it is
-what lm-evaluation-harness wrote (scripts/measure/harness_samples.py), which its first line tells.
+The ids are those of the dataset's split (its first column); other columns are passed over. A file
+may also come from lm-evaluation-harness (scripts/measure/harness_samples.py); its first line shows
+that.
 Not a program: every study's evaluation is called with --predictions.
 """
 

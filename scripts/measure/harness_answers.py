@@ -1,5 +1,5 @@
-"""What lm-evaluation-harness wrote of a task that asks in words (`generate_until`;
-scripts/publish/harness_tasks.py): its answers, read as scripts/train/asking/ reads them.
+"""Read the answers of lm-evaluation-harness to a task that asks in words (`generate_until`;
+scripts/publish/harness_tasks.py), as scripts/train/asking/ reads answers.
 """
 
 import json

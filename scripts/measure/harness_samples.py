@@ -1,5 +1,5 @@
-"""What lm-evaluation-harness answered to a task of `snakemake harness`
-(scripts/publish/harness_tasks.py): its samples_*.jsonl as scores of the examples of a split.
+"""Read samples_*.jsonl, which lm-evaluation-harness wrote for a task of `snakemake harness`
+(scripts/publish/harness_tasks.py), as scores of the examples of a split.
 
 The harness writes a line for each row and filter: `doc`, the row, and `resps`, the log-likelihood
 of its text. Scores are made of these as the paradigm `likelihood` makes them. Answers in words:

@@ -1,4 +1,4 @@
-"""What people reach, how far they agree, and what everything else reaches on the very same items.
+"""The scores of people, how far they agree, and the scores of every system on the same items.
 
 Not a program. A unit is what is right or wrong as a whole: a pair, a question with all its
 candidates, an instance with all its options. Rows of metrics (beside what tells the dataset), for

@@ -1,4 +1,4 @@
-"""The answers of people, of pages (scripts/people/labelling/page.py), joined with the examples."""
+"""People's answers, from pages (scripts/people/labelling/page.py), joined with the examples."""
 
 import argparse
 

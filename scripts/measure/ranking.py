@@ -1,4 +1,4 @@
-"""How the options of instances are ranked: what outranks what, and the slices.
+"""How the options of instances are ranked: which options outrank which, and the slices.
 
 An instance has right and wrong options; a system gives each a score. All arrays over options are
 (n,), with `instance` the integers from 0 that say which instance an option belongs to.

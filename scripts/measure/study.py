@@ -1,5 +1,5 @@
-"""What the evaluation of every study does: the runs of an experiment measured and written as a
-table, or predictions made elsewhere printed.
+"""The evaluation of every study: it measures the runs of an experiment and writes a table, or it
+prints the scores of predictions made elsewhere.
 """
 
 import argparse

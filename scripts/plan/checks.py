@@ -1,5 +1,5 @@
-"""What is checked before hours of work: what is missing, and what is gone and will be made
-again.
+"""Checks before hours of work: files and folders that are missing, and results that are gone and
+will be made again.
 """
 
 import shutil

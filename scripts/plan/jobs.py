@@ -1,4 +1,4 @@
-"""What each rule's job is given: a function a rule, by the rule's wildcards.
+"""The job of each rule: one function a rule, which takes the rule's wildcards.
 
 Snakemake compares `options`, `watched`, `files` and the identity of the code, so a change of these
 runs the job again. It does not compare `places`: paths, and what decides no result.

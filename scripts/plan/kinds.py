@@ -5,7 +5,7 @@ transformers is imported where it is asked, since that takes a second.
 
 
 def _types(*heads: str) -> set[str]:
-    """The model types of which transformers knows one of these heads (MASKED_LM, CAUSAL_LM, …)."""
+    """The model types for which transformers has one of these heads (MASKED_LM, CAUSAL_LM, …)."""
     from transformers.models.auto import modeling_auto
 
     return set().union(

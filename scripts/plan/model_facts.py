@@ -1,4 +1,4 @@
-"""What is known of a model before it is fetched: results/fetch/facts/<model>.json, which
+"""The facts of a model before it is fetched: results/fetch/facts/<model>.json, which
 scripts/fetch/facts.py writes. Later starts and the jobs of a cluster ask nobody. Standard library
 only.
 """

@@ -1,5 +1,5 @@
-"""What a configuration asks for: runs, with the settings that decide them and their names,
-experiments and datasets.
+"""The plan of a configuration: its runs, with their names and the settings that decide them, its
+experiments and its datasets.
 """
 
 import hashlib

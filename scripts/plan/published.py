@@ -1,5 +1,5 @@
-"""Which figures and tables of figures.yaml a configuration has, what each reads and shows, and what
-the page says.
+"""The figures and tables of figures.yaml that a configuration has, the files that each reads and
+shows, and the texts of the page.
 
 They are handed those entries that are used, with the fields that they show, so that another entry
 reruns nothing.

@@ -1,5 +1,5 @@
-"""A configuration with all that it names, checked and resolved: what the rules, the jobs and the
-page are made from.
+"""A configuration with all that it names, checked and resolved. The rules, the jobs and the page
+are made from it.
 
 Nothing of Snakemake. Reading it writes nothing but facts of models that were needed.
 """

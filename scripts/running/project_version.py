@@ -1,6 +1,4 @@
-"""Which timestride this is: the version, and the git commit of the project's folder where it has
-one. Neither is a part of an identity: another commit runs nothing again.
-"""
+"""The version of timestride, and the git commit of the project's folder where it has one. Neither is a part of an identity: another commit runs nothing again."""
 
 import os
 import subprocess
