@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scripts.data.studies import read_studies
+from scripts.plan.grid import defaults_of
 from scripts.plan.schemas import check
 from scripts.running.program import UserError, json_object, parser
 
@@ -51,12 +52,9 @@ def options_of(study: str) -> Callable[[str], dict]:
 
     def read(text: str) -> dict:
         schemas = read_studies()[study]["data"]
-        defaults = {
-            name: schema["default"] for name, schema in schemas.items() if "default" in schema
-        }
         try:
             options = check(
-                defaults | json_object(text),
+                defaults_of(schemas) | json_object(text),
                 {"properties": schemas, "required": [*schemas], "additionalProperties": False},
                 study,
             )

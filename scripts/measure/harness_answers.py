@@ -11,14 +11,7 @@ import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.measure.answered import Answered
-from scripts.measure.harness_samples import (
-    REMEDY,
-    TASK,
-    check_task,
-    refuse_other_doc,
-    results_of,
-    rows_in,
-)
+from scripts.measure.harness_samples import REMEDY, TASK, facts_of, refuse_other_doc, rows_in
 from scripts.running.program import UserError, cut, log, shown
 from scripts.train.asking.questions import Questions, scores_of
 
@@ -74,7 +67,7 @@ def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.D
     example_id, and what is known of the task and the run; `unread` is the share of these.
     """
     rows = answered_rows(file)
-    check_task(rows, answered, split_file, file)
+    facts = facts_of(rows, answered, split_file, file)
     members = [
         (example, number, option)
         for number, of_question in enumerate(rows["members"])
@@ -104,5 +97,4 @@ def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.D
             file,
             100 * unread,
         )
-    facts = rows[TASK].iloc[0].to_dict() | results_of(file) | {"unread": unread}
-    return pd.DataFrame(scores, table["example_id"], names), facts
+    return pd.DataFrame(scores, table["example_id"], names), facts | {"unread": unread}

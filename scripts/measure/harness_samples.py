@@ -131,8 +131,10 @@ def sampled_rows(file: Path) -> pd.DataFrame:
     return rows.reset_index(drop=True)
 
 
-def check_task(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> None:
-    """Raises UserError for rows of another study, dataset, split or build."""
+def facts_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> dict:
+    """What is known of the task and of the run. Raises UserError for rows of another study,
+    dataset, split or build.
+    """
     dataset = f"{split_file.parent.parent.name}/{split_file.parent.name}"
     found = rows.iloc[0]
     for name, wanted, remedy in (
@@ -152,6 +154,7 @@ def check_task(rows: pd.DataFrame, answered: Answered, split_file: Path, file: P
                 f"{file}: {place} has changed since these rows; write the tasks and run the "
                 "harness again"
             )
+    return found[TASK].to_dict() | results_of(file)
 
 
 def likelihoods_of(rows: pd.DataFrame) -> pd.Series:
@@ -267,8 +270,7 @@ def read_samples(file: Path, answered: Answered, split_file: Path) -> tuple[pd.D
     the task and the run.
     """
     rows = sampled_rows(file)
-    check_task(rows, answered, split_file, file)
-    facts = rows[TASK].iloc[0].to_dict() | results_of(file)
+    facts = facts_of(rows, answered, split_file, file)
     if wrapped := int(rows["wrapped"].sum()):
         facts["wrapped_contexts"] = wrapped
         log.warning(

@@ -58,7 +58,7 @@ def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
                 yield name, level
 
 
-def _defaults(options: dict) -> dict:
+def defaults_of(options: dict) -> dict:
     """The default of each option that has one, normalised."""
     defaults = {
         option: schema["default"] for option, schema in options.items() if "default" in schema
@@ -161,7 +161,7 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
 def without_limit(dataset: Dataset, study: dict, kind: str) -> Dataset:
     """The same dataset without the option `limit`; study: its study.yaml; kind: of its source."""
     point = json.loads(dataset.options) | {"source": dataset.source, "limit": None}
-    return _dataset(dataset.study, study["data"], _defaults(study["data"]), point, kind)
+    return _dataset(dataset.study, study["data"], defaults_of(study["data"]), point, kind)
 
 
 def datasets(
@@ -170,7 +170,7 @@ def datasets(
     """The datasets of an experiment's grid. kinds: of each source among the levels."""
     options = experiment.study["data"]
     points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
-    defaults = _defaults(options)
+    defaults = defaults_of(options)
     _check_effects(points, kinds, options, defaults, experiment.where)
     for point in points:
         yield _dataset(experiment.entry["study"], options, defaults, point, kinds[point["source"]])

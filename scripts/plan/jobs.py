@@ -297,10 +297,9 @@ class Jobs:
         base = work.models[made[1]["model"]] if (made := stage_of(model)) else model
         names = run.dataset.source, work.measured_on(run.dataset.source)
         sources = fields_of(work.sources, names, ("title", "licence", "citation"))
-        known = {
-            key: model.get(key, base.get(key)) for key in ("title", "licence", "hub", "revision")
-        }
-        return {key: value for key, value in known.items() if value} | {"sources": sources}
+        known = base | model
+        keys = [key for key in ("title", "licence", "hub", "revision") if known.get(key)]
+        return {key: known[key] for key in keys} | {"sources": sources}
 
     def how_to_train(self) -> dict:
         """Where and how training runs, which is no part of what is learnt."""

@@ -161,8 +161,8 @@ class Published:
         work = self.workplan
         found = fields_of(work.studies, names, ("title", "headline", "probe", *fields))
         for name, entry in found.items():
-            methods = work.studies[name]["methods"].items()
-            entry["methods"] = {method: {"learns": how["learns"]} for method, how in methods}
+            methods = work.studies[name]["methods"]
+            entry["methods"] = fields_of(methods, methods, ("learns",))
             if "altered" in fields and name in work.altered:
                 entry["altered"] = work.altered[name]
         return found

@@ -1,4 +1,6 @@
-"""The version of timestride, and the git commit of the project's folder where it has one. Neither is a part of an identity: another commit runs nothing again."""
+"""The version of timestride, and the git commit of the project's folder where it has one. Neither
+is a part of an identity: another commit runs nothing again.
+"""
 
 import os
 import subprocess
