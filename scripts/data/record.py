@@ -133,10 +133,9 @@ def scored_rows(
     Raises UserError for predictions that are not in the dataset's order.
     """
     found: dict[tuple, dict] = {}
-    frame = predictions.select(["run", "split", "selection", "epoch", "example_id"]).to_pandas()
-    for (run, split, selection, epoch), part in frame.groupby(
-        ["run", "split", "selection", "epoch"], sort=True
-    ):
+    keys = ["run", "split", "selection", "epoch"]
+    frame = predictions.select([*keys, "example_id"]).to_pandas()
+    for (run, split, selection, epoch), part in frame.groupby(keys):
         if (split, epoch) in found:
             found[split, epoch]["selections"].append(selection)
             continue

@@ -112,11 +112,7 @@ class Initials:
         """
         initial, where = experiment.entry["initial"], experiment.where
         factors = {"experiment": initial} if isinstance(initial, str) else dict(initial)
-        first = factors.pop("experiment", None)
-        if not isinstance(first, str):
-            raise UserError(
-                f"{where}.initial: names no experiment; write `initial: {{experiment: …}}`"
-            )
+        first = factors.pop("experiment")
         if first not in self.experiments:
             raise UserError(
                 f"{where}.initial: no experiment {shown(first)}{closest(first, self.experiments)}"

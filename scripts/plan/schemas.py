@@ -167,6 +167,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
     path = list(error.absolute_path)
     place = _place(path)
     description = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    about = f" ({description})" if description else ""
     if error.validator == "additionalProperties":
         properties = error.schema.get("properties", {})
         unknown = sorted(set(error.instance) - set(properties))
@@ -181,7 +182,6 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "type":
         wanted = error.validator_value
         words = [KINDS[name] for name in (wanted if isinstance(wanted, list) else [wanted])]
-        about = f" ({description})" if description else ""
         return (
             f"{place} must be {' or '.join(words)}, not {shown(error.instance)}{about}; write "
             f"`{_yaml_place(path, '…')}`"
@@ -194,7 +194,6 @@ def _explain(error: jsonschema.ValidationError) -> str:
             f"{place} has the key {shown(error.instance)}, which is refused: "
             f"{description or message}"
         )
-    about = f" ({description})" if description else ""
     return f"{place}: {message[:300]}{about}; write `{_yaml_place(path, '…')}`"
 
 
