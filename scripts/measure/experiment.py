@@ -87,12 +87,8 @@ def read_examples(
     rows = read_complete(file, schema, missing).to_pandas()
     if rows.empty and not empty:
         raise UserError(f"{file}: no examples; the log of its build says why")
-    if rows["example_id"].duplicated().any():
-        raise UserError(
-            f"{file}: the example "
-            f"{cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} occurs twice; "
-            "build the dataset again"
-        )
+    for example in rows["example_id"][rows["example_id"].duplicated()]:
+        raise UserError(f"{file}: the example {cut(example)} occurs twice; build the dataset again")
     if not rows["label"].between(0, labels - 1).all():
         raise UserError(f"{file}: a label is not one of 0 to {labels - 1}; build the dataset again")
     return rows

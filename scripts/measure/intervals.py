@@ -155,6 +155,18 @@ def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
     return adjusted
 
 
+def share_over_seeds(
+    value: float, draws: np.ndarray, groups: float, sd: float | None, seeds: int
+) -> Estimate:
+    """A mean share over seeds with its interval, which is missing where there is one group. draws:
+    (resamples,) values over weighted groups; sd: see over_seeds().
+    """
+    if groups <= 1:
+        return Estimate(value, None, None)
+    parts = [over_groups(draws, groups), *over_seeds(sd, seeds)]
+    return Estimate(value, *share_interval(value, parts, groups))
+
+
 def mean_of(rows: Sequence[Mapping]) -> Estimate:
     """The mean of a share over systems that learnt from several draws of the training data, which
     vary it as seeds do.
@@ -162,18 +174,9 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
     if len(rows) == 1:
         return Estimate(*(rows[0][name] for name in ("value", "ci_low", "ci_high")))
-    value = float(np.mean(values))
-    if groups <= 1:
-        return Estimate(value, None, None)
     draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
-    return Estimate(
-        value,
-        *share_interval(
-            value,
-            [over_groups(draws, groups), *over_seeds(float(np.std(values, ddof=1)), len(rows))],
-            groups,
-        ),
-    )
+    sd = float(np.std(values, ddof=1))
+    return share_over_seeds(float(np.mean(values)), draws, groups, sd, len(rows))
 
 
 def difference(row: Mapping, other: Mapping) -> Estimate:

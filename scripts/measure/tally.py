@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.data.tables import METRICS
-from scripts.measure.intervals import over_groups, over_seeds, share_interval
+from scripts.measure.intervals import over_groups, share_over_seeds
 from scripts.measure.bootstrap import Crossed, Resampling, by_block, drawn_sums
 
 # of (…, cells) sums and (…) counts, which need not be whole
@@ -154,18 +154,6 @@ def effective_groups(counts: np.ndarray) -> float:
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
-def ends(
-    value: float, draws: np.ndarray, effective: float, sd: float | None, replicates: int
-) -> dict:
-    """ci_low and ci_high of a value; both None where there is a single group."""
-    if effective <= 1:
-        return {"ci_low": None, "ci_high": None}
-    low, high = share_interval(
-        value, [over_groups(draws, effective), *over_seeds(sd, replicates)], effective
-    )
-    return {"ci_low": low, "ci_high": high}
-
-
 def sd_beyond_groups(
     values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
 ) -> float | None:
@@ -245,9 +233,8 @@ def measures(
     """
     rows = [
         one._asdict()
-        | {"value": float(value), "sd": None, "seeds": 1}
-        | {"draws": of_one.astype(np.float32) if one.wording else None}
-        | ends(value, of_one, effective, None, 1)
+        | {"sd": None, "seeds": 1, "draws": of_one.astype(np.float32) if one.wording else None}
+        | share_over_seeds(float(value), of_one, effective, None, 1)._asdict()
         for one, value, of_one in zip(replicates, values, draws)
     ]
     mean, of_mean = float(values.mean()), draws.mean(0)
@@ -256,12 +243,11 @@ def measures(
         {
             "seed": None,
             "wording": None,
-            "value": mean,
             "sd": float(values.std(ddof=1)) if len(replicates) > 1 else None,
             "sd_beyond_groups": beyond,
             "seeds": len(replicates),
             "draws": of_mean.astype(np.float32),
         }
-        | ends(mean, of_mean, effective, beyond, len(replicates))
+        | share_over_seeds(mean, of_mean, effective, beyond, len(replicates))._asdict()
     )
     return rows
