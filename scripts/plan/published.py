@@ -168,8 +168,8 @@ class Published:
         return found
 
     @cached_property
-    def left_out(self) -> str:
-        return json.dumps([vars(one) for one in self.workplan.plan.left_out])
+    def left_out(self) -> list[dict]:
+        return [vars(one) for one in self.workplan.plan.left_out]
 
     def shown_by(self, name: str) -> dict[str, str]:
         """What an item says beside its numbers: {file of resources/: text}."""
@@ -179,26 +179,21 @@ class Published:
         sources = fields_of(work.sources, work.measured_sources(study), OF_SOURCES)
         used_models = work.with_base_models({run.model for run in runs})
         models = fields_of(work.models, used_models, OF_MODELS, PRESENCE)
-        said = [{"name": name, "caption": item["caption"]}]
-        shown = {"figures.yaml": json.dumps(said)} if item["kind"] == "table" else {}
-        shown |= {
-            "sources.yaml": json.dumps(sources),
-            "models.yaml": json.dumps(models),
-            "published.csv": rows_of(work.papers, "study", studies),
-        }
+        texts = {"published.csv": rows_of(work.papers, "study", studies)}
+        values: dict[str, object] = {"sources": sources, "models": models}
+        if item["kind"] == "table":
+            values["figures"] = [{"name": name, "caption": item["caption"]}]
         if item.get("show") in ("verdicts", "published"):
             facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
-            shown["studies.yaml"] = json.dumps(
-                {study: facts | {"altered": work.altered.get(study, [])}}
-            )
+            values["studies"] = {study: facts | {"altered": work.altered.get(study, [])}}
         if "others" in item["reads"]:
-            shown["released.csv"] = work.released_rows(self.experiments_of(study))
+            texts["released.csv"] = work.released_rows(self.experiments_of(study))
         if "claims" in item["reads"]:
-            shown["claims.yaml"] = json.dumps(read_claims(study, work.root))
-        if study == "all":
-            facts = self.studies_shown(studies, "headline_methods", "extensions", "altered")
-            shown |= {"studies.yaml": json.dumps(facts), "left_out.yaml": self.left_out}
-        return shown
+            values["claims"] = read_claims(study, work.root)
+        if study == ALL:
+            shown = ("headline_methods", "extensions", "altered")
+            values |= {"studies": self.studies_shown(studies, *shown), "left_out": self.left_out}
+        return texts | {f"{file}.yaml": json.dumps(value) for file, value in values.items()}
 
     # ---- The page
 
@@ -228,11 +223,16 @@ class Published:
         )
         shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
         items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
-        resources = {"sources": sources, "models": models, "studies": studies, "figures": items}
+        resources = {
+            "sources": sources,
+            "models": models,
+            "studies": studies,
+            "figures": items,
+            "left_out": self.left_out,
+        }
         return {
             **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
             "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies}),
-            "resources/left_out.yaml": self.left_out,
             **{
                 path: (work.root / path).read_text(encoding="utf-8")
                 for path in ("report/workflow.rst", "report/all.rst")
