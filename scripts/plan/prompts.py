@@ -249,5 +249,4 @@ def check_configured_prompts(configured: dict, studies: dict) -> None:
                     f"configuration: prompts.{name}: {shown(method)} is no method of {name} that "
                     f"asks in words{closest(method, known)}"
                 )
-        for method in methods:
             prompts_of(name, studies[name], method, configured=configured)

@@ -12,6 +12,7 @@ import logging
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from math import ceil
 from pathlib import Path
@@ -90,7 +91,7 @@ class TimeLeft:
     """
 
     def __init__(self, jobs: dict[str, int]):
-        self.left, self.taken, self.running = dict(jobs), {}, {}
+        self.left, self.taken, self.running = Counter(jobs), {}, {}
         self.begun = time.monotonic()
 
     def start(self, job: int, rule: str) -> None:
@@ -111,16 +112,13 @@ class TimeLeft:
         empty where half of them have such a rule.
         """
         now = time.monotonic()
-        left = {rule: count for rule, count in self.left.items() if count > 0}
+        left = +self.left  # the rules with jobs
         mean = {rule: fmean(self.taken[rule]) for rule in left if rule in self.taken}
-        if 2 * sum(left[rule] for rule in mean) <= sum(left.values()):
+        if 2 * sum(left[rule] for rule in mean) <= left.total():
             return ""
-        work = sum(left[rule] * seconds for rule, seconds in mean.items())
-        for rule, since in self.running.values():
-            work -= min(now - since, mean.get(rule, 0))
-        busy = sum(map(sum, self.taken.values())) + sum(
-            now - since for _, since in self.running.values()
-        )
+        spent = [(mean.get(rule, 0), now - since) for rule, since in self.running.values()]
+        work = sum(left[rule] * seconds for rule, seconds in mean.items()) - sum(map(min, spent))
+        busy = sum(map(sum, self.taken.values())) + sum(seconds for _, seconds in spent)
         seconds = max(work, 1) / max(busy / max(now - self.begun, 1), 1)
         step = 60 if seconds > 50 else 10
         words = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
