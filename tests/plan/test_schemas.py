@@ -44,8 +44,8 @@ def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
     "kind, name, change, said",
     rows_of("""
         sources | activitynet | 'citatoin: x' | unknown key citatoin at activitynet; did you mean citation?
-        sources | activitynet | 'local: x.csv' | 'activitynet: exactly one of downloads, sample and local'
-        sources | sample_mctaco | 'sample: {questions: $(touch x)}' | does not match
+        sources | activitynet | 'local: x.csv' | 'activitynet: exactly one of downloads and local'
+        sources | sample_mctaco | 'sample: {questions: 4}' | sample
         sources | hirest | 'downloads: [{urls: [''https://x/y''], file: y, sha256: ''123''}]' | sixty-four hexadecimal digits
         sources | event_templates | 'local: "{x}.csv"' | 'event_templates.local: ''{x}.csv'' does not match'
         sources | event_templates | 'local: "@file"' | without braces, and its name does not begin with @
