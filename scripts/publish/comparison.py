@@ -30,9 +30,9 @@ A row of published.csv is one number of a paper:
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -65,17 +65,17 @@ ELSEWHERE = {
 }
 
 
-@dataclass
-class Facts:
-    """What a study left: metrics over all seeds, run.json of its runs, cleaning counts, titles."""
+class Facts(NamedTuple):
+    """What a study left: metrics over all seeds, run.json of its runs, cleaning counts, titles.
+    study: its entry of studies.yaml, with `altered`: experiments whose models are not as they came.
+    """
 
     metrics: pd.DataFrame
     runs: list[dict]
     cleaning: pd.DataFrame
     sources: dict
     models: dict
-    # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
-    study: dict = field(default_factory=dict)
+    study: Mapping = {}
 
 
 def published_claims(file: Path) -> pd.DataFrame:
@@ -110,6 +110,9 @@ def signed_share(difference: float) -> str:
     return f"{difference:+.2f}".replace("-", "−")
 
 
+Found = list[tuple[Estimate | float | str, pd.Series]]  # what was found, and of which row
+
+
 class Comparison:
     """What this study found of one row of published.csv: rows of Here, Difference, Caveat.
     of_table: the models of the paper's table; one of them has rows of its own there and stands in
@@ -120,30 +123,42 @@ class Comparison:
         self.claim, self.facts, self.of_table = claim, facts, of_table
         self.metric, _, self.end = claim["metric"].partition(".")
         self.settings, self.paper = settings_of(claim["setting"]), paper_of(claim)
-        self.number = number_of(claim["value"])
+        self.number, self.unit = number_of(claim["value"]), claim["unit"]
+        self.measured = facts.metrics[facts.metrics["metric"] == self.metric]
 
     def rows(self) -> list[dict[str, str]]:
-        finders = {"training": self.of_runs, "run": self.of_runs, "cleaning": self.cleaned}
         if self.metric in ELSEWHERE:
             return []
+        finders = {"training": self.of_runs, "run": self.of_runs, "cleaning": self.cleaned}
+        find = finders.get(self.metric, self.shares)
         if self.end == "n":
-            return self.counts()
-        is_difference = self.claim["unit"].startswith(DIFFERENCE)
-        return self.differences() if is_difference else finders.get(self.metric, self.shares)()
+            find = self.counts
+        elif self.unit.startswith(DIFFERENCE):
+            find = self.differences
+        rows = []
+        for found, row in find():
+            here, difference = self.in_words(found)
+            caveats = "; ".join(self.caveats(row))
+            rows.append({"Here": here, "Difference": difference, "Caveat": caveats})
+        return rows
 
-    def measured(self) -> pd.DataFrame:
-        return self.facts.metrics[self.facts.metrics["metric"] == self.metric]
-
-    def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows that differ least from what the paper had: its model first."""
-        had = {column: values for column, values in self.paper.items() if column in rows}
-        other = {column: ~as_text(rows[column]).isin(values) for column, values in had.items()}
-        other = pd.DataFrame(other, index=rows.index)
-        if "model" in other:
-            stays = ~other["model"] | ~rows["model"].isin(self.of_table)
-            rows, other = rows[stays], other[stays]
-        distance = other.sum(axis=1) + len(had) * other.get("model", 0)
-        return rows[distance == distance.min()] if len(rows) else rows
+    def in_words(self, found: Estimate | float | str) -> tuple[str, str]:
+        """What was found, in the unit of the paper, and how far it lies from the printed number."""
+        if isinstance(found, str):
+            return found, ""
+        if isinstance(found, Estimate):
+            is_share, gap = self.unit == "", ""
+            if self.number is not None:
+                printed = self.number if is_share else self.number / 100
+                gap = Estimate(*(np.array(found[:3], float) - printed))
+                gap = with_interval(gap, signed_share if is_share else signed)
+            is_difference = self.unit.startswith(DIFFERENCE)
+            plain = signed if is_difference else "{:.2f}".format if is_share else percent
+            return with_interval(found, plain), gap
+        here = f"{found:,g}" if found < 1e6 else f"{found:,.0f}"
+        gap = 0 if self.number is None else found - self.number
+        words = f"{gap:+,g}".replace("-", "−") if gap else "0"
+        return here, "" if self.number is None else words
 
     def caveats(self, row: pd.Series) -> list[str]:
         """Where a row is not what the paper had, and what makes its number say less."""
@@ -165,63 +180,52 @@ class Comparison:
             parts.append(details_of(row["dataset"], [*row.index]).removeprefix(", "))
         return [*filter(None, parts), *(marks_of(row) if "sample" in row else [])]
 
-    def row(self, here: str, difference: str, caveats: Iterable[str]) -> dict[str, str]:
-        return {"Here": here, "Difference": difference, "Caveat": "; ".join(caveats)}
+    def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows that differ least from what the paper had: its model first."""
+        had = {column: values for column, values in self.paper.items() if column in rows}
+        other = {column: ~as_text(rows[column]).isin(values) for column, values in had.items()}
+        other = pd.DataFrame(other, index=rows.index)
+        if "model" in other:
+            stays = ~other["model"] | ~rows["model"].isin(self.of_table)
+            rows, other = rows[stays], other[stays]
+        distance = other.sum(axis=1) + len(had) * other.get("model", 0)
+        return rows[distance == distance.min()]
 
-    def share(self, found: Estimate, row: pd.Series) -> dict[str, str]:
-        """A share or a difference of shares, in the unit of the paper, and how far it lies from the
-        printed number.
-        """
-        is_share, less = self.claim["unit"] == "", ""
-        is_difference = self.claim["unit"].startswith(DIFFERENCE)
-        plain = signed if is_difference else "{:.2f}".format if is_share else percent
-        if self.number is not None:
-            printed = self.number if is_share else self.number / 100
-            gap = Estimate(*(np.array(found[:3], float) - printed))
-            less = with_interval(gap, signed_share if is_share else signed)
-        return self.row(with_interval(found, plain), less, self.caveats(row))
-
-    def count(self, found: float, caveats: Iterable[str]) -> dict[str, str]:
-        less = ""
-        if self.number is not None:
-            less = f"{found - self.number:+,g}".replace("-", "−") if found != self.number else "0"
-        return self.row(f"{found:,g}" if found < 1e6 else f"{found:,.0f}", less, caveats)
-
-    def differences(self) -> list[dict[str, str]]:
+    def differences(self) -> Found:
         """How far a metric lies above the same with other values of some columns, in points."""
-        over = settings_of(self.claim["unit"].removeprefix(DIFFERENCE))
-        rows = selected(self.measured(), self.settings)
-        others = selected(self.measured(), self.settings | over)
+        over = settings_of(self.unit.removeprefix(DIFFERENCE))
+        rows = selected(self.measured, self.settings)
+        others = selected(self.measured, self.settings | over)
         rows = without_repeats(rows[~rows.index.isin(others.index)])
         keys = settings_columns(rows, list(over))
         pairs = self.nearest(pairs_of(rows, without_repeats(others).drop_duplicates(keys), keys))
-        return [self.share(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
+        return [(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
 
-    def shares(self) -> list[dict[str, str]]:
+    def shares(self) -> Found:
         """A metric of the systems that are nearest to the paper's; of several slices their mean
         over all examples, or the sum (.sum).
         """
         is_sum, found = self.end == "sum", []
-        rows = self.nearest(without_repeats(selected(self.measured(), self.settings)))
+        rows = self.nearest(without_repeats(selected(self.measured, self.settings)))
         groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
         systems = [system for _, system in groups]
         if is_sum and not self.claim["model"]:  # the same whoever is asked
-            by_dataset = {tuple(one[["source", "dataset"]].iloc[0]): one for one in systems}
-            systems = list(by_dataset.values())
+            of_dataset = {tuple(one[["source", "dataset"]].iloc[0]): one for one in systems}
+            systems = list(of_dataset.values())
         for system in systems:
             values, n, first = system["value"], system["n"], system.iloc[0]
             estimate = Estimate(*first[["value", "ci_low", "ci_high"]])
             if is_sum or len(system) > 1:
                 mean = (values * n).sum() / n.sum()
                 estimate = Estimate(values.sum() if is_sum else mean, None, None)
-            found.append(self.share(estimate, first))
+            found.append((estimate, first))
         return found
 
-    def counts(self) -> list[dict[str, str]]:
-        rows = selected(self.measured(), self.settings).drop_duplicates(["source", "split", "n"])
-        return [self.count(row["n"], marks_of(row)) for _, row in rows.iterrows()]
+    def counts(self) -> Found:
+        rows = selected(self.measured, self.settings).drop_duplicates(["source", "split", "n"])
+        return [(row["n"], row[["sample", "limit"]]) for _, row in rows.iterrows()]
 
-    def of_runs(self) -> list[dict[str, str]]:
+    def of_runs(self) -> Found:
         """A setting of training, or a number of run.json, of the runs nearest to the paper's."""
         is_setting, rows = self.metric == "training", []
         for run in self.facts.runs:
@@ -233,21 +237,17 @@ class Comparison:
         rows = self.nearest(selected(pd.DataFrame(rows), self.settings))
         rows = rows.drop_duplicates(["model"] * is_setting + ["found"])
         rows = rows.drop(columns=["method", "dataset"])
-        return [self.count(row["found"], self.caveats(row)) for _, row in rows.iterrows()]
+        return [(row["found"], row) for _, row in rows.iterrows()]
 
-    def cleaned(self) -> list[dict[str, str]]:
+    def cleaned(self) -> Found:
         """How many of a unit cleaning kept, by split; where it kept none, what it noted."""
         rows, found = selected(self.facts.cleaning, self.settings), []
         rows = self.nearest(rows[rows["unit"] == self.end])
-        self.paper = self.paper | {"model": [""]}  # of a corpus no model is told
         for _, of_source in rows.groupby("source", sort=False):
             action = "kept" if (of_source["action"] == "kept").any() else "noted"
             of_action = of_source[of_source["action"] == action]
             counts = of_action.groupby(["split", "reason"], sort=False)["count"].sum()
-            caveats = self.caveats(of_source.iloc[0])
-            if len(counts) == 1:
-                found.append(self.count(int(counts.iloc[0]), caveats))
-            elif len(counts):
-                counted = [f"{number:,} in {split}" for (split, _), number in counts.items()]
-                found.append(self.row(", ".join(counted), "", caveats))
+            several = ", ".join(f"{number:,} in {split}" for (split, _), number in counts.items())
+            number = int(counts.iloc[0]) if len(counts) == 1 else several
+            found += [(number, of_source.iloc[0])] * bool(len(counts))
         return found

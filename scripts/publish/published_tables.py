@@ -5,8 +5,6 @@ A row is one number of published.csv (scripts/publish/comparison.py). Sample dat
 """
 
 import argparse
-from dataclasses import replace
-
 import pandas as pd
 
 from scripts.data.runs import facts_of
@@ -28,19 +26,16 @@ from scripts.publish.selection import as_published
 from scripts.publish.table import publish_table, with_commas
 
 NONE = "no such run"
+COUNTS = ("n", "train_examples", "held_out_examples")
 
 
 def words_of(metric: str) -> str:
     """`2-best accuracy`, `weighted F1`."""
-    return (
-        metric.replace("_", " ")
-        .replace("two best", "2-best")
-        .replace("one best", "1-best")
-        .replace("f1", "F1")
-    )
+    words = metric.replace("_", " ").replace("f1", "F1")
+    return words.replace("two best", "2-best").replace("one best", "1-best")
 
 
-def measure_of(claim: pd.Series) -> str:
+def measure_of(claim: dict) -> str:
     """`accuracy (%)`, `2-best accuracy, points over target`, `setting: epochs`."""
     kind, _, name = claim["metric"].partition(".")
     unit = claim["unit"]
@@ -50,44 +45,34 @@ def measure_of(claim: pd.Series) -> str:
         over = settings_of(unit.removeprefix(DIFFERENCE))
         values = dict.fromkeys(value for key, value in over.items() if key != "dataset")
         return f"{words_of(kind)}, {DIFFERENCE}{', '.join(values).replace('_', ' ')}"
-    counted = name in ("n", "train_examples", "held_out_examples") or kind in (
-        "cleaning",
-        "statistics",
-        "plateau",
-    )
-    words = "" if counted else words_of(name if kind == REPORTED else kind)
-    return (f"{words} ({unit})" if words and unit else words or unit) or "share"
-
-
-def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
-    printed = with_commas(claim["value"]) or "drawn, not printed"
-    same = {
-        "Table": claim["table"],
-        "Row": claim["row"],
-        "Measure": measure_of(claim),
-        "Published": printed,
-        "Note": claim["note"],
-    }
-    of_claim = replace(
-        facts, metrics=as_published(facts.metrics, facts.study, settings_of(claim["setting"]))
-    )
-    reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
-    found = Comparison(claim, of_claim, of_table).rows()
-    return [same | one for one in found or [{"Here": "", "Difference": "", "Caveat": reason}]]
+    words = words_of(name if kind == REPORTED else kind)
+    if kind in ("cleaning", "statistics", "plateau") or name in COUNTS:
+        return unit or "share"
+    return f"{words} ({unit})" if unit else words
 
 
 def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     sampled = bool(len(facts.metrics)) and bool(facts.metrics["sample"].all())
     real = facts.metrics[~facts.metrics["sample"].astype(bool)]
     runs = [run for run in facts.runs if "sample" not in facts.sources.get(run["source"], {})]
-    facts = replace(facts, metrics=real, runs=runs)
-    missing = "sample data only" if sampled else NONE
+    models = claims["model"].str.split("; ").groupby(claims["table"]).sum()
     rows = []
-    for _, of_table in claims.groupby("table", sort=False):
-        models = {*of_table["model"].str.split("; ").explode()}
-        for _, claim in of_table.iterrows():
-            rows += rows_of_claim(claim, facts, models, missing)
-    return pd.DataFrame(rows, columns=COLUMNS)
+    for claim in claims.to_dict("records"):
+        same = {
+            "Table": claim["table"],
+            "Row": claim["row"],
+            "Measure": measure_of(claim),
+            "Published": with_commas(claim["value"]) or "drawn, not printed",
+            "Note": claim["note"],
+            "Caveat": "sample data only" if sampled else NONE,  # where nothing stands beside it
+        }
+        same["Caveat"] = ELSEWHERE.get(claim["metric"].partition(".")[0], same["Caveat"])
+        metrics = as_published(real, facts.study, settings_of(claim["setting"]))
+        beside = Comparison(
+            claim, facts._replace(metrics=metrics, runs=runs), models[claim["table"]]
+        )
+        rows += [same | found for found in beside.rows() or [{}]]
+    return pd.DataFrame(rows, columns=COLUMNS).fillna("")
 
 
 def read_facts(given: argparse.Namespace, study: str) -> Facts:

@@ -11,7 +11,7 @@ import pandas as pd
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import note_of
-from scripts.publish.names import load, load_systems, model_title, split_title
+from scripts.publish.names import in_order, load, load_systems, model_title, split_title
 from scripts.publish.scorecard.cells import (
     ELSEWHERE,
     KINDS,
@@ -33,7 +33,6 @@ from scripts.publish.scorecard.cells import (
     read_scores,
     way_of,
 )
-from scripts.publish.selection import rank
 from scripts.publish.table import interval
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
@@ -143,9 +142,8 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
     rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
     kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
-    order = rows.assign(kind=rank(rows["kind"], kinds), way=rank(rows["way"], ways))
-    order = order.sort_values(["kind", "parameters", "title", "way"], kind="stable").index
-    return rows.loc[order].to_dict("records")
+    by = ["kind", "parameters", "title", "way"]
+    return in_order(rows, by, kind=kinds, way=ways).to_dict("records")
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:

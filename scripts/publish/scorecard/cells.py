@@ -21,7 +21,7 @@ from scripts.data.tables import read_metrics
 from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
-from scripts.publish.names import method_title
+from scripts.publish.names import in_order, method_title
 from scripts.publish.selection import EQUAL, as_text, rank
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
@@ -102,15 +102,15 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
     option = as_text(rows[probe["option"]]) if "option" in probe else ""
     corpus = rows["measured_on"].astype(object).fillna(rows["source"])
     rows = rows.assign(option=option, corpus=corpus)
-    known = {name: sources.get(name, {}).get("evaluate", []) for name in set(corpus)}
-    splits = [rank([split], known[name])[0] for name, split in zip(corpus, rows["split"])]
+    known = corpus.map(lambda name: sources.get(name, {}).get("evaluate", []))
+    splits = [rank([split], of)[0] for split, of in zip(rows["split"], known)]
     splits = pd.Series(splits, rows.index, float)
-    rows = rows[splits == splits.groupby(rows["corpus"]).transform("min")]
+    rows = rows[splits == splits.groupby(corpus).transform("min")]
     if not probe.get("ends"):
         return rows
     number = pd.to_numeric(rows["option"], errors="coerce")
-    ends = (number.groupby(rows["corpus"]).transform(end) for end in ("min", "max"))
-    return rows[number.eq(next(ends)) | number.eq(next(ends))]
+    numbers = number.groupby(rows["corpus"])
+    return rows[number.eq(numbers.transform("min")) | number.eq(numbers.transform("max"))]
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
@@ -182,8 +182,7 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
     asked = zip(rows["study"], rows["method"], kind)
     way = [way_of(studies[study], *how) for study, *how in asked]
     rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way)
-    order = rows[["probe", "kind", "parameters"]].assign(kind=rank(kind, KINDS.values()))
-    return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
+    return in_order(rows, ["probe", "kind", "parameters"], kind=KINDS.values())
 
 
 def cells_of(
@@ -277,9 +276,9 @@ def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     return best_of(control_rows(rows).merge(there))
 
 
-def best_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """The row of each probe with the highest value."""
-    return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates("probe")
+def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:
+    """The row of each probe, or of each place, with the highest value."""
+    return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(place)
 
 
 def people(rows: pd.DataFrame) -> pd.DataFrame:
@@ -296,24 +295,22 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]
-    number = pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")
-    claims = claims.assign(number=number).dropna(subset="number")
+    value = pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce") / 100
+    said = claims["setting"].map(settings_of)
+    claims = claims.assign(value=value, said=said, who="paper").dropna(subset="value")
+    claims.loc[claims["model"] == "human", "who"] = "human"
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, corpus = studies[probe["study"]], probe["corpus"]
         is_own = (claims["study"] == probe["study"]) & (claims["metric"] == study["headline"])
-        conditions = {"measured_on": corpus, "scoring": probe["scoring"], "slice": "all"}
-        conditions[study.get("probe", {}).get("option")] = probe["option"]
+        wanted = {"measured_on": corpus, "scoring": probe["scoring"], "slice": "all"}
+        wanted[study.get("probe", {}).get("option")] = probe["option"]
         for claim in claims[is_own].to_dict("records"):
-            said = settings_of(claim["setting"])
-            said.setdefault("measured_on", said.get("source", corpus))
-            is_human, method = claim["model"] == "human", said.get("method")
-            differ = {name for name, value in conditions.items() if said.get(name, value) != value}
-            is_asked = not method_of_blind(method) and method != UNTRAINED
-            if is_asked and differ <= ({"slice"} if is_human else set()):
+            said = {"measured_on": claim["said"].get("source", corpus)} | claim["said"]
+            differ = {name for name, value in wanted.items() if said.get(name, value) != value}
+            unlike = method_of_blind(said.get("method")) or said.get("method") == UNTRAINED
+            if not unlike and differ <= ({"slice"} if claim["who"] == "human" else set()):
                 is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus
                 row = claim["row"] + ", other examples" * is_other
-                who = "human" if is_human else "paper"
-                found.append((probe["probe"], who, row, claim["number"] / 100))
+                found.append(claim | {"probe": probe["probe"], "row": row})
     table = pd.DataFrame(found, columns=["probe", "who", "row", "value"])
-    table = table.sort_values("value", ascending=False, kind="stable")
-    return table.drop_duplicates(["probe", "who"])
+    return best_of(table, ["probe", "who"])

@@ -3,13 +3,14 @@ numbers.
 """
 
 import argparse
+from pathlib import Path
 
 import pandas as pd
 
 from scripts.publish.arguments import run_program
-from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, method_title
+from scripts.publish.published import claims_beside
 from scripts.publish.table import (
     ABOVE_BLIND,
     above_cells,
@@ -37,16 +38,14 @@ JOINT = {
 }  # of several pairs together, where the set has them
 
 
-def printed(claims: pd.DataFrame) -> dict[tuple, str]:
-    is_own = (claims["study"] == STUDY) & (claims["unit"] == "%")
-    is_table = is_own & claims["metric"].isin(NAMES) & claims["table"].str.startswith("Table")
-    numbers = {}
-    for _, claim in claims[is_table].iterrows():
-        settings = settings_of(claim["setting"])
-        for model in paper_of(claim)["model"] if settings.get("slice") == "all" else ():
-            place = model, *(settings[name] for name in KEY[1:]), claim["metric"]
-            numbers[place] = claim["value"]
-    return numbers
+def printed(sources: Path) -> dict[tuple, str]:
+    """By KEY and metric what the paper's tables print of whole sets."""
+    claims = claims_beside(sources, STUDY, [*KEY[1:], "slice"])
+    claims = claims[claims["table"].str.startswith("Table") & (claims["slice"] == "all")]
+    claims = claims[claims["metric"].isin(NAMES) & (claims["unit"] == "%")]
+    claims = claims.assign(model=claims["model"].str.split("; ")).explode("model")
+    places = claims[[*KEY, "metric"]].itertuples(index=False, name=None)
+    return dict(zip(places, claims["value"]))
 
 
 def spread(row: pd.Series) -> str:
@@ -57,7 +56,7 @@ def spread(row: pd.Series) -> str:
 def main(given: argparse.Namespace) -> None:
     models, sources = load(given.models), load(given.sources)
     metrics, rows = nli_metrics(given.metrics, models), []
-    numbers = printed(published_claims(given.sources.with_name("published.csv")))
+    numbers = printed(given.sources)
     shown = [*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"]
     overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(shown)]
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
@@ -86,8 +85,7 @@ def main(given: argparse.Namespace) -> None:
             row | {name: spread(by[metric]) for metric, name in JOINT.items() if metric in by}
         )
     table = pd.DataFrame(rows).fillna("")
-    table = filled(table, set(table) - {"Wordings", ABOVE_BLIND})
-    publish_table(given, table, WORDS)
+    publish_table(given, filled(table, set(table) - {"Wordings", ABOVE_BLIND}), WORDS)
 
 
 if __name__ == "__main__":
