@@ -17,8 +17,8 @@ carry none, by intervals that do not overlap. The verdicts:
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -53,8 +53,7 @@ POINTS = " points"
 BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 
-@dataclass
-class Outcome:
+class Outcome(NamedTuple):
     """What one system says: sign is 1 as claimed, -1 clearly otherwise, 0 where it cannot
     be told.
     """
@@ -89,9 +88,8 @@ def in_text(name: str) -> str:
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     """Whether a metric changes with a setting, of each system and split with several values."""
     over, found = claim["over"], []
-    columns = "source split model method metric experiment".split()
-    lines = [name for name in columns if name in rows]
-    for _, line in rows.groupby(lines, dropna=False, sort=False):
+    system = "source split model method metric experiment".split()
+    for _, line in rows.groupby(system, dropna=False, sort=False):
         line = line.sort_values(over)
         if line[over].nunique() < 2:
             continue
@@ -110,8 +108,8 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
     """How a metric lies beside that of other rows (`than`), which are the same in the columns
     `same`.
     """
-    found = []
-    for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
+    found, several = [], claim["than"]
+    for than in several if isinstance(several, list) else [several]:
         others = without_repeats(selected(pool, claim["where"] | than))
         others = others[~others.index.isin(rows.index)]
         name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
@@ -127,9 +125,8 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
 def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     found = []
     for row in rows.to_dict("records"):
-        numbers = [row[name] for name in ("value", "ci_low", "ci_high")]
-        measured = Estimate(*numbers)
-        change = Estimate(*(number - claim["value"] / 100 for number in numbers))
+        measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
+        change = Estimate(*(number - claim["value"] / 100 for number in measured[:3]))
         words = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
         found.append(Outcome(sign_of(change, claim["direction"]), words, row))
     return found
@@ -169,7 +166,10 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
         "split",
         "dataset",
         *options,
-        *"scoring method metric slice".split(),
+        "scoring",
+        "method",
+        "metric",
+        "slice",
     ]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
     words = {"model": lambda name: model_title(name, titles), "method": method_title}
@@ -192,11 +192,12 @@ def control_says(
     where = claim["where"] | asked.get("where", {}) | {"method": "control"}
     changed = claim | asked | {"where": where}
     if asked["shows"] == "same_effect":
-        by_model: dict[str, list[Outcome]] = {}
-        for one in outcomes_of(changed, controls, pool):
-            by_model.setdefault(one.row["model"], []).append(one)
-        holding = [ones for ones in by_model.values() if weakest(ones).sign > 0]
-        return words_of([weakest(holding[0])], titles) if holding else ""
+        found = outcomes_of(changed, controls, pool)
+        for model in dict.fromkeys(one.row["model"] for one in found):
+            least = weakest([one for one in found if one.row["model"] == model])
+            if least.sign > 0:
+                return words_of([least], titles)
+        return ""
     rivals = selected(controls, changed["where"])
     for one in outcomes:
         keys = [name for name in BESIDE if name in rivals and name in one.row]
@@ -222,14 +223,12 @@ def verdict(
     Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not
     run, another one of its class does.
     """
-    fitting = selected(metrics, claim["where"])
-    if "method" not in claim["where"]:
-        fitting = fitting[fitting["method"] != "control"]
+    fitting = selected(metrics, {"method": "not control"} | claim["where"])
     asked = fitting if len(fitting) else metrics
     sampled = bool(len(asked)) and bool(asked["sample"].all())
     rows, pool = (table[~table["sample"].astype(bool)] for table in (fitting, metrics))
     tiers = rows["model"].map(lambda model: tier_of(model, claim, classes)).astype(int)
-    rows, tier = rows[tiers == tiers.min()], tiers.min() if len(tiers) else 0
+    rows, tier = rows[tiers == tiers.min()], tiers.min()
     rows = rows[rows["limit"].isna()] if rows["limit"].isna().any() else rows
     outcomes = outcomes_of(claim, rows, pool)
     control = control_says(claim, outcomes, pool, titles)
@@ -239,25 +238,24 @@ def verdict(
         why += f"; a control shows the same: {control}" if control else ""
         return {"verdict": NOT_COMPARABLE, "why": why, "numbers": ""}
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
-    unclear = UNCLEAR[claim["direction"]].format(**claim)
-    said, why = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, unclear)
+    said, why = NOT_COMPARABLE, ", ".join(marks_of(rows))
+    if not why:
+        said, why = judged(claim, weakest(outcomes).sign, tier, models, control)
     return {"verdict": said, "why": why, "numbers": words_of(outcomes, titles, options)}
 
 
-def judged(
-    sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str
-) -> tuple[str, str]:
-    """The verdict and why; sign: of the weakest outcome; tier: of its models; unclear: why nothing
-    is clear.
+def judged(claim: Mapping, sign: int, tier: int, models: str, control: str) -> tuple[str, str]:
+    """The verdict and why; sign: of the weakest outcome; tier: of its models; control: of
+    control_says().
     """
-    if marks:
-        return NOT_COMPARABLE, ", ".join(marks)
     if sign == 0:
-        return NOT_COMPARABLE, f"unclear here: the interval {unclear}"
+        return NOT_COMPARABLE, f"unclear here: the interval {UNCLEAR[claim['direction']]}".format(
+            **claim
+        )
     if sign > 0 and control:
         return CONTRADICTED, control
     if tier == 2:
-        shows = "does not show it" if sign < 0 else "shows it"
+        shows = "shows it" if sign > 0 else "does not show it"
         return NOT_COMPARABLE, f"other model class: {models} {shows}"
     by = f"by {models}, of the same class" if tier else ""
     return (REPRODUCED if sign > 0 else NOT_REPRODUCED), by

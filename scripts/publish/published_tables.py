@@ -21,7 +21,7 @@ from scripts.publish.comparison import (
     published_claims,
     settings_of,
 )
-from scripts.publish.names import load
+from scripts.publish.names import in_order, load
 from scripts.publish.selection import as_published
 from scripts.publish.table import publish_table, with_commas
 
@@ -57,7 +57,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     runs = [run for run in facts.runs if "sample" not in facts.sources.get(run["source"], {})]
     models = claims["model"].str.split("; ").groupby(claims["table"]).sum()
     rows = []
-    for claim in claims.to_dict("records"):
+    for claim in in_order(claims, ["table"], table=claims["table"]).to_dict("records"):
         same = {
             "Table": claim["table"],
             "Row": claim["row"],
