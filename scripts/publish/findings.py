@@ -6,8 +6,6 @@ systems it names the best, on the probes that it has; without any, the best cont
 difference by Holm's test over the study's cells. Level is one whose interval lies within ±MARGIN.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
@@ -76,11 +74,8 @@ def findings_of(
     groups                   [{title, rows}]: the probes of a corpus, a row each of: title, value,
                              low, high, others, control, human (all in per cent, or None), verdict
     """
-    studies = {
-        name: study
-        for name, study in studies.items()
-        if name in set(metrics["study"]) and "headline" in study
-    }
+    measured = set(metrics["study"])
+    studies = {name: of for name, of in studies.items() if name in measured and "headline" in of}
     sources = {
         source: entry | {"title": entry.get("short", entry.get("title", source))}
         for source, entry in sources.items()
@@ -106,29 +101,25 @@ def findings_of(
         printed = published(claims, probes, studies)
         humans = pd.concat([people(on_probes), printed[printed["who"] == "human"]])
         human = humans.drop_duplicates("probe").set_index("probe")["value"]
-        is_clear = rows["above_p"] <= 1 - intervals.LEVEL
-        is_near = (rows["above_low"] > -MARGIN) & (rows["above_high"] < MARGIN)
-        verdicts = {
-            None: rows["above"].isna(),
-            UNKNOWN: rows["above_low"].isna(),
-            ABOVE: is_clear & (rows["above"] > 0),
-            BELOW: is_clear & (rows["above"] < 0),
-            LEVEL: is_near,
-        }
+        alone = rows["method"].isin(CONTROL_METHODS)
         rows = rows.assign(
             title=probes["title"],
             corpus_title=probes["corpus_title"],
+            place=probes["corpus_title"] + limit_if_several(rows),
+            system=rows["model"].map(title),
+            alone=alone,
+            control=rows["control"].mask(alone, rows["model"]).map(title, na_action="ignore"),
+            control_value=rows["value"] - rows["above"].mask(alone, 0),
             human=rows["probe"].map(human),
-            verdict=np.select(list(verdicts.values()), list(verdicts), UNCLEAR),
+            verdict=verdict_of(rows),
         )
-        rows["place"] = rows["corpus_title"] + limit_if_several(rows)
         found.append(
             {
                 "study": name,
                 "title": study["title"],
                 "short": study.get("short", study["title"]),
-                "clauses": clauses_of(rows, study, title),
-                "who": in_short(rows, here, study, title),
+                "clauses": clauses_of(rows, study),
+                "who": in_short(rows, here, study),
                 "caveats": caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
                 "groups": groups_of(rows, here),
@@ -148,25 +139,26 @@ def best_system(cells: pd.DataFrame) -> pd.DataFrame:
     """The cells of the best system: the one that is above most others on the probes that both
     have, then on most probes, then by mean.
     """
-    of_system = cells.groupby(["model", "way"], sort=False)["value"]
-    values = cells.set_index(["model", "way", "probe"])["value"].unstack("probe")
-    systems = of_system.agg(["size", "mean"])
+    systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
+    values = cells.pivot(index=["model", "way"], columns="probe", values="value")
     values = values.loc[systems.index].to_numpy()
     wins = np.nan_to_num(values[:, None] - values).sum(axis=2) > 0
     systems.insert(0, "wins", wins.sum(axis=1))
-    best = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
-    return cells.set_index(["model", "way"]).loc[[best]].reset_index()[list(cells)]
+    model, way = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
+    return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
 
 
-def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """The values and those of the controls as whole per cents; with a decimal where a whole one
-    would hide which is higher.
-    """
-    both = pd.DataFrame({"model": rows["value"], "control": rows["value"] - rows["above"]}) * 100
-    hidden = both["model"].round() == both["control"].round()
-    decimals = int((hidden & rows["verdict"].isin([ABOVE, BELOW])).any())
-    texts = both.map(f"{{:.{decimals}f}}".format)
-    return texts["model"].tolist(), texts["control"][both["control"].notna()].tolist()
+def verdict_of(rows: pd.DataFrame) -> np.ndarray:
+    """One of VERDICTS for each row; None without a control."""
+    is_clear = rows["above_p"] <= 1 - intervals.LEVEL
+    verdicts = {
+        None: rows["above"].isna(),
+        UNKNOWN: rows["above_low"].isna(),
+        ABOVE: is_clear & (rows["above"] > 0),
+        BELOW: is_clear & (rows["above"] < 0),
+        LEVEL: (rows["above_low"] > -MARGIN) & (rows["above_high"] < MARGIN),
+    }
+    return np.select(list(verdicts.values()), list(verdicts), UNCLEAR)
 
 
 def joined(words: list[str], link: str = " and ") -> str:
@@ -174,34 +166,38 @@ def joined(words: list[str], link: str = " and ") -> str:
     return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> list[dict]:
+def clauses_of(rows: pd.DataFrame, study: dict) -> list[dict]:
     """What is said of each of the first corpora (and limits)."""
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
     parts = [part for _, part in rows.groupby("place", sort=False)]
-    clauses = [clause_of(part, study, title) for part in parts[:CLAUSES]]
+    clauses = [clause_of(part, study) for part in parts[:CLAUSES]]
     for clause, before in zip(clauses[1:], clauses):  # what is the same is said once
         clause["of"] = "" if clause["of"] == before["of"] else clause["of"]
     return clauses if len(parts) > 1 else [clauses[0] | {"corpus": ""}]
 
 
-def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
-    ends = study.get("probe", {}).get("ends")
-    alone = bool(rows["method"].isin(CONTROL_METHODS).all())
-    values, beside = per_cents(rows)
-    link = " → " if ends else ", "
+def clause_of(rows: pd.DataFrame, study: dict) -> dict:
+    """Per cents are whole; they have a decimal where a whole one would hide which is higher."""
+    ends, alone = study.get("probe", {}).get("ends"), bool(rows["alone"].all())
+    both = rows[["value", "control_value"]] * 100
+    hidden = both["value"].round() == both["control_value"].round()
+    decimals = int((hidden & rows["verdict"].isin([ABOVE, BELOW])).any())
+    values, beside = (
+        (" → " if ends else ", ").join(f"{value:.{decimals}f}" for value in both[name].dropna())
+        for name in both
+    )
     names = [name.rpartition(": ")[2] for name in rows["title"]]
     if len(names) == 1:
         several = f" at {names[0]}" if ends else ""
     else:
         last = names[-1].rpartition(" ")[2]
         several = f" from {names[0]} to {last}" if ends else f" ({', '.join(names)})"
-    systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
-    controls = joined([title(name) for name in systems], " or ")
-    best = "by the best control alone" if alone else f"best control {link.join(beside)}"
+    controls = joined(list(rows["control"].dropna().unique()), " or ")
+    best = "by the best control alone" if alone else f"best control {beside}"
     return {
         "corpus": rows["place"].iloc[0],
-        "said": f"{link.join(values)} %",
+        "said": f"{values} %",
         "of": f"of {study.get('counted', 'the examples')}{several}",
         "control": f"{best} ({controls})" if controls else "",
         "alone": alone,
@@ -231,22 +227,22 @@ def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[
     return found
 
 
-def in_short(
-    rows: pd.DataFrame, cells: pd.DataFrame, study: dict, title: Callable[[str], str]
-) -> str:
+def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     """`tiny BERT, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`."""
-    corpora = list(dict.fromkeys(rows["corpus_title"]))
-    low, high = int(rows["n"].min()), int(rows["n"].max())
+    corpora, sizes = (
+        rows["corpus_title"].unique(),
+        sorted({int(rows["n"].min()), int(rows["n"].max())}),
+    )
     unit = study.get("counted", "items").split(" ")[0]
     facts = [
         corpora[0] if len(corpora) == 1 else f"{len(corpora)} corpora",
-        f"{low:,}{f'–{high:,}' if high > low else ''} {unit}",
+        f"{'–'.join(f'{size:,}' for size in sizes)} {unit}",
     ]
     if cells.empty:
         return " · ".join(facts)
     systems = len(cells.drop_duplicates(["model", "way"]))
-    name, way = title(rows["model"].iloc[0]), rows["way"].iloc[0]
-    system = name + f", {way}" * (way not in name) + f" (best of {systems})" * (systems > 1)
+    system, way = rows[["system", "way"]].iloc[0]
+    system += f", {way}" * (way not in system) + f" (best of {systems})" * (systems > 1)
     part = rows[rows["learnt_part"] != ""]
     learnt = [
         f"{joined(list(of['title']))} learnt from {words}"
@@ -256,12 +252,12 @@ def in_short(
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
-    sample, limits = bool(rows["sample"].any()), sorted(rows["limit"].dropna().unique())
+    sample = bool(rows["sample"].any())
     first = [SAMPLE] * sample + [
         f"Only {at_most(limit)} of each split were measured, so the intervals are wide."
-        for limit in limits
+        for limit in sorted(rows["limit"].dropna().unique())
     ]
-    if rows["method"].isin(CONTROL_METHODS).all():
+    if rows["alone"].all():
         return [*first, NO_MODEL]
     verdicts = set(rows["verdict"])
     holds = {
@@ -288,17 +284,16 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
     groups: dict[str, list[dict]] = {}
     is_best = (cells["model"] == rows["model"].iloc[0]) & (cells["way"] == rows["way"].iloc[0])
     for row in rows.to_dict("records"):
-        alone = row["method"] in CONTROL_METHODS
         groups.setdefault(row["place"], []).append(
             {
                 "title": row["title"],
-                "value": None if alone else per_cent(row["value"]),
+                "value": None if row["alone"] else per_cent(row["value"]),
                 "low": per_cent(row["ci_low"]),
                 "high": per_cent(row["ci_high"]),
                 "others": sorted({per_cent(value) for value in at(cells[~is_best], row)["value"]}),
                 "human": per_cent(row["human"]),
                 "verdict": row["verdict"],
-                "control": per_cent(row["value"] if alone else row["value"] - row["above"]),
+                "control": per_cent(row["control_value"]),
             }
         )
     return [{"title": title if len(groups) > 1 else "", "rows": of} for title, of in groups.items()]
