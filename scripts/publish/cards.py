@@ -22,7 +22,7 @@ from scripts.plan.probe import method_of_blind
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores, runs_by_dataset
 from scripts.publish.marks import notes_by_dataset, run_name
-from scripts.publish.names import load, method_title, model_title, source_title
+from scripts.publish.names import load, method_note, model_title, source_title
 from scripts.publish.table import caption_of, write
 
 MOST_ITEMS, LEAST_ITEMS = 40, 4  # of a study; of each of its places, however many they are
@@ -46,17 +46,6 @@ class System(NamedTuple):
     wrong: np.ndarray
 
 
-class Place(NamedTuple):
-    """The items of one split of one dataset. about: Corpus, Dataset, Split. rows: Item, the texts
-    and Gold, a row for each option. slices: by name (`category=duration`) which items belong to it.
-    """
-
-    about: dict[str, str]
-    rows: pd.DataFrame
-    slices: Mapping[str, np.ndarray]
-    systems: list[System]
-
-
 def runs_by_place(
     train: Path, names: list[str], key: Callable[[dict], tuple | None]
 ) -> list[list[Run]]:
@@ -66,10 +55,7 @@ def runs_by_place(
     """
     places: dict[tuple, list[tuple]] = {}
     for (_, dataset), systems in runs_by_dataset(train, names).items():
-        runs = [
-            min(of, key=lambda run: (run.facts["seed"], run.facts["run"]))
-            for of in systems.values()
-        ]
+        runs = [min(of, key=lambda run: run.facts["seed"]) for of in systems.values()]
         if (place := key(runs[0].facts)) is not None:
             models = [run for run in runs if kind_of(run.facts) == "model"]
             worth = -len(models), -len(runs), len(dataset), dataset
@@ -79,20 +65,15 @@ def runs_by_place(
 
 def system_name(facts: Mapping, models: dict) -> str:
     """`BERT-base, classification, seed 1`; no seed where nothing is learnt, drawn or asked anew."""
-    how = [] if facts["method"] in PLAIN else [method_title(facts["method"])]
-    varies = facts["method"] != "control" and (
-        facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
-    )
-    return ", ".join(
-        [model_title(facts["model"], models), *how, *([run_name(facts)] if varies else [])]
-    )
+    varies = facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
+    run = f", {run_name(facts)}" if varies and facts["method"] != "control" else ""
+    return model_title(facts["model"], models) + method_note(facts["method"], PLAIN) + run
 
 
 def kind_of(facts: Mapping) -> str:
     """What reads no context counts as a control."""
-    return (
-        "control" if facts["method"] == "control" or method_of_blind(facts["method"]) else "model"
-    )
+    method = facts["method"]
+    return "control" if method == "control" or method_of_blind(method) else "model"
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
@@ -146,66 +127,28 @@ def cells(system: System, at: np.ndarray) -> list[str]:
     ]
 
 
-def cards_of(place: Place, many: int) -> pd.DataFrame:
-    item, ids = pd.factorize(place.rows["Item"])
-    ranked = {kind: most_right(place.systems, kind, item) for kind in KINDS}
-    nobody = np.full(len(ids), np.nan)
-    items = pd.DataFrame(
-        {
-            "Item": np.asarray(ids, dtype=object),
-            **{kind: best[0][1] if best else nobody for kind, best in ranked.items()},
-        }
-    )
+def cards_of(
+    rows: pd.DataFrame, slices: Mapping[str, np.ndarray], systems: list[System], many: int
+) -> pd.DataFrame:
+    """The rows of so many items of a place, with what was said of them. rows: Item, the texts and
+    Gold, a row for each option. slices: by name (`category=duration`) which items belong to it.
+    """
+    item, ids = pd.factorize(rows["Item"])
+    ranked = {kind: most_right(systems, kind, item) for kind in KINDS}
+    right = {kind: best[0][1] if best else np.nan for kind, best in ranked.items()}
+    items = pd.DataFrame({"Item": np.asarray(ids, dtype=object), **right})
     taken = drawn(items, many)
-    order = pd.Series(range(len(taken)), index=taken.index)
-    at = np.flatnonzero(np.isin(item, taken.index))
-    at = at[np.argsort(order[item[at]].to_numpy(), kind="stable")]
-    rows, number = place.rows.iloc[at], item[at]
-    best = {kind: one[0][0].name if one else "" for kind, one in ranked.items()}
-    right = {
-        f"{kind.capitalize()} right": items[kind]
-        .map({1.0: "yes", 0.0: "no"})
-        .fillna("")[number]
-        .to_numpy()
-        for kind in KINDS
-    }
-    shown = [*ranked["model"][:MOST_MODELS], *ranked["control"][:1], *ranked["human"][:1]]
-    return pd.DataFrame(
-        {
-            **place.about,
-            "Item": rows["Item"].to_numpy(),
-            "Model": best["model"],
-            "Control": best["control"],
-            **right,
-            **parts_of(place.slices, number),
-            **{name: rows[name].to_numpy() for name in rows if name != "Item"},
-            **{
-                system.kind if system.kind == "human" else f"{system.kind}: {system.name}": cells(
-                    system, at
-                )
-                for system, _ in shown
-            },
-        }
-    )
-
-
-def write_cards(places: list[Place], caption: str, output: Path) -> None:
-    many = max(LEAST_ITEMS, MOST_ITEMS // max(len(places), 1))
-    tables = [pd.DataFrame(columns=ABOUT), *(cards_of(place, many) for place in places)]
-    names = dict.fromkeys(name for table in tables for name in table)
-    of_slices = [name for name in names if name.startswith("slice: ")]
-    said = [
-        name for kind in KINDS for name in names if name == kind or name.startswith(f"{kind}: ")
-    ]
-    texts = [name for name in names if name not in (*ABOUT, *of_slices, *said)]
-    table = pd.concat(tables, ignore_index=True)[[*ABOUT, *of_slices, *texts, *said]].fillna("")
-    write(table, caption, [], output)
-    log.info(
-        "%s: %d items to read of %d places",
-        output,
-        len(table.drop_duplicates(ABOUT[:4])),
-        len(places),
-    )
+    order = pd.Series(range(len(taken)), taken.index).reindex(item).reset_index(drop=True)
+    at = order.dropna().sort_values(kind="stable").index.to_numpy()
+    table = rows.iloc[at].assign(**parts_of(slices, item[at]))
+    for kind, best in ranked.items():
+        table[kind.capitalize()] = best[0][0].name if best else ""
+        judged = items[kind].map({1.0: "yes", 0.0: "no"}).fillna("")
+        table[f"{kind.capitalize()} right"] = judged[item[at]].to_numpy()
+        for system, _ in best[: MOST_MODELS if kind == "model" else 1]:
+            name = kind if kind == "human" else f"{kind}: {system.name}"
+            table[name] = cells(system, at)
+    return table.drop(columns="Human")
 
 
 class Items(NamedTuple):
@@ -267,17 +210,25 @@ def publish_cards(
     read: Callable[[Items], tuple],
 ) -> None:
     """Write the cards of a study. key: of runs_by_place(). read: from Items the dataset's name,
-    rows, slices and systems (Place).
+    and its rows, slices and systems, as cards_of() wants them.
     """
     sources, models = load(given.sources), load(given.models)
     metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
-    notes, places = notes_by_dataset(metrics), []
-    for runs in runs_by_place(given.train, given.runs, key):
+    notes, tables = notes_by_dataset(metrics), [pd.DataFrame(columns=ABOUT)]
+    places = runs_by_place(given.train, given.runs, key)
+    many = max(LEAST_ITEMS, MOST_ITEMS // max(len(places), 1))
+    for runs in places:
         source, dataset = (runs[0].facts[name] for name in ("source", "dataset"))
         measured = sources[source].get("measured_on", source)
         split = sources[measured]["evaluate"][0]
         file = given.build / source / dataset / f"{split}.parquet"
         name, *parts = read(Items(runs, split, file, given, sources, models))
         corpus = source_title(measured, sources) + notes.get((source, dataset), "")
-        places.append(Place({"Corpus": corpus, "Dataset": name, "Split": split}, *parts))
-    write_cards(places, caption_of(given), given.output)
+        tables.append(cards_of(*parts, many).assign(Corpus=corpus, Dataset=name, Split=split))
+    table = pd.concat(tables, ignore_index=True).fillna("")
+    of_slices = [name for name in table if name.startswith("slice: ")]
+    said = [name for kind in KINDS for name in table if f"{name}: ".startswith(f"{kind}: ")]
+    texts = [name for name in table if name not in (*ABOUT, *of_slices, *said)]
+    write(table[[*ABOUT, *of_slices, *texts, *said]], caption_of(given), [], given.output)
+    items = len(table.drop_duplicates(ABOUT[:4]))
+    log.info("%s: %d items to read of %d places", given.output, items, len(places))

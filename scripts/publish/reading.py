@@ -39,12 +39,6 @@ def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
     }
 
 
-def by_kind(facts: dict) -> dict[str, dict]:
-    """What is told of cards, apart by what it is about: who was right, and slices."""
-    who = {name: value for name, value in facts.items() if name in WHO.values()}
-    return {"who": who, "slices": {name: facts[name] for name in facts if name not in who}}
-
-
 def cards_of(file: Path) -> dict:
     """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the
     choices of each filter. A card is the rows of an item.
@@ -54,40 +48,36 @@ def cards_of(file: Path) -> dict:
     slices = [name for name in table if name.startswith(SLICE)]
     texts = [name for name in table if name not in (*ABOUT, *systems, *slices)]
     items = table.groupby([*PLACE, "Item"], sort=False)
-    several = (items.size() > 1).any()
-    # Of options is what changes from one row of an item to another; of items without options all is
-    # of the item.
-    of_option = [name for name in texts if several and (items[name].nunique() > 1).any()]
+    # Of options is what changes from one row of an item to another.
+    of_option = [name for name in texts if (items[name].nunique() > 1).any()]
     first = table[~table.duplicated([*PLACE, "Item"])]
     who = first[list(WHO)].rename(columns=WHO).replace({"yes": "right", "no": "wrong"})
-    facts = who.join(first[slices].rename(columns=lambda name: name.removeprefix(SLICE)))
-    groups: dict[tuple, list] = {}
+    parts = first[slices].rename(columns=lambda name: name.removeprefix(SLICE))
+    groups: dict[str, list] = {}
     for (*place, item), rows in items:
         index = rows.index[0]
-        of_card = {name: value for name, value in facts.loc[index].items() if value}
-        groups.setdefault(tuple(place), []).append(
+        known = {"who": who.loc[index], "slices": parts.loc[index]}
+        known = {of: facts[facts != ""].to_dict() for of, facts in known.items()}
+        of_item = rows.loc[index, [name for name in texts if name not in of_option]]
+        groups.setdefault(" · ".join(place), []).append(
             {
                 "item": item,
-                "texts": [
-                    (name, text, clip(text))
-                    for name, text in rows.loc[index, texts].items()
-                    if name not in of_option
-                ],
-                **by_kind(of_card),
-                "parts": dict(zip(PLACE, place)) | of_card,
-                "options": filled(rows[of_option], ["Gold"]).columns.tolist(),
-                "systems": filled(rows[systems], []).columns.tolist(),
+                "texts": [(name, text, clip(text)) for name, text in of_item.items()],
+                **known,
+                "parts": dict(zip(PLACE, place)) | known["who"] | known["slices"],
+                "options": list(filled(rows[of_option], ["Gold"])),
+                "systems": list(filled(rows[systems], [])),
                 "rows": rows.to_dict("records"),
             }
         )
-    cards = [card for group in groups.values() for card in group]
+    cards = sum(groups.values(), [])
+    with_options = [card for card in cards if card["options"]]
     return {
-        "groups": [{"title": " · ".join(place), "cards": group} for place, group in groups.items()],
+        "groups": [{"title": title, "cards": group} for title, group in groups.items()],
         "count": len(cards),
-        "wide": any(
-            len(card["options"]) + len(card["systems"]) > WIDE for card in cards if card["options"]
-        ),
-        **by_kind(choices(first[PLACE].join(facts))),
+        "wide": any(len(card["options"] + card["systems"]) > WIDE for card in with_options),
+        "who": choices(who),
+        "slices": choices(first[PLACE].join(parts)),
     }
 
 
