@@ -11,30 +11,6 @@ from scripts.running.identity import ROOT
 from scripts.running.job_files import hand_over, rows_of
 from scripts.running.program import execute, parser
 
-# Of each option who reads it, by `reads` of figures.yaml, and what it is.
-OPTIONS: dict[str, tuple[str, dict]] = {
-    "--train": ("runs", {"type": Path, "help": "the folder of the study's runs"}),
-    "--runs": ("runs", {"nargs": "+", "help": "the names of the runs"}),
-    "--build": ("datasets", {"type": Path, "help": "the folder of the study's datasets"}),
-    "--fetched": (
-        "released",
-        {"type": Path, "help": "results/fetch, if a corpus comes with released judgements"},
-    ),
-    "--human": (
-        "human",
-        {"type": Path, "nargs": "*", "help": "CSV files of people's answers, if there are any"},
-    ),
-    "--cleaned": (
-        "cleaned spans",
-        {"type": Path, "help": "results/clean: a folder for each source"},
-    ),
-    "--spans": (
-        "spans",
-        {"type": Path, "help": "results/build/temporal_spans: a folder for each source"},
-    ),
-    "--challenges": ("spans", {"nargs": "+", "help": "challenges with masked spans"}),
-}
-READS = tuple(dict.fromkeys(" ".join(by for by, _ in OPTIONS.values()).split()))
 HELP = """{doc}
 The workflow puts the other files of resources/ beside sources.yaml. A figure is written as
 <output>.svg, .dark.svg, .png and .pdf, its points as .csv. A table is written as .csv, .md and
@@ -63,27 +39,43 @@ def sources_file(text: str) -> Path:
     return Path(hand_over(files, at_once=True), "sources.yaml")
 
 
+# Each option: who has it, by `reads` of figures.yaml, its help, and what it is but a path.
+OPTIONS: dict[str, tuple[str, str, dict]] = {
+    "--metrics": ("metrics", "results/evaluate/<name>/metrics.parquet", {}),
+    "--sources": ("metrics", "resources/sources.yaml", {"type": sources_file}),
+    "--models": ("metrics", "resources/models.yaml", {}),
+    "--output": ("metrics", "the path of the files to write, without a suffix", {}),
+    "--train": ("runs", "the folder of the study's runs", {}),
+    "--runs": ("runs", "the names of the runs", {"type": str, "nargs": "+"}),
+    "--build": ("datasets", "the folder of the study's datasets", {}),
+    "--fetched": (
+        "released",
+        "results/fetch, if a corpus comes with released judgements",
+        {"required": False},
+    ),
+    "--human": (
+        "human",
+        "CSV files of people's answers, if there are any",
+        {"nargs": "*", "default": [], "required": False},
+    ),
+    "--cleaned": ("cleaned spans", "results/clean: a folder for each source", {}),
+    "--spans": ("spans", "results/build/temporal_spans: a folder for each source", {}),
+    "--challenges": ("spans", "challenges with masked spans", {"type": str, "nargs": "+"}),
+}
+READS = tuple(dict.fromkeys(" ".join(by for by, *_ in OPTIONS.values()).split()))
+
+
 def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argparse.ArgumentParser:
     """The arguments of a program that also reads these (resources/figures.yaml). required: False
     for a parser of any such program.
     """
-    read = {name: of for name, (by, of) in OPTIONS.items() if {*by.split()} & {*reads}}
-    more = "".join(f"{name} … " for name in read)
+    read = {name: of for name, of in OPTIONS.items() if {*of[0].split()} & {"metrics", *reads}}
+    more = "".join(f"{name} … " for name, (by, *_) in read.items() if by != "metrics")
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     module = spec.name if spec else sys.argv[0]
     options = parser(HELP.format(doc=doc, module=module, more=more))
-    for name, help_text in {
-        "--metrics": "results/evaluate/<name>/metrics.parquet",
-        "--sources": "resources/sources.yaml",
-        "--models": "resources/models.yaml",
-        "--output": "the path of the files to write, without a suffix",
-    }.items():
-        kind = sources_file if name == "--sources" else Path
-        options.add_argument(name, type=kind, required=True, help=help_text)
-    for name, of in read.items():
-        is_list = of.get("nargs") == "*"
-        needed = {"default": []} if is_list else {"required": required and name != "--fetched"}
-        options.add_argument(name, **of, **needed)
+    for name, (_, help_text, of) in read.items():
+        options.add_argument(name, help=help_text, **{"type": Path, "required": required} | of)
     return options
 
 

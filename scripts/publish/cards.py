@@ -55,7 +55,10 @@ def runs_by_place(
     """
     places: dict[tuple, list[tuple]] = {}
     for (_, dataset), systems in runs_by_dataset(train, names).items():
-        runs = [min(of, key=lambda run: run.facts["seed"]) for of in systems.values()]
+        runs = [
+            min(of, key=lambda run: (run.facts["seed"], run.facts["run"]))
+            for of in systems.values()
+        ]
         if (place := key(runs[0].facts)) is not None:
             models = [run for run in runs if kind_of(run.facts) == "model"]
             worth = -len(models), -len(runs), len(dataset), dataset

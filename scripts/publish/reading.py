@@ -2,11 +2,8 @@
 published numbers.
 """
 
-from pathlib import Path
-
 import pandas as pd
 
-from scripts.data.csv_files import read_csv
 from scripts.publish.cards import ABOUT
 from scripts.publish.claims import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED
 from scripts.publish.comparison import ELSEWHERE, REPORTED, SETTING
@@ -39,11 +36,10 @@ def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
     }
 
 
-def cards_of(file: Path) -> dict:
+def cards_of(table: pd.DataFrame) -> dict:
     """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the
     choices of each filter. A card is the rows of an item.
     """
-    table = read_csv(file)
     systems = [name for name in table if name.startswith(SYSTEMS) or name == "human"]
     slices = [name for name in table if name.startswith(SLICE)]
     texts = [name for name in table if name not in (*ABOUT, *systems, *slices)]
@@ -89,9 +85,8 @@ LOOKS = {REPRODUCED: "yes", NOT_REPRODUCED: "no", CONTRADICTED: "control", NOT_C
 IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "AllenNLP")
 
 
-def verdict_rows(file: Path) -> dict:
+def verdict_rows(table: pd.DataFrame) -> dict:
     """The rows of a table of verdicts, each with its look, and how many there are of each."""
-    table = read_csv(file)
     rows = table.assign(look=table["Verdict"].map(LOOKS)).rename(columns=str.lower)
     counts = table["Verdict"].value_counts()
     return {
@@ -128,9 +123,8 @@ def table_of(name: str, rows: pd.DataFrame) -> dict:
     }
 
 
-def paper_tables(file: Path) -> dict:
+def paper_tables(table: pd.DataFrame) -> dict:
     """Tables and figures of a paper, numbers in the text, settings of training."""
-    table = read_csv(file)
     is_setting = table["Measure"].str.startswith(SETTING)
     settings = table[is_setting].assign(Measure=table["Measure"].str.removeprefix(SETTING))
     tables = [

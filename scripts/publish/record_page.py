@@ -27,7 +27,6 @@ from scripts.data.studies import ALL, read_figures, read_published, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish import site
-from scripts.publish.arguments import READS, publisher_arguments
 from scripts.running.identity import ROOT, identity
 from scripts.running.job_files import has_options, rows_of
 from scripts.running.program import UserError, execute, log, parser
@@ -35,16 +34,15 @@ from scripts.running.program import UserError, execute, log, parser
 CONTROLS = "controls"  # the preset of controls alone
 # What measuring again may change; all other columns tell one number from another.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
-MEASURED += ["sd_beyond_groups", "control", "order"]
+MEASURED += ["sd_beyond_groups", "control"]
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
     """A study's numbers of whole splits in these presets, each of the first one that has it."""
     kept = read_kept(folder, METRICS)
-    rows = kept.to_pandas().assign(order=lambda rows: rows["preset"] != CONTROLS)
-    rows = rows[rows["preset"].isin(presets) & rows["limit"].isna()].sort_values(
-        "order", kind="stable"
-    )
+    rows = kept.to_pandas()
+    rows = rows[rows["preset"].isin(presets) & rows["limit"].isna()]
+    rows = rows.sort_values("preset", key=lambda preset: preset != CONTROLS, kind="stable")
     key = rows.drop(columns=[name for name in rows if name in MEASURED]).astype(str)
     first = rows["preset"].groupby(pd.util.hash_pandas_object(key, index=False)).transform("first")
     rows = rows[rows["preset"] == first]
@@ -55,11 +53,10 @@ def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
 
 def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
     shown = studies if study == ALL else {study: studies[study]}
+    resources = ROOT / "resources"
     return {
-        **{
-            name: (ROOT / f"resources/{name}").read_text()
-            for name in ("sources.yaml", "models.yaml")
-        },
+        "sources.yaml": (resources / "sources.yaml").read_text(),
+        "models.yaml": (resources / "models.yaml").read_text(),
         "studies.yaml": json.dumps(shown),
         "figures.yaml": json.dumps(items),
         "published.csv": rows_of(read_published(studies), "study", set(shown)),
@@ -68,40 +65,37 @@ def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
 
 
 def draw(item: dict, folder: Path, runs: list[dict]) -> None:
-    of_all = item["study"] == ALL
-    given = publisher_arguments("", *READS, required=False).parse_args(
-        [
-            f"--metrics={folder}/metrics.parquet",
-            f"--train={folder}/train",
-            f"--sources={folder}/{item['study']}/sources.yaml",
-            f"--models={folder}/{item['study']}/models.yaml",
-            f"--output={folder}/publish/{item['kind']}s/{item['name']}",
-            *("--runs", *(f"{run['study']}/{run['run']}" for run in runs)) * of_all,
-        ]
+    given = argparse.Namespace(
+        metrics=folder / "metrics.parquet",
+        train=folder / "train",
+        runs=[f"{run['study']}/{run['run']}" for run in runs],
+        sources=folder / item["study"] / "sources.yaml",
+        models=folder / item["study"] / "models.yaml",
+        output=folder / "publish" / f"{item['kind']}s" / item["name"],
+        program=item["program"],
     )
-    given.program = item["program"]
     importlib.import_module(item["program"]).main(given)
     given.output.with_suffix(".dark.svg").unlink(missing_ok=True)  # half of the page
 
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
     """Whether an item is drawn from numbers alone, of which there are some."""
-    of_study = [run for run in runs if item["study"] in (run["study"], ALL)]
-    if item.get("needs_model"):
-        of_study = [run for run in of_study if run["method"] not in CONTROL_METHODS]
     numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
-    return (
-        set(item["reads"]) <= numbers
-        and "needs_people" not in item  # which needs more
-        and any(has_options(run["data_options"], item.get("needs", {})) for run in of_study)
+    if "needs_people" in item or not set(item["reads"]) <= numbers:
+        return False
+    return any(
+        item["study"] in (run["study"], ALL)
+        and not (item.get("needs_model") and run["method"] in CONTROL_METHODS)
+        and has_options(run["data_options"], item.get("needs", {}))
+        for run in runs
     )
 
 
-def configuration_of(experiments: list[str]) -> str:
+def configuration_of(experiments: list[str]) -> dict:
     files = sorted((ROOT / "presets").glob("*.yaml"))
     known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
     entries = {name: known.get(name, {}) for name in experiments}
-    return json.dumps({"name": "record", "run": experiments, "experiments": entries})
+    return {"name": "record", "run": experiments, "experiments": entries}
 
 
 def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) -> None:
@@ -122,18 +116,18 @@ def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) 
         draw(item, folder, runs)
     code = {item["name"]: {"code": identity(item["program"])} for item in items}
     experiments = sorted(set(numbers["experiment"].to_pylist()))
-    asked = [
-        f"--metrics={folder}/metrics.parquet",
-        f"--resources={folder}/{ALL}",
-        f"--publish={folder}/publish",
-        f"--cleaning={folder}/cleaning.csv",
-        *("--runs", *map(str, sorted(folder.glob("train/*/*/run.json")))),
-        f"--configuration={configuration_of(experiments)}",
-        f"--provenance={json.dumps(code)}",
-        f"--output={folder}/index.html",
-        "--alone",
-    ]
-    site.main(site.arguments().parse_args(asked))
+    given = argparse.Namespace(
+        metrics=folder / "metrics.parquet",
+        resources=folder / ALL,
+        publish=folder / "publish",
+        cleaning=[folder / "cleaning.csv"],
+        runs=sorted(folder.glob("train/*/*/run.json")),
+        configuration=configuration_of(experiments),
+        provenance=code,
+        output=folder / "index.html",
+        alone=True,
+    )
+    site.main(given)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -32,7 +32,7 @@ from scripts.data.csv_files import read_csv
 from scripts.data.files import sha256_of, whole
 from scripts.data.manifest import describe_beside
 from scripts.plan.models import STAGES, stage_of
-from scripts.running.program import execute, log, parser
+from scripts.running.program import execute, json_object, log, parser
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
@@ -68,15 +68,14 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
     return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
-def readable_table(file: Path, heads: list[str] | None) -> dict:
+def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
     """The look of each column (a CSS class) of a table, and its rows in groups by `heads`; None: by
     the words before the first number, as many of them as make groups of several rows.
     """
-    table = read_csv(file)
     number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
     if heads is None:
-        is_number = list(number.values())
-        heads = list(table)[: is_number.index(True)] if any(is_number) else []
+        first = next((name for name in table if number[name]), table.columns[0])
+        heads = list(table)[: table.columns.get_loc(first)]
         while len(heads) > 1 and 2 * len(table[heads].drop_duplicates()) > len(table):
             heads = heads[:-1]
     titles = pd.Series([tuple(row) for row in table[heads].to_numpy()], dtype=object)
@@ -94,9 +93,7 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
     }
 
 
-def published_item(
-    item: dict, given: argparse.Namespace, provenance: dict, runs: list[dict]
-) -> dict:
+def published_item(item: dict, given: argparse.Namespace, runs: list[dict]) -> dict:
     """A figure or table as the template wants it; runs: those that it may show."""
     base = given.publish / f"{item['kind']}s" / item["name"]
     caption = paragraphs(item["caption"])
@@ -106,36 +103,29 @@ def published_item(
     shown |= {
         "caption": shown_and_folded(caption),
         "place": "" if given.alone else os.path.relpath(base, given.output.parent),
-        "provenance": provenance.get(item["name"], {}),
+        "provenance": given.provenance.get(item["name"], {}),
     }
     if item["kind"] == "figure":
-        svg = base.with_name(f"{item['name']}.svg").read_bytes()
-        dark = base.with_name(f"{item['name']}.dark.svg")
+        svg, dark = base.with_suffix(".svg").read_bytes(), base.with_suffix(".dark.svg")
         return shown | {
             "not_drawn": not_drawn(svg),
             "image": data_url(svg),
             "size": size_of(svg),
             "dark": data_url(dark.read_bytes()) if dark.is_file() else "",
         }
-    file, show = base.with_name(f"{item['name']}.csv"), shown["show"]
+    show, table = shown["show"], read_csv(base.with_suffix(".csv"))
     if show in READERS:
-        return shown | {show: READERS[show](file)}
-    return shown | {"table": readable_table(file, item.get("heads"))}
+        return shown | {show: READERS[show](table)}
+    return shown | {"table": readable_table(table, item.get("heads"))}
 
 
 def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
     """Per source what cleaning did: a row for each thing, a column for each split; no rows of
     zeros.
     """
-    tables = []
+    tables, row = [], ["unit", "action", "reason"]
     for name, counts in cleaning.groupby("source", sort=False):
-        wide = counts.pivot_table(
-            index=["unit", "action", "reason"],
-            columns="split",
-            values="count",
-            aggfunc="sum",
-            sort=False,
-        )
+        wide = counts.pivot_table("count", row, "split", aggfunc="sum", sort=False)
         wide = wide.loc[wide.fillna(0).any(axis=1), counts["split"].unique()]
         cells = wide.map("{:,.0f}".format, na_action="ignore").astype(object).fillna("")
         tables.append(
@@ -185,15 +175,10 @@ def main(given: argparse.Namespace) -> None:
     cleaning = pd.concat(
         [pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True
     )
-    configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
-    items = read_yaml(resources / "figures.yaml")
+    configuration, items = given.configuration, read_yaml(resources / "figures.yaml")
 
     def published_items(study: str, facts: list[dict]) -> list[dict]:
-        return [
-            published_item(item, given, provenance, facts)
-            for item in items
-            if item["study"] == study
-        ]
+        return [published_item(item, given, facts) for item in items if item["study"] == study]
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
@@ -217,6 +202,7 @@ def main(given: argparse.Namespace) -> None:
     scores, networks = read_scores(given.metrics), networks_of(given.runs)
     found = findings_of(scores, studies, sources, models, networks, resources / "published.csv")
     first_screen = {"findings": found, "shared_caveats": shared_caveats(found)}
+    shown_sources = {*cleaning["source"], *metrics["source"], *released} & sources.keys()
     html = (
         templates()
         .get_template("page.html.j2")
@@ -239,10 +225,7 @@ def main(given: argparse.Namespace) -> None:
                 "limits": sorted(metrics["limit"].dropna().unique()),
                 "cleaning": cleaned(cleaning, sources),
                 "sources": [
-                    source_facts(name, sources[name], root)
-                    for name in sorted(
-                        {*cleaning["source"], *metrics["source"], *released} & sources.keys()
-                    )
+                    source_facts(name, sources[name], root) for name in sorted(shown_sources)
                 ],
                 "models": sorted({fact["model"] for fact in runs}),
                 "entry_of": lambda name: models.get(name, {}),
@@ -275,27 +258,17 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument(
-        "--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet"
-    )
-    options.add_argument(
-        "--resources",
-        type=Path,
-        required=True,
-        help="the folder resources/, with report/ beside it",
-    )
-    options.add_argument(
-        "--publish", type=Path, required=True, help="the folder with figures/ and tables/"
-    )
-    options.add_argument(
-        "--cleaning", type=Path, nargs="+", required=True, help="cleaning.csv of each source"
-    )
-    options.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of each run")
-    options.add_argument("--configuration", required=True, help="JSON: the configuration")
-    options.add_argument(
-        "--provenance", required=True, help="JSON: {name of a figure or table: {rule, code}}"
-    )
-    options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    for name, help_text, more in (
+        ("--metrics", "results/evaluate/<name>/metrics.parquet", {}),
+        ("--resources", "the folder resources/, with report/ beside it", {}),
+        ("--publish", "the folder with figures/ and tables/", {}),
+        ("--cleaning", "cleaning.csv of each source", {"nargs": "+"}),
+        ("--runs", "run.json of each run", {"nargs": "+"}),
+        ("--configuration", "JSON: the configuration", {"type": json_object}),
+        ("--provenance", "JSON: {name of a figure or table: {rule, code}}", {"type": json_object}),
+        ("--output", "the HTML file to write", {}),
+    ):
+        options.add_argument(name, help=help_text, **{"type": Path, "required": True} | more)
     options.add_argument(
         "--alone", action="store_true", help="write a page without links to other files"
     )
