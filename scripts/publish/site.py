@@ -60,11 +60,8 @@ def paragraphs(text: str) -> list[str]:
 
 def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
     """Texts that speak of seeds, for what the runs are replicates by: seeds, wordings or both."""
-    asked = [
-        fact.get("wording") is not None
-        for fact in runs
-        if fact["method"] not in ("control", *STAGES)
-    ]
+    models = [fact for fact in runs if fact["method"] not in ("control", *STAGES)]
+    asked = [fact.get("wording") is not None for fact in models]
     return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
@@ -152,14 +149,13 @@ def source_facts(name: str, entry: dict, root: Path) -> dict:
 
 def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
     """What was not asked: of each model and reason, in which studies and by which methods."""
-    groups: dict[tuple[str, str], dict[str, None]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for entry in left_out:
         study = studies.get(entry["study"], {}).get("title", entry["study"])
-        methods = groups.setdefault((entry["model"], entry["reason"]), {})
-        methods[f"{study}: {method_title(entry['method'])}"] = None
+        what = groups.setdefault((entry["model"], entry["reason"]), [])
+        what.append(f"{study}: {method_title(entry['method'])}")
     return [
-        {"model": model, "reason": reason, "what": list(methods)}
-        for (model, reason), methods in groups.items()
+        {"model": model, "reason": reason, "what": of} for (model, reason), of in groups.items()
     ]
 
 
@@ -175,7 +171,7 @@ def main(given: argparse.Namespace) -> None:
     cleaning = pd.concat(
         [pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True
     )
-    configuration, items = given.configuration, read_yaml(resources / "figures.yaml")
+    items = read_yaml(resources / "figures.yaml")
 
     def published_items(study: str, facts: list[dict]) -> list[dict]:
         return [published_item(item, given, facts) for item in items if item["study"] == study]
@@ -195,7 +191,7 @@ def main(given: argparse.Namespace) -> None:
             }
         )
     datasets = {
-        (fact["source"], fact["dataset"], split): digest
+        (fact["source"], fact["dataset"], split, digest)
         for fact in runs
         for split, digest in fact["data"].items()
     }
@@ -209,16 +205,12 @@ def main(given: argparse.Namespace) -> None:
         .render(
             {
                 **first_screen,
-                "name": configuration.get("name", ""),
+                "name": given.configuration.get("name", ""),
                 "about": paragraphs((root / "report/workflow.rst").read_text(encoding="utf-8")),
                 "about_all": paragraphs((root / "report/all.rst").read_text(encoding="utf-8")),
                 "studies": sections,
-                "experiments": {
-                    name: configuration["experiments"][name] for name in configuration["run"]
-                },
-                "all_items": published_items(
-                    ALL, [fact for fact in runs if fact["study"] in studies]
-                ),
+                "settings": given.configuration,
+                "all_items": published_items(ALL, runs),
                 "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), studies),
                 "sample": bool(metrics["sample"].any()),
                 "all_sample": bool(metrics["sample"].all()),
@@ -227,7 +219,6 @@ def main(given: argparse.Namespace) -> None:
                 "sources": [
                     source_facts(name, sources[name], root) for name in sorted(shown_sources)
                 ],
-                "models": sorted({fact["model"] for fact in runs}),
                 "entry_of": lambda name: models.get(name, {}),
                 "stage_of": stage_of,
                 "title_of": partial(model_title, models=models),
@@ -235,10 +226,12 @@ def main(given: argparse.Namespace) -> None:
                 "reported": {*published["model"].str.split("; ").explode()},
                 "runs": runs,
                 "machine_of": machine_of,
-                "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
+                "datasets": sorted(datasets),
                 "metrics_sha256": sha256_of(given.metrics),
                 "made_by": provenance_of(runs),
-                "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),
+                "configuration": yaml.safe_dump(
+                    given.configuration, sort_keys=False, allow_unicode=True
+                ),
             }
         )
     )

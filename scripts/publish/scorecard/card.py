@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from scripts.data.items import HUMAN
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import note_of
-from scripts.publish.names import in_order, load, load_systems, model_title, split_title
+from scripts.publish.names import in_order, load, load_systems, source_title, split_title, titles_of
 from scripts.publish.scorecard.cells import (
     ELSEWHERE,
     KINDS,
@@ -84,28 +85,23 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     cells = from_shown(cells, controls.set_index("probe")["value"])
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
-    titles = controls["model"].map(lambda name: model_title(name, models))
-    human = people(on_probes).assign(who=FEET[3], whose="")
-    here = pd.concat([controls.assign(who=FEET[0], whose=titles), human])
-    here = here.assign(ends=[interval(row) for row in here.to_dict("records")])
+    own, of_view, in_paper, human = FEET
+    here = pd.concat([controls.assign(who=own), people(on_probes).assign(who=human)])
+    here["whose"] = titles_of(here, models, {HUMAN: ""})
+    here["ends"] = [interval(row) for row in here.to_dict("records")]
     same_view = cells.dropna(subset="above_same_view")
     same_view = same_view.assign(
         value=same_view["value"] - same_view["above_same_view"],
-        who=FEET[1],
-        whose=same_view["above_same_view_control"].map(lambda name: model_title(name, models)),
-        ends="",
+        model=same_view["above_same_view_control"],
+        who=of_view,
     )
-    same_view = best_of(same_view)
+    same_view = best_of(same_view.assign(whose=titles_of(same_view, models, {})))
     cells = from_shown(cells, same_view.set_index("probe")["value"], "above_same_view")
     papers = published(resources / "published.csv", probes, studies)
-    is_human = papers["who"] == "human"
-    papers = papers.assign(
-        who=is_human.map({True: FEET[3], False: FEET[2]}),
-        whose=papers["row"].mask(is_human, "in the paper"),
-        ends="",
-    )
+    papers = papers.assign(whose=papers["row"].mask(papers["who"] == human, "in the paper"))
+    papers["who"] = papers["who"].replace("paper", in_paper)
     feet = pd.concat([here, same_view, papers])[["probe", "who", "value", "ends", "whose"]]
-    feet = feet.drop_duplicates(["probe", "who"]).sort_values("who")
+    feet = feet.fillna({"ends": ""}).drop_duplicates(["probe", "who"]).sort_values("who")
     rows = rows_of(cells, models, reasons)
     return Scorecard(cells, rows, probes.to_dict("records"), feet, reasons, studies, sources)
 
@@ -140,7 +136,7 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     silent = sorted({model for model, _, _ in reasons} - set(cells["model"]))
     nothing = {"kind": NO_ANSWER, "way": NOT_ASKED, "asked": NOT_ASKED, "parameters": float("nan")}
     rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
-    rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
+    rows = rows.assign(title=titles_of(rows, models, {}))
     kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
     by = ["kind", "parameters", "title", "way"]
     return in_order(rows, by, kind=kinds, way=ways).to_dict("records")
@@ -172,12 +168,11 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
     groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
     first = dict.fromkeys([*PROBE, "split"], "first")
     probes = groups.agg(first | {"sample": "any", "n": "max", "scoring": "max"}).reset_index()
-    corpora = [sources.get(name, {}).get("title", name) for name in probes["corpus"]]
     return probes.assign(
         study_title=[studies[name]["title"] for name in probes["study"]],
         corpus_title=[  # ActivityNet, validation 1
-            corpus + f", {split_title(split)}" * split[-1:].isdigit()
-            for corpus, split in zip(corpora, probes["split"])
+            source_title(corpus, sources) + f", {split_title(split)}" * split[-1:].isdigit()
+            for corpus, split in zip(probes["corpus"], probes["split"])
         ],
         note=[note_of(of) for _, of in groups],
         title=[option_title(probe, studies) for probe in probes.to_dict("records")],
@@ -197,7 +192,7 @@ def size_in_words(parameters: float) -> str:
     """`110 M`: how many parameters a network has."""
     if pd.isna(parameters):
         return ""
-    factor, unit = next(
-        (pair for pair in ((1e9, " B"), (1e6, " M"), (1e3, " k")) if parameters >= pair[0]), (1, "")
-    )
-    return f"{parameters / factor:.3g}{unit}"
+    for factor, unit in ((1e9, " B"), (1e6, " M"), (1e3, " k")):
+        if parameters >= factor:
+            return f"{parameters / factor:.3g}{unit}"
+    return f"{parameters:.3g}"
