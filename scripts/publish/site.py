@@ -191,7 +191,7 @@ def main(given: argparse.Namespace) -> None:
             }
         )
     datasets = {
-        (fact["source"], fact["dataset"], split, digest)
+        (fact["source"], fact["dataset"], split): digest
         for fact in runs
         for split, digest in fact["data"].items()
     }
@@ -226,7 +226,7 @@ def main(given: argparse.Namespace) -> None:
                 "reported": {*published["model"].str.split("; ").explode()},
                 "runs": runs,
                 "machine_of": machine_of,
-                "datasets": sorted(datasets),
+                "datasets": sorted(datasets.items()),
                 "metrics_sha256": sha256_of(given.metrics),
                 "made_by": provenance_of(runs),
                 "configuration": yaml.safe_dump(

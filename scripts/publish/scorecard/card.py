@@ -46,6 +46,7 @@ class Scorecard(NamedTuple):
     """All that the scorecard's figure and table show.
 
     cells    of cells_of(), with clear (is_clear) and over (from_shown)
+    by_row   the same by model, way and probe
     rows     of rows_of()
     probes   of probe_names(), as mappings
     feet     probe, who (one of FEET), value, ends (the interval in words), whose
@@ -54,6 +55,7 @@ class Scorecard(NamedTuple):
     """
 
     cells: pd.DataFrame
+    by_row: dict[tuple, dict]
     rows: list[dict]
     probes: list[dict]
     feet: pd.DataFrame
@@ -61,9 +63,12 @@ class Scorecard(NamedTuple):
     studies: dict
     sources: dict
 
-    def missing(self, row: dict, probe: dict) -> str:
-        reason = self.reasons.get((row["model"], row["way"], probe["study"]))
-        return f"left out: {reason}" if reason else NOT_RUN
+    def cell(self, row: dict, probe: dict) -> dict | str:
+        """A row's cell of a probe, or why there is none."""
+        asked = row["model"], row["way"]
+        reason = self.reasons.get((*asked, probe["study"]))
+        missing = f"left out: {reason}" if reason else NOT_RUN
+        return self.by_row.get((*asked, probe["probe"]), missing)
 
 
 def read_scorecard(given: argparse.Namespace) -> Scorecard:
@@ -103,7 +108,9 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     feet = pd.concat([here, same_view, papers])[["probe", "who", "value", "ends", "whose"]]
     feet = feet.fillna({"ends": ""}).drop_duplicates(["probe", "who"]).sort_values("who")
     rows = rows_of(cells, models, reasons)
-    return Scorecard(cells, rows, probes.to_dict("records"), feet, reasons, studies, sources)
+    by_row = {(one["model"], one["way"], one["probe"]): one for one in cells.to_dict("records")}
+    shown = probes.to_dict("records")
+    return Scorecard(cells, by_row, rows, shown, feet, reasons, studies, sources)
 
 
 def read_left_out(file: Path) -> list[dict]:

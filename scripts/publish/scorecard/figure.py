@@ -73,9 +73,6 @@ def points_of(card: Scorecard) -> pd.DataFrame:
     """All marks, as Rows wants them, and the number beside (none of a model blind). A model that
     did not run has no value.
     """
-    cells = {
-        (cell["model"], cell["way"], cell["probe"]): cell for cell in card.cells.to_dict("records")
-    }
     points = []
     for row in card.rows:
         detail = " · ".join(filter(None, [size_in_words(row["parameters"]), row["asked"]]))
@@ -83,9 +80,9 @@ def points_of(card: Scorecard) -> pd.DataFrame:
         key = f"{row['model']} {row['way']}"
         of_row = {"row": key, "head": row["kind"], "name": "\n".join(lines)}
         for probe in card.probes:
-            cell = cells.get((row["model"], row["way"], probe["probe"]))
-            if cell is None:
-                number = card.missing(row, probe).replace(NOT_RUN, NONE).split(":")[0]
+            cell = card.cell(row, probe)
+            if isinstance(cell, str):
+                number = cell.replace(NOT_RUN, NONE).split(":")[0]
                 point = {"probe": probe["probe"], "series": ALONE, "number": number}
                 points.append(of_row | point | {"sample": False})
                 continue
@@ -96,7 +93,7 @@ def points_of(card: Scorecard) -> pd.DataFrame:
                 above += f"\n(over {percent(cell['over'])})"
             part = f"\n({cell['learnt_part']})" if cell["learnt_part"] else ""
             series = CLEAR if cell["clear"] else LEVEL if above else ALONE
-            number = percent(cell["value"]) + above + part
+            number = f"{percent(cell['value'])}{above}{part}"
             points.append(cell | of_row | {"series": series, "number": number})
             if pd.notna(cell["blind"]):
                 ends = {"ci_low": cell["blind_low"], "ci_high": cell["blind_high"]}

@@ -3,7 +3,6 @@ far it lies above the best control.
 """
 
 import argparse
-from collections.abc import Callable, Mapping
 
 import pandas as pd
 
@@ -14,8 +13,10 @@ from scripts.publish.table import interval, percent, publish_table, signed
 NO_BETTER = "†"
 
 
-def cell_text(cell: Mapping) -> str:
+def cell_text(cell: dict | str) -> str:
     """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`, marked where not clearly above the control."""
+    if isinstance(cell, str):
+        return cell
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
         over = f" over {percent(cell['over'])}" if pd.notna(cell["over"]) else ""
@@ -38,28 +39,21 @@ def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
     these tell the columns apart.
     """
     corpora = pd.DataFrame(probes).groupby("study")["corpus"].nunique()
-
-    def names(name_of: Callable[[dict, str], str]) -> list[str]:
-        parts = [
-            [
-                name_of(studies[probe["study"]], probe["study_title"]),
-                probe["title"],
-                name_of(sources.get(probe["corpus"], {}), probe["corpus_title"]),
-            ][: 2 + (corpora[probe["study"]] > 1)]
-            for probe in probes
-        ]
-        return [", ".join(part) + probe["note"] for part, probe in zip(parts, probes)]
-
-    short = names(lambda entry, title: entry.get("short", title))
-    return short if len(set(short)) == len(short) else names(lambda entry, title: title)
+    for name_of in ("short", "none, but the title"):
+        names = []
+        for probe in probes:
+            study, corpus = studies[probe["study"]], sources.get(probe["corpus"], {})
+            name = f"{study.get(name_of, probe['study_title'])}, {probe['title']}"
+            if corpora[probe["study"]] > 1:
+                name += f", {corpus.get(name_of, probe['corpus_title'])}"
+            names.append(name + probe["note"])
+        if len(set(names)) == len(names):
+            break
+    return names
 
 
 def tabulate(card: Scorecard) -> pd.DataFrame:
     columns = dict(zip(headings(card.probes, card.studies, card.sources), card.probes))
-    texts = {
-        (cell["model"], cell["way"], cell["probe"]): cell_text(cell)
-        for cell in card.cells.to_dict("records")
-    }
     feet = {
         (foot["who"], foot["probe"]): percent(foot["value"])
         + f" ({foot['ends']})" * bool(foot["ends"])
@@ -73,10 +67,7 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
             "Parameters": size_in_words(row["parameters"]),
             "Asked": row["asked"],
         }
-        | {
-            name: texts.get((row["model"], row["way"], probe["probe"]), card.missing(row, probe))
-            for name, probe in columns.items()
-        }
+        | {name: cell_text(card.cell(row, probe)) for name, probe in columns.items()}
         for row in card.rows
     ] + [
         {"Kind": BELOW, "Model": who}
