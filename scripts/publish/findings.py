@@ -13,7 +13,7 @@ from scripts.plan.probe import method_of_blind
 from scripts.measure import intervals
 from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, limit_if_several, marks_of
-from scripts.publish.names import model_title, with_released
+from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
@@ -159,11 +159,6 @@ def verdict_of(rows: pd.DataFrame) -> np.ndarray:
         LEVEL: (rows["above_low"] > -MARGIN) & (rows["above_high"] < MARGIN),
     }
     return np.select(list(verdicts.values()), list(verdicts), UNCLEAR)
-
-
-def joined(words: list[str], link: str = " and ") -> str:
-    """`a, b and c`."""
-    return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def clauses_of(rows: pd.DataFrame, study: dict) -> list[dict]:

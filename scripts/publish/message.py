@@ -10,11 +10,12 @@ import pandas as pd
 from scripts.data.items import HUMAN
 from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.plan.probe import method_of_blind
+from scripts.publish.names import joined
 from scripts.publish.panels import Panel
 from scripts.publish.selection import EQUAL
 
 CONTROL, ABOVE, BELOW = "the best control", "above", "below"
-ENDS = ["value", "ci_low", "ci_high"]
+VALUES = ["value", "ci_low", "ci_high"]
 
 
 def stands(row: pd.Series) -> str:
@@ -24,12 +25,12 @@ def stands(row: pd.Series) -> str:
 
 def of_one(row: pd.Series) -> str:
     """`is 3.1 points above the best control (1.2 to 4.9)`."""
-    value, low, high = row[ENDS] * 100
+    value, low, high = row[VALUES] * 100
     if not (side := stands(row)):
         ends = f", {low:+.1f} to {high:+.1f}" if pd.notna(low) else ""
         return f"is not clearly above {CONTROL} ({value:+.1f}{ends})".replace("-", "−")
-    ends = sorted([abs(low), abs(high)])
-    return f"is {abs(value):.1f} points {side} {CONTROL} ({ends[0]:.1f} to {ends[1]:.1f})"
+    least, most = sorted([abs(low), abs(high)])
+    return f"is {abs(value):.1f} points {side} {CONTROL} ({least:.1f} to {most:.1f})"
 
 
 def of_several(above: pd.DataFrame, at: str) -> str:
@@ -37,8 +38,8 @@ def of_several(above: pd.DataFrame, at: str) -> str:
     sides = above.apply(stands, axis=1)
 
     def places(side: str) -> str:
-        *first, last = sorted(above.loc[sides == side, at].unique())
-        return f"{at}{'s' * bool(first)} {', '.join(map(str, first))}{' and ' * bool(first)}{last}"
+        names = [str(place) for place in sorted(above.loc[sides == side, at].unique())]
+        return f"{at}{'s' * (len(names) > 1)} {joined(names)}"
 
     found = [side for side in (ABOVE, BELOW) if side in set(sides)]
     if not found:
@@ -58,33 +59,29 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     with the best control of the same dataset; where a better one is drawn, of another, it is taken
     from that one, without an interval.
     """
+    place = at or "metric"
     rows = rows[rows["seed"].isna() & rows["wording"].isna()]
     is_control, is_score = rows["method"].isin(CONTROL_METHODS), rows["metric"] == metric
     controls = rows[is_control & is_score & ~rows["model"].isin(CEILINGS)]
     is_model = ~is_control & (rows["model"] != HUMAN) & rows["method"].map(method_of_blind).isna()
-    above = rows[is_model & (rows["metric"] == f"{metric}_above_control")]
+    above = rows[is_model & (rows["metric"] == f"{metric}_above_control")].assign(metric=metric)
     reached = rows[is_model & is_score & rows[name].isin(above[name])]
     if reached.empty:
         return ""
-    means = reached.groupby(name, sort=False)["value"].mean()
-    places = [at] if at else []
-    best = reached[reached[name] == means.idxmax()].merge(
-        above[[name, *places, *ENDS]], on=[name, *places], suffixes=("_reached", "")
+    best = reached.groupby(name, sort=False)["value"].mean().idxmax()
+    both = reached[reached[name] == best].merge(
+        above[[name, place, *VALUES]], on=[name, place], suffixes=("_reached", "")
     )
-    if len(best) != 1 and not at:
+    if len(both) != 1 and not at:
         return ""
-    drawn = controls.groupby(places or controls["metric"])["value"].max()
-    drawn = best[at or "metric"].map(drawn)
-    is_better = drawn > best["value_reached"] - best["value"] + EQUAL
-    best["value"] = best["value"].mask(is_better, best["value_reached"] - drawn)
-    best[ENDS[1:]] = best[ENDS[1:]].mask(is_better)
-    stand = of_several(best, at) if len(best) > 1 else of_one(best.iloc[0])
-    model = re.split(r", | \(| \+ ", means.idxmax())[0]
-    return (
-        f"The best model, {model}, {stand}"
-        if reached["model"].nunique() > 1
-        else f"{model} {stand}"
-    )
+    drawn = both[place].map(controls.groupby(place)["value"].max())
+    is_better = drawn > both["value_reached"] - both["value"] + EQUAL
+    both["value"] = both["value"].mask(is_better, both["value_reached"] - drawn)
+    both[VALUES[1:]] = both[VALUES[1:]].mask(is_better)
+    stand = of_several(both, at) if len(both) > 1 else of_one(both.iloc[0])
+    model = re.split(r", | \(| \+ ", best)[0]
+    several = reached["model"].nunique() > 1
+    return f"The best model, {model}, {stand}" if several else f"{model} {stand}"
 
 
 def titled(panel: Panel, text: str) -> Panel:

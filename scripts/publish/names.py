@@ -98,6 +98,11 @@ def source_title(name: str, sources: dict) -> str:
     return sources.get(name, {}).get("title", name)
 
 
+def joined(words: list[str], link: str = " and ") -> str:
+    """`a, b and c`."""
+    return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def in_words(setting: object) -> str:
     """`sop 1, mlm 0.5` of a mapping."""
     parts = setting.items() if isinstance(setting, dict) else ()

@@ -27,6 +27,7 @@ from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -48,7 +49,7 @@ from scripts.data.record import (
 from scripts.data.tables import HISTORY, read_table
 from scripts.plan.plan import CONTROL
 from scripts.publish.provenance import commit_text, spent
-from scripts.publish.table import markdown
+from scripts.publish.table import markdown_table
 from scripts.running.identity import identity
 from scripts.running.program import UserError, execute, log, parser
 from scripts.train.work import is_todays
@@ -96,10 +97,9 @@ def code_of_program(program: str) -> str | None:
     None where it is gone.
     """
     stage, name = program.split("/")
+    module = f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.build"
     try:
-        return identity(
-            f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.build"
-        )
+        return identity(module)
     except UserError:
         return None
 
@@ -121,16 +121,13 @@ def scores_of(runs: list[dict], study: dict) -> pa.Table:
     """The rows of scores.parquet of finished runs: of the splits to measure on."""
     rows = []
     for run in runs:
-        if not run["method"].get("makes_model"):
+        method = run["method"]
+        if not method.get("makes_model"):
             file = Path(study["train"], run["study"], run["run"], "predictions.parquet")
             predictions = read_table(finished(file, study["command"]))
-            measured_on = pc.field("split").isin(run["splits"][1:])
-            rows += scored_rows(
-                predictions.filter(measured_on),
-                Path(run["data"]),
-                run["method"]["columns"],
-                run["sums_scores"],
-            )
+            predictions = predictions.filter(pc.field("split").isin(run["splits"][1:]))
+            columns, sums = method["columns"], run["sums_scores"]
+            rows += scored_rows(predictions, Path(run["data"]), columns, sums)
     return pa.Table.from_pylist(rows, schema=SCORE_SCHEMA)
 
 
@@ -143,14 +140,9 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
     names = [run["run"] for run in runs]
     lines = {run["run"]: line_of(run, study) for run in runs}
-    histories = [
-        read_table(
-            finished(Path(study["train"], name, run, "history.parquet"), study["command"]),
-            HISTORY.names,
-            HISTORY,
-        )
-        for run in names
-    ]
+    files = [Path(study["train"], name, run, "history.parquet") for run in names]
+    files = [finished(file, study["command"]) for file in files]
+    histories = [read_table(file, HISTORY.names, HISTORY) for file in files]
     scores, history = scores_of(runs, study), pa.concat_tables(histories)
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
     # Of a single seed what all examples tell; slices have the mean over the seeds.
@@ -177,9 +169,9 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
 def linked_items(record: Path, kind: str, preset: str) -> set[str]:
     """The figures or tables (kind) of a preset that README.md or docs/**/*.md link."""
     docs, suffixes = record.resolve().parent, "|".join(SUFFIXES[kind])
-    link = re.compile(rf"record/{kind}/{re.escape(preset)}/([\w-]+)\.(?:{suffixes})\b")
+    link = rf"record/{kind}/{re.escape(preset)}/([\w-]+)\.(?:{suffixes})\b"
     files = [file for file in (docs.parent / "README.md", *docs.rglob("*.md")) if file.is_file()]
-    return {name for file in files for name in link.findall(file.read_text(encoding="utf-8"))}
+    return {name for file in files for name in re.findall(link, file.read_text(encoding="utf-8"))}
 
 
 def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
@@ -215,37 +207,32 @@ def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
 
 
 def commits(lines: list[dict]) -> str:
-    counts = Counter(
-        commit_text(line["run"]["timestride"])[:24] if "timestride" in line["run"] else "unknown"
-        for line in lines
-    )
+    made = [line["run"].get("timestride") for line in lines]
+    counts = Counter(commit_text(one)[:24] if one else "unknown" for one in made)
     (first, _), *others = counts.most_common()
-    return first + (f" and {len(others)} more" if others else "")
+    return f"{first} and {len(others)} more" if others else first
 
 
 def index(studies: Iterable[Path]) -> str:
     """README.md of the record: what it is, and a row a preset and study."""
     rows = []
     for folder in studies:
-        by_preset: dict[str, list[dict]] = {}
-        for line in read_runs(folder).values():
-            by_preset.setdefault(line["preset"], []).append(line)
-        for preset, lines in by_preset.items():
+        of_study = list(read_runs(folder).values())
+        for preset in {line["preset"] for line in of_study}:
+            lines = [line for line in of_study if line["preset"] == preset]
             rows.append(
                 {
                     "preset": preset,
                     "study": folder.name,
-                    "runs": len(lines),
-                    "with scores": sum("given" in line for line in lines),
+                    "runs": f"{len(lines)}",
+                    "with scores": f"{sum('given' in line for line in lines)}",
                     "recorded": max(line["recorded"] for line in lines),
                     "timestride": commits(lines),
                     "CPU time": spent([line["run"] for line in lines])[0][1],
                     "command": lines[0]["command"],
                 }
             )
-    rows.sort(key=lambda row: (row["preset"], row["study"]))
-    table = [list(rows[0]), ["---"] * len(rows[0]), *(map(str, row.values()) for row in rows)]
-    return ABOUT + "".join(f"| {' | '.join(map(markdown, cells))} |\n" for cells in table)
+    return ABOUT + markdown_table(pd.DataFrame(rows).sort_values(["preset", "study"]))
 
 
 def studies_in(record: Path) -> list[Path]:
@@ -263,14 +250,9 @@ def join(study: dict, record: Path) -> None:
         folders = {folder.name: folder for folder in [*studies_in(record), *studies_in(place)]}
         text = index(folders[name] for name in sorted(folders))
         (place / "README.md").write_text(text, encoding="utf-8")
-    size = sum(file.stat().st_size for file in record.rglob("*") if file.is_file())
-    log.info(
-        "%s: %d runs of %s joined it; %.1f MB",
-        record,
-        len(study["runs"]),
-        study["name"],
-        size / 1e6,
-    )
+    size = sum(file.stat().st_size for file in record.rglob("*") if file.is_file()) / 1e6
+    count = len(study["runs"])
+    log.info("%s: %d runs of %s joined it; %.1f MB", record, count, study["name"], size)
 
 
 # ---- Other code

@@ -105,16 +105,20 @@ def write_points(points: pd.DataFrame, output: Path) -> None:
     write_csv(points, output.with_name(f"{output.name}.csv"))
 
 
-def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
-    """Write a table of text cells; the columns `numbers` are set flush right."""
+def markdown_table(table: pd.DataFrame, numbers: Collection[str] = ()) -> str:
     lines = [
         [markdown(column) for column in table],
         ["---:" if column in numbers else "---" for column in table],
         *([markdown(cell) for cell in row] for row in table.to_numpy()),
     ]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
+    """Write a table of text cells; the columns `numbers` are set flush right."""
     write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
-        "md": "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{markdown(caption)}\n",
+        "md": f"{markdown_table(table, numbers)}\n{markdown(caption)}\n",
         "tex": latex_table(table, caption, numbers, output.name),
     }
     for suffix, text in files.items():
