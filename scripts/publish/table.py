@@ -38,11 +38,12 @@ def interval(row: Mapping, decimals: int = 1) -> str:
     return f"{low}–{high}" if low else "one group"
 
 
-def number_cells(name: str, row: Mapping) -> dict[str, str]:
+def number_cells(name: str, row: Mapping | None) -> dict[str, str]:
+    """A number with its sd and interval; empty cells without a row."""
     return {
-        f"{name} (%)": percent(row["value"]),
-        f"{name} sd": percent(row["sd"]),
-        f"{name} 95 % interval": interval(row),
+        f"{name} (%)": "" if row is None else percent(row["value"]),
+        f"{name} sd": "" if row is None else percent(row["sd"]),
+        f"{name} 95 % interval": "" if row is None else interval(row),
     }
 
 

@@ -9,15 +9,11 @@ from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
-from scripts.publish.table import above_cells, by_metric, interval, percent, publish_table
+from scripts.publish.table import above_cells, by_metric, filled, number_cells, publish_table
 
 WORDS = ["Corpus", "Split", "Model"]
+SHORT = {"Accuracy sd": "SD", "Accuracy 95 % interval": "95 % interval", "Peak sd": "Peak SD"}
 PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "method"]
-
-
-def number(name: str, row: pd.Series | None, column: str = "value") -> dict[str, str]:
-    text = "" if row is None else percent(row[column]) if column else interval(row)
-    return {name: text}
 
 
 def main(given: argparse.Namespace) -> None:
@@ -43,17 +39,13 @@ def main(given: argparse.Namespace) -> None:
                 "Videos": f"{honest['groups']:,}",
                 **replicate_counts(of_system),
                 **above_cells(by, "accuracy", models),
-                **number("Accuracy (%)", honest),
-                **number("SD", honest, "sd"),
-                **number("95 % interval", honest, ""),
-                **number("Peak (%)", peak),
-                **number("Peak SD", peak, "sd"),
-                **number("Peak 95 % interval", peak, ""),
-                **number("Human (%)", people),
-                **number("Human 95 % interval", people, ""),
+                **number_cells("Accuracy", honest),
+                **number_cells("Peak", peak),
+                **number_cells("Human", people),
             }
         )
-    publish_table(given, table, WORDS)
+    shown = pd.DataFrame(table).drop(columns="Human sd").rename(columns=SHORT)
+    publish_table(given, filled(shown, WORDS), WORDS)
 
 
 if __name__ == "__main__":

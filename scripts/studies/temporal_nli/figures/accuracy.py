@@ -20,7 +20,6 @@ from scripts.publish.arguments import run_program
 from scripts.publish.comparison import parts_of
 from scripts.publish.message import message
 from scripts.publish.names import load, people_points
-from scripts.publish.selection import rank
 from scripts.publish.panels import (
     PEOPLE,
     Look,
@@ -111,38 +110,28 @@ SECTIONS = {
 }
 
 
-def place(section: Section, parts: dict[str, str]) -> dict | None:
-    """The row and the dot of a slice with these parts, and their order; None without a row."""
-    at = [part for part in parts.items() if part[0] in section.rows]
-    rest = [column for column in parts if column not in section.rows]
-    dot = parts.get(section.dots or "", "")
-    if (
-        len(at) > 1
-        or rest != [section.dots] * (section.dots is not None)
-        or (section.only and dot not in section.only)
-    ):
-        return None
-    rows = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
-    dots = section.only or VALUES.get(section.dots or "", {"": ""})
-    return {
-        "section": section.title,
-        "row": value_name(*at[0]) if at else ALL,
-        "dot": dot,
-        "series_name": value_name(section.dots, dot) if section.dots else ALL,
-        "row_place": rank(at, rows)[0] if at else -1,
-        "dot_place": rank([dot], dots)[0],
-    }
-
-
 def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
-    found = []
-    for name in slices:
-        parts = {} if name == ALL else parts_of(name, "=")
-        there = [place(section, parts) for section in sections]
-        found += [
-            {"slice": name, "section_place": at} | where for at, where in enumerate(there) if where
-        ][:1]
-    return pd.DataFrame(found, columns=PLACED)
+    """The row and the dot of each slice that a section shows, and their order."""
+    known: dict[frozenset, dict] = {}
+    for section_place, section in enumerate(sections):
+        rows = [(name, value) for name in section.rows for value in VALUES[name]]
+        dots = section.only or VALUES[section.dots] if section.dots else [""]
+        for row_place, row in enumerate([None, *rows]):
+            for dot_place, dot in enumerate(dots):
+                parts = frozenset(filter(None, [row, (section.dots, dot) if dot else None]))
+                where = {
+                    "section": section.title,
+                    "section_place": section_place,
+                    "row": value_name(*row) if row else ALL,
+                    "row_place": row_place,
+                    "dot": dot,
+                    "dot_place": dot_place,
+                    "series_name": value_name(section.dots, dot) if section.dots else ALL,
+                }
+                known.setdefault(parts, where)
+    parts = {name: frozenset(parts_of(name, "=").items()) for name in slices}
+    shown = [{"slice": name} | known[of] for name, of in parts.items() if of in known]
+    return pd.DataFrame(shown, columns=PLACED)
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:

@@ -57,12 +57,10 @@ def cells_of(
     row: pd.Series | None, name: str, count: str, truncated: dict[tuple, int]
 ) -> dict[str, str]:
     """The cells of a metric called name; count: the column of its instances."""
-    cells = dict.fromkeys([count, f"{name} cut"], "")
     if row is None:
-        ends = ("(%)", "sd", "95 % interval")
-        return cells | {f"{name} {end}": "" for end in ends}
-    cells[count], cut = f"{row['n']:,}", truncated.get(tuple(row[RUN]))
-    cells[f"{name} cut"] = "" if cut is None else f"{cut:,} of {cells[count]}"
+        return {}
+    cut, n = truncated.get(tuple(row[RUN])), f"{row['n']:,}"
+    cells = {count: n, f"{name} cut": "" if cut is None else f"{cut:,} of {n}"}
     return cells | number_cells(name, row)
 
 
