@@ -19,6 +19,11 @@ def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
     """The aggregate file of one model, of told_rows() of leaderboard.py; date: Unix seconds."""
     identity = model.get("hub", f"{NAME}/{name}")
     scores = rows[rows["metric"].isin(HEADLINES)]
+    details = {
+        "deployment_type": "self_deployed",
+        "model_availability": "open_weights" if "hub" in model else "unknown",
+    }
+    details |= {"revision": model["revision"]} if "revision" in model else {}
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": f"{NAME}/{identity}/{date}",
@@ -31,15 +36,7 @@ def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
             "evaluator_relationship": "third_party" if "hub" in model else "other",
         },
         "eval_library": {"name": NAME, "version": version()},
-        "model_info": {
-            "name": name,
-            "id": identity,
-            "additional_details": {
-                "deployment_type": "self_deployed",
-                "model_availability": "open_weights" if "hub" in model else "unknown",
-            }
-            | ({"revision": model["revision"]} if "revision" in model else {}),
-        },
+        "model_info": {"name": name, "id": identity, "additional_details": details},
         "evaluation_results": [result_of(row) for row in scores.to_dict("records")],
     }
 
@@ -52,7 +49,7 @@ def result_of(row: dict) -> dict:
         "confidence_level": LEVEL,
         "method": "bootstrap over groups, and seeds where there are several",
     }
-    known = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
+    known = {"confidence_interval": interval} if pd.notna(row["ci_low"]) else {}
     return {
         "evaluation_result_id": f"{row['task']}:{row['metric']},{row['key']}",
         "evaluation_name": row["task"],
@@ -72,7 +69,6 @@ def result_of(row: dict) -> dict:
         },
         "score_details": {
             "score": row["value"],
-            "uncertainty": ({"confidence_interval": interval} if known else {})
-            | {"num_samples": int(row["n"])},
+            "uncertainty": known | {"num_samples": int(row["n"])},
         },
     }

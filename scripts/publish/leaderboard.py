@@ -54,9 +54,7 @@ def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
         & (metrics["method"] != EXTERNAL)
     ].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
-    rows["task"] = (
-        rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
-    )
+    rows["task"] = rows[TASK].fillna("").astype(str).agg(":".join, axis=1)
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:
         row = twice.iloc[0]
         raise UserError(
@@ -71,13 +69,9 @@ def results_of(task: pd.DataFrame) -> dict:
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
-        has_interval = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
-        entry |= {
-            f"{row['metric']},{row['key']}": row["value"],
-            f"{row['metric']}_stderr,{row['key']}": (row["ci_high"] - row["ci_low"]) / (2 * NORMAL)
-            if has_interval
-            else "N/A",
-        }
+        error = (row["ci_high"] - row["ci_low"]) / (2 * NORMAL)
+        entry[f"{row['metric']},{row['key']}"] = row["value"]
+        entry[f"{row['metric']}_stderr,{row['key']}"] = "N/A" if pd.isna(error) else error
     return entry
 
 
@@ -88,10 +82,11 @@ def harness_file(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
     first = {task: group.iloc[0] for task, group in tasks.items()}
     headline = {task: facts["headlines"].get(row["study"]) for task, row in first.items()}
     counts = {task: int(group["n"].max()) for task, group in tasks.items()}
+    asked = {task: "{experiment}:{model}:{method}".format(**row) for task, row in first.items()}
     return {
         "results": {task: results_of(group) for task, group in tasks.items()},
         "versions": dict.fromkeys(tasks, 1),
-        "n-shot": {task: shots_of(row, facts["shots"]) for task, row in first.items()},
+        "n-shot": {task: facts["shots"].get(how, 0) for task, how in asked.items()},
         "higher_is_better": {task: {metric: True} for task, metric in headline.items() if metric},
         "n-samples": {
             task: {"original": count, "effective": count} for task, count in counts.items()
@@ -103,24 +98,19 @@ def harness_file(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
     }
 
 
-def shots_of(row: pd.Series, shots: dict[str, int]) -> int:
-    return shots.get(f"{row['experiment']}:{row['model']}:{row['method']}", 0)
-
-
 def main(given: argparse.Namespace) -> None:
     rows = leaderboard_rows(read_metrics(given.metrics, METRICS).to_pandas())
     date = int(given.metrics.stat().st_mtime)
     for name, model in given.facts["models"].items():
         of_model = rows[rows["model"] == name]
-        for file, content in (
-            (f"{name}.json", harness_file(of_model, name, given.facts, date)),
-            (f"every_eval_ever/{name}.json", aggregate(of_model, name, model, date)),
-        ):
+        forms = {
+            f"{name}.json": harness_file(of_model, name, given.facts, date),
+            f"every_eval_ever/{name}.json": aggregate(of_model, name, model, date),
+        }
+        for file, content in forms.items():
+            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
             with whole(given.output / file) as place:
-                place.write_text(
-                    json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-                    encoding="utf-8",
-                )
+                place.write_text(f"{text}\n", encoding="utf-8")
     log.info("%s: %d models", given.output, len(given.facts["models"]))
 
 

@@ -53,25 +53,25 @@ def with_best_control(
     points: pd.DataFrame,
     place: Sequence[str],
     system: Sequence[str] = ("system",),
-    judged: pd.Series | None = None,
+    judged: pd.Series | bool = True,
 ) -> pd.DataFrame:
     """The points without controls, but for the best at each place, by its mean there. place,
     system: columns. judged: the points that the mean is of.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
-    counted = points[is_control if judged is None else is_control & judged]
-    reached = counted.groupby(keys, dropna=False, as_index=False)["value"].mean()
+    reached = (
+        points[is_control & judged].groupby(keys, dropna=False, as_index=False)["value"].mean()
+    )
     best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax()]
     return points[~is_control | among(points, best, keys)]
 
 
-def highest(points: pd.DataFrame, judged: pd.Series | None = None) -> tuple[pd.DataFrame, str]:
+def highest(points: pd.DataFrame, judged: pd.Series | bool = True) -> tuple[pd.DataFrame, str]:
     """The points of the MOST models that are highest in the mean, and of all that is no model; and
     a note of how many are left out. judged: the points that the mean is of.
     """
     is_model = ~points["method"].isin(CONTROL_METHODS) & (points["model"] != "human")
-    counted = points[is_model if judged is None else is_model & judged]
-    means = counted.groupby("model")["value"].mean()
+    means = points[is_model & judged].groupby("model")["value"].mean()
     note = f"The {MOST} highest of {len(means)} models. The CSV has all." * (len(means) > MOST)
     return points[~is_model | points["model"].isin(means.nlargest(MOST).index)], note
 
@@ -80,7 +80,7 @@ def same_place(
     others: pd.DataFrame, points: pd.DataFrame, place: Sequence[str] = ("source", "split")
 ) -> pd.DataFrame:
     """The others of the one place that these points have."""
-    return others[(others[list(place)] == points[list(place)].iloc[0]).all(axis=1)]
+    return others[among(others, points, place)]
 
 
 # ---- looks
@@ -121,21 +121,24 @@ def looks(
     """Models in colours, controls grey, in the order of the table. name: the column of a system;
     kind: of what shares a colour and a marker; opened: of which marks are open.
     """
-    systems = points.drop_duplicates(name)
+    kind, systems = kind or name, points.drop_duplicates(name)
     is_control = systems["method"] == "control"
-    kinds = systems[kind or name]
-    models, controls = systems[~is_control], kinds[is_control].unique()
-    known = style.distinct_titles(zip(kinds[~is_control], models["model"], models["method"]))
+    models, controls = systems[~is_control], systems.loc[is_control, kind].unique()
+    known = {
+        system: Look(*look, line)
+        for system, look in style.distinct_titles(
+            models[[kind, "model", "method"]].itertuples(index=False, name=None)
+        ).items()
+    }
     for place, control in enumerate(controls):
-        known[control] = style.CONTROL, style.CONTROL_MARKERS[place % 6]
+        marker = style.CONTROL_MARKERS[place % 6]
+        known[control] = Look(style.CONTROL, marker, line, size=4, width=0.8)
     found = {}
-    for system, kind_of, of in zip(systems[name], kinds, systems.to_dict("records")):
-        look = Look(*known[kind_of], line)
-        if look.colour == style.CONTROL:
-            look = look._replace(size=4, width=0.8)
+    for of in systems.to_dict("records"):
+        look = known[of[kind]]
         if opened and of[opened]:
             look = look._replace(face=style.PAPER, line=DASHED if line else line)
-        found[system] = look
+        found[of[name]] = look
     return found
 
 

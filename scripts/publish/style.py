@@ -102,27 +102,16 @@ def apply() -> None:
 
 def mark(axes: Axes, text: str, size: float = 17, bands: Iterable[float] = ()) -> None:
     """Write on a panel what marks its numbers (face_of()); at each y of bands, without data."""
-    line = text.replace("\n", " · ")
-    for y in bands if line else ():
-        where = {"transform": axes.get_yaxis_transform(), "ha": "center", "va": "center"}
-        small = min(size / 2, 9 * size / max(1, len(line)))
-        axes.text(0.5, y, line, fontsize=small, fontweight="bold", color=PALE, zorder=0.6, **where)
-    if text and not bands:
-        longest = max(map(len, text.split("\n")))
-        axes.text(
-            0.5,
-            0.5,
-            text,
-            transform=axes.transAxes,
-            ha="center",
-            va="center",
-            rotation=24,
-            linespacing=1.1,
-            fontsize=size * min(1, 12 / longest),
-            fontweight="bold",
-            color=PALE,
-            zorder=0.6,
-        )
+    look = {"ha": "center", "va": "center", "fontweight": "bold", "color": PALE, "zorder": 0.6}
+    if not text:
+        return
+    line, lines = text.replace("\n", " · "), text.split("\n")
+    for y in bands:
+        look |= {"transform": axes.get_yaxis_transform()}
+        axes.text(0.5, y, line, fontsize=min(size / 2, 9 * size / len(line)), **look)
+    if not bands:
+        look |= {"transform": axes.transAxes, "rotation": 24, "linespacing": 1.1}
+        axes.text(0.5, 0.5, text, fontsize=size * min(1, 12 / max(map(len, lines))), **look)
 
 
 def whole_marks(figure: Figure) -> None:
@@ -132,11 +121,8 @@ def whole_marks(figure: Figure) -> None:
         for line in axes.lines:
             x, y = (np.asarray(values, float) for values in line.get_data())
             inside = np.isnan(x + y) | ((left <= x) & (x <= right) & (low <= y) & (y <= high))
-            if (
-                line.get_marker() not in ("None", "", None)
-                and line.get_transform() == axes.transData
-                and inside.all()
-            ):
+            has_marks = line.get_marker() not in ("None", "", None)
+            if has_marks and line.get_transform() == axes.transData and inside.all():
                 line.set_clip_on(False)
         for dots in axes.collections:
             dots.set_clip_on(not isinstance(dots, PathCollection))
@@ -225,8 +211,9 @@ def drawn(draw: Callable[[], Figure]) -> Figure:
 
 
 def maker(program: str | None) -> str:
-    version_text = commit_text(project_version()).removesuffix(", no git commit")
-    return f"timestride {version_text}" + (f", {program} {identity(program)}" if program else "")
+    version = commit_text(project_version()).removesuffix(", no git commit")
+    code = f", {program} {identity(program)}" if program else ""
+    return f"timestride {version}{code}"
 
 
 def file_metadata(metrics: Path, program: str | None) -> dict[str, dict]:
@@ -236,11 +223,11 @@ def file_metadata(metrics: Path, program: str | None) -> dict[str, dict]:
     source, date = maker(program), commit_date()
     numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
     moment = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
-    iso = moment.isoformat() if moment else None
+    iso, about = moment and moment.isoformat(), {"Source": source, "Description": numbers}
     return {
-        "svg": {"Date": iso, "Source": source, "Description": numbers},
+        "svg": about | {"Date": iso},
         "pdf": {"CreationDate": moment, "Keywords": source, "Subject": numbers},
-        "png": {"Source": source, "Description": numbers} | ({"Creation Time": iso} if iso else {}),
+        "png": about | ({"Creation Time": iso} if iso else {}),
     }
 
 

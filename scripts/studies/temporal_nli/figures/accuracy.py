@@ -118,7 +118,7 @@ def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
         dots = section.only or VALUES[section.dots] if section.dots else [""]
         for row_place, row in enumerate([None, *rows]):
             for dot_place, dot in enumerate(dots):
-                parts = frozenset(filter(None, [row, (section.dots, dot) if dot else None]))
+                parts = [row, (section.dots, dot) if dot else None]
                 where = {
                     "section": section.title,
                     "section_place": section_place,
@@ -128,9 +128,9 @@ def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
                     "dot_place": dot_place,
                     "series_name": value_name(section.dots, dot) if section.dots else ALL,
                 }
-                known.setdefault(parts, where)
-    parts = {name: frozenset(parts_of(name, "=").items()) for name in slices}
-    shown = [{"slice": name} | known[of] for name, of in parts.items() if of in known]
+                known.setdefault(frozenset(filter(None, parts)), where)
+    named = {name: frozenset(parts_of(name, "=").items()) for name in slices}
+    shown = [{"slice": name} | known[of] for name, of in named.items() if of in known]
     return pd.DataFrame(shown, columns=PLACED)
 
 
