@@ -62,7 +62,7 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     trained = rows[~is_control]
     several = trained.groupby([*PLACE, "model", "method"])["train_pairs"].transform("nunique") > 1
     trained, best = trained[several], best.assign(series=style.BEST_CONTROL)
-    trained = trained.assign(series=titles_of(trained, models, {}))
+    trained = trained.assign(series=titles_of(trained, models))
     best = best.merge(trained[place].drop_duplicates(), on=place)
     order = [*PLACE, "series", "train_pairs"]
     return pd.concat([trained, best]).sort_values(order, ignore_index=True)

@@ -89,7 +89,7 @@ def model_title(name: str, models: dict) -> str:
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"
 
 
-def titles_of(metrics: pd.DataFrame, models: dict, others: Mapping[str, str]) -> pd.Series:
+def titles_of(metrics: pd.DataFrame, models: dict, others: Mapping[str, str] = {}) -> pd.Series:
     """model_title() of each row; others: what is no model."""
     return metrics["model"].map(lambda name: others.get(name) or model_title(name, models))
 

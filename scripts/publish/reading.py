@@ -1,11 +1,8 @@
-"""What the page shows of tables: cards to read (scripts/publish/cards.py), verdicts on claims, and
-published numbers.
-"""
+"""What the page shows of tables: cards to read (scripts/publish/cards.py), and published numbers."""
 
 import pandas as pd
 
 from scripts.publish.cards import ABOUT
-from scripts.publish.claims import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED
 from scripts.publish.comparison import ELSEWHERE, REPORTED, SETTING
 from scripts.publish.table import filled
 
@@ -77,22 +74,10 @@ def cards_of(table: pd.DataFrame) -> dict:
     }
 
 
-# ---- verdicts and published numbers
+# ---- published numbers
 
-# CSS classes
-LOOKS = {REPRODUCED: "yes", NOT_REPRODUCED: "no", CONTRADICTED: "control", NOT_COMPARABLE: "open"}
 # how places outside tables and figures begin
 IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "AllenNLP")
-
-
-def verdict_rows(table: pd.DataFrame) -> dict:
-    """The rows of a table of verdicts, each with its look, and how many there are of each."""
-    rows = table.assign(look=table["Verdict"].map(LOOKS)).rename(columns=str.lower)
-    counts = table["Verdict"].value_counts()
-    return {
-        "rows": rows.to_dict("records"),
-        "counts": [(int(counts[name]), name) for name in LOOKS if name in counts],
-    }
 
 
 def notes_of(rows: pd.DataFrame) -> list[str]:
@@ -106,20 +91,17 @@ def notes_of(rows: pd.DataFrame) -> list[str]:
 
 
 def table_of(name: str, rows: pd.DataFrame) -> dict:
-    """One table or figure of the paper. A name of a row stands once over its rows; rows without a
-    number of this study are marked.
-    """
-    measures, numbers = rows["Measure"].unique(), ["Row", "Measure"]
-    shown = rows.assign(again=rows["Row"] == rows["Row"].shift(), none=rows["Here"] == "")
+    """One table or figure of the paper, and how many of its numbers were measured here."""
+    measures, numbers = rows["Measure"].unique(), rows.drop_duplicates(["Row", "Measure"])
     return {
         "name": name,
         "elsewhere": bool((rows["Caveat"] == ELSEWHERE["statistics"]).all()),
         "reported": bool((rows["Caveat"] == ELSEWHERE[REPORTED]).all()),
         "measure": measures[0] if len(measures) == 1 else "",
-        "rows": shown.rename(columns=str.lower).to_dict("records"),
+        "rows": rows.to_dict("records"),
         "notes": notes_of(rows),
-        "measured": len(rows[~shown["none"]].drop_duplicates(numbers)),
-        "printed": len(rows.drop_duplicates(numbers)),
+        "measured": int((numbers["Here"] != "").sum()),
+        "printed": len(numbers),
     }
 
 

@@ -42,7 +42,7 @@ from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title, source_title
 from scripts.publish.parts import data_url, not_drawn, size_of, templates, shown_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
-from scripts.publish.reading import cards_of, paper_tables, verdict_rows
+from scripts.publish.reading import cards_of, paper_tables
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
 
@@ -50,7 +50,8 @@ ALL = "all"  # the study of what is about all of them
 # characters from which on a column of a table is not squeezed to the width of its longest word
 WIDE = 14
 NUMBER = r"[-−]?[\d,.–e]*( ± [\d.]+)?"
-READERS = {"verdicts": verdict_rows, "published": paper_tables, "cards": cards_of}
+READERS = {"published": paper_tables, "cards": cards_of}
+READERS["verdicts"] = lambda table: table.to_dict("records")
 OF_SOURCE = ("title", "licence", "citation", "homepage", "sample")
 
 

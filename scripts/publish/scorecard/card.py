@@ -100,7 +100,7 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
         model=same_view["above_same_view_control"],
         who=of_view,
     )
-    same_view = best_of(same_view.assign(whose=titles_of(same_view, models, {})))
+    same_view = best_of(same_view.assign(whose=titles_of(same_view, models)))
     cells = from_shown(cells, same_view.set_index("probe")["value"], "above_same_view")
     papers = published(resources / "published.csv", probes, studies)
     papers = papers.assign(whose=papers["row"].mask(papers["who"] == human, "in the paper"))
@@ -143,7 +143,7 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     silent = sorted({model for model, _, _ in reasons} - set(cells["model"]))
     nothing = {"kind": NO_ANSWER, "way": NOT_ASKED, "asked": NOT_ASKED, "parameters": float("nan")}
     rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
-    rows = rows.assign(title=titles_of(rows, models, {}))
+    rows = rows.assign(title=titles_of(rows, models))
     kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
     by = ["kind", "parameters", "title", "way"]
     return in_order(rows, by, kind=kinds, way=ways).to_dict("records")

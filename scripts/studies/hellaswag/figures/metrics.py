@@ -26,7 +26,7 @@ def hellaswag_metrics(path: Path, models: dict) -> pd.DataFrame:
     metrics = without_people(study_metrics(path, "hellaswag", SCHEMA))
     how = metrics["method"].map(lambda method: method_note(method, ("train", "control")))
     metrics["system"] = (
-        titles_of(metrics, models, {})
+        titles_of(metrics, models)
         + how
         + limit_if_several(metrics)
         + experiment_if_needed(metrics, POINT)

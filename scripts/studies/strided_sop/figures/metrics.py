@@ -92,7 +92,7 @@ def strided_metrics(path: Path, models: dict, crossed: bool = False) -> pd.DataF
     variants = metrics[VARIANT].drop_duplicates()
     titles = variants.assign(title=[variant_title(row) for row in variants.to_dict("records")])
     metrics["series"] = (
-        titles_of(metrics, models, {})
+        titles_of(metrics, models)
         + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
         + limit_if_several(metrics)
         + experiment_if_needed(metrics, point)

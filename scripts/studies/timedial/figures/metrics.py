@@ -130,7 +130,7 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     variant = choices + contrast
     metrics = metrics.assign(
         paradigm=metrics["method"].str.removesuffix("_zero_shot"),
-        title=titles_of(metrics, models, {}) + variant + limit_if_several(metrics),
+        title=titles_of(metrics, models) + variant + limit_if_several(metrics),
         variant=variant,
         origin="here",
         blind=metrics["model"].isin(BLIND) | metrics["method"].str.endswith(METHOD_BLIND),
