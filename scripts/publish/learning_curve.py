@@ -25,6 +25,7 @@ from scripts.publish.names import load, source_title, split_title, titles_of
 from scripts.publish.panels import (
     Look,
     Panel,
+    among,
     dodges,
     draw_marks,
     figure_of,
@@ -46,24 +47,23 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The accuracies of models at several sizes, and of the best control at each of these; with
     `train_pairs`, `test_set` (the dataset's name without it) and `series`.
     """
-    rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna()]
-    rows = rows[rows["train_pairs"].notna()]
+    is_mean = (metrics["metric"] == "accuracy") & metrics["seed"].isna()
+    rows = metrics[is_mean & metrics["train_pairs"].notna()]
     test_set = rows["dataset"].str.replace(SIZE, "", regex=True).str.strip("-")
     rows = rows.assign(test_set=test_set)
     if "scoring" in rows:  # of NLI; a fine-tuned model tells all labels
         rows = rows[rows["scoring"] == "ternary"]
     rows = rows[~rows["model"].isin([*CEILINGS, "human"])]
     most = rows.groupby(PLACE)["n"].transform("max")
-    has_part = rows.assign(part=(rows["slice"] == UNSEEN) & (rows["n"] < most))
-    has_part = has_part.groupby(PLACE)["part"].transform("any")
+    rows = rows.assign(part=(rows["slice"] == UNSEEN) & (rows["n"] < most))
+    has_part = rows.groupby(PLACE)["part"].transform("any")
     rows = rows[rows["slice"] == np.where(has_part, UNSEEN, "all")]
     is_control, place = rows["method"].isin(CONTROL_METHODS), [*PLACE, "train_pairs"]
-    best = rows[is_control].sort_values("value", ascending=False).drop_duplicates(place)
-    trained = rows[~is_control]
-    several = trained.groupby([*PLACE, "model", "method"])["train_pairs"].transform("nunique") > 1
-    trained, best = trained[several], best.assign(series=style.BEST_CONTROL)
+    sizes = rows.groupby([*PLACE, "model", "method"])["train_pairs"].transform("nunique")
+    trained = rows[~is_control & (sizes > 1)]
     trained = trained.assign(series=titles_of(trained, models))
-    best = best.merge(trained[place].drop_duplicates(), on=place)
+    best = rows[is_control & among(rows, trained, place)].assign(series=style.BEST_CONTROL)
+    best = best.sort_values("value", ascending=False).drop_duplicates(place)
     order = [*PLACE, "series", "train_pairs"]
     return pd.concat([trained, best]).sort_values(order, ignore_index=True)
 
@@ -101,22 +101,15 @@ def crosses(panel: pd.DataFrame) -> list[str]:
         if pd.concat([rows["draws"], beside["draws"]]).notna().all():
             draws = (np.stack(rows["draws"]) - np.stack(beside["draws"])).T
             ends = np.quantile(crossing(sizes, draws), [0.025, 0.975], method="nearest")
-        at, low, high = (
-            f"fewer than {sizes[0]:,.0f}"
-            if place == 0
-            else f"more than {sizes[-1]:,.0f}"
-            if np.isinf(place)
-            else f"{place:,.0f}"
-            for place in (crossed, *ends)
-        )
+        named = {0: f"fewer than {sizes[0]:,.0f}", np.inf: f"more than {sizes[-1]:,.0f}"}
+        at, low, high = (named.get(place, f"{place:,.0f}") for place in (crossed, *ends))
+        says = f"passes the best control at {at} pairs ({low} to {high})"
+        if np.isinf(crossed):
+            says = "does not pass the best control"
+        elif crossed == ends[1] == 0:
+            says = "is above the best control at every size"
         model = re.split(r" \(|, ", series)[0]
-        found.append(
-            f"{model} does not pass the best control"
-            if np.isinf(crossed)
-            else f"{model} is above the best control at every size"
-            if crossed == ends[1] == 0
-            else f"{model} passes the best control at {at} pairs ({low} to {high})"
-        )
+        found.append(f"{model} {says}")
     return found
 
 

@@ -60,7 +60,7 @@ def cells_of(row: pd.Series, models: dict, sources: dict) -> dict[str, str]:
         show, measure = "{:.2f}".format, "agreement (alpha)"
     elif row["metric"].endswith(ABOVE):
         show, measure = signed, f"{row['measure']}, points above people"
-    found = Estimate(*(row[name] for name in ("value", "ci_low", "ci_high")))
+    found = Estimate(row["value"], row["ci_low"], row["ci_high"])
     is_kind = row["slice"].startswith("type=")
     return {
         "Items of": f"{source_title(row['source'], sources)}, {row['dataset']}{note_of(row)}",
@@ -81,9 +81,8 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
     kind = of.where(of.str.startswith("type="), "all")
     rows = metrics.assign(last=last, kind=kind, above=metrics["metric"].str.endswith(ABOVE))
     rows = rows.sort_values([*PLACE, "measure", "above", "kind", "last"], kind="stable")
-    return filled(
-        pd.DataFrame([cells_of(row, models, sources) for _, row in rows.iterrows()]), WORDS
-    )
+    cells = [cells_of(row, models, sources) for _, row in rows.iterrows()]
+    return filled(pd.DataFrame(cells), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:

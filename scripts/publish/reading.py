@@ -1,4 +1,4 @@
-"""What the page shows of tables: cards to read (scripts/publish/cards.py), and published numbers."""
+"""What the page shows of tables: cards to read (scripts/publish/cards.py), published numbers."""
 
 import pandas as pd
 

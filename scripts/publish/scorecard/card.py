@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from scripts.data.items import HUMAN
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import note_of
@@ -92,7 +91,7 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     own, of_view, in_paper, human = FEET
     here = pd.concat([controls.assign(who=own), people(on_probes).assign(who=human)])
-    here["whose"] = titles_of(here, models, {HUMAN: ""})
+    here["whose"] = titles_of(here, models).mask(here["who"] == human, "")
     here["ends"] = [interval(row) for row in here.to_dict("records")]
     same_view = cells.dropna(subset="above_same_view")
     same_view = same_view.assign(

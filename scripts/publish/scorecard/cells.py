@@ -205,28 +205,25 @@ def cells_of(
     spread = spread.agg(
         lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
-    spread = spread.astype(texts)
     means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
     unread = means.loc[means["metric"] == "unread_answers", [*SYSTEM, "value"]]
     unread = unread.drop(columns="scoring").rename(columns={"value": "unread"})
     cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies).sort_index()
-    cells = cells.merge(spread, how="left").merge(unread, how="left")
+    cells = cells.merge(spread.astype(texts), how="left").merge(unread, how="left")
     cells = cells.assign(learnt_part=learnt_part(cells, studies))
-    methods = means["method"].map(method_of_blind)
-    besides = {"blind": means.assign(method=methods)[methods.notna()]}
-    for name, end in {
-        "above": "control",
-        "above_same_view": "same_view",
-        "above_blind": "blind",
-    }.items():
-        of_name = means[means["metric"].str.endswith(f"_above_{end}")]
-        metric = of_name["metric"].str.removesuffix(f"_above_{end}")
-        besides[name] = of_name.assign(metric=metric)
+    metric, of_blind = means["metric"], means["method"].map(method_of_blind)
+    besides = {
+        "blind": means.assign(method=of_blind)[of_blind.notna()],
+        "above": means[metric.str.endswith("_above_control")],
+        "above_same_view": means[metric.str.endswith("_above_same_view")],
+        "above_blind": means[metric.str.endswith("_above_blind")],
+    }
     on = [*SYSTEM, "metric"]
     for name, beside in besides.items():
         ends = {"value": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
         ends |= {"p_value": f"{name}_p", "control": f"{name}_control"}
-        beside = beside.rename(columns=ends).drop_duplicates(on)
+        headline = beside["metric"].str.replace(r"_above_\w+$", "", regex=True)
+        beside = beside.assign(metric=headline).rename(columns=ends).drop_duplicates(on)
         cells = cells.merge(beside[[*on, *ends.values()]], how="left", on=on)
     return cells.rename(columns={"above_control": "control"})
 
