@@ -33,6 +33,7 @@ from scripts.publish.selection import (
     as_published,
     distance,
     has_draws,
+    only,
     without_repeats,
     pairs_of,
     selected,
@@ -299,7 +300,7 @@ def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_verdicts")
     classes, claims = read_claims(given.sources.with_name("claims.yaml"))
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
+    rows = only(metrics, study=study, seed=None)
     facts = load(given.sources.with_name("studies.yaml"))[study]
     options, models = facts.get("named_options", []), load(given.models)
     table = tabulate(claims, as_published(rows, facts), classes, models, options)

@@ -33,8 +33,10 @@ from scripts.measure.experiment import EXTERNAL
 from scripts.publish.every_eval_ever import aggregate
 from scripts.publish.marks import note_of
 from scripts.publish.names import OF_PEOPLE
+from scripts.publish.selection import only
 
 TASK = ["study", "experiment", "source", "dataset", "method", "split"]
+DIFFERENCES = ("_above_control", "_above_same_view", "_above_blind", *OF_PEOPLE)
 NORMAL = 1.96  # half a 95 % interval in standard errors
 
 
@@ -43,16 +45,10 @@ def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     nothing blind, nothing predicted elsewhere. Raises UserError where two rows have the same model,
     task, metric and key.
     """
-    rows = metrics[
-        metrics["seed"].isna()
-        & metrics["wording"].isna()
-        & (metrics["slice"] == "all")
-        & ~metrics["metric"].str.endswith(
-            ("_above_control", "_above_same_view", "_above_blind", *OF_PEOPLE)
-        )
-        & metrics["method"].map(method_of_blind).isna()
-        & (metrics["method"] != EXTERNAL)
-    ].copy()
+    rows = only(metrics, seed=None, wording=None, slice="all")
+    is_difference = rows["metric"].str.endswith(DIFFERENCES)
+    is_other = rows["method"].map(method_of_blind).notna() | (rows["method"] == EXTERNAL)
+    rows = rows[~(is_difference | is_other)].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
     rows["task"] = rows[TASK].fillna("").astype(str).agg(":".join, axis=1)
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:

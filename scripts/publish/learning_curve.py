@@ -22,6 +22,7 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import titled
 from scripts.publish.names import load, source_title, split_title, titles_of
+from scripts.publish.selection import only
 from scripts.publish.panels import (
     Look,
     Panel,
@@ -47,8 +48,7 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The accuracies of models at several sizes, and of the best control at each of these; with
     `train_pairs`, `test_set` (the dataset's name without it) and `series`.
     """
-    is_mean = (metrics["metric"] == "accuracy") & metrics["seed"].isna()
-    rows = metrics[is_mean & metrics["train_pairs"].notna()]
+    rows = only(metrics, metric="accuracy", seed=None).dropna(subset="train_pairs")
     test_set = rows["dataset"].str.replace(SIZE, "", regex=True).str.strip("-")
     rows = rows.assign(test_set=test_set)
     if "scoring" in rows:  # of NLI; a fine-tuned model tells all labels

@@ -12,7 +12,7 @@ from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.plan.probe import method_of_blind
 from scripts.publish.names import joined
 from scripts.publish.panels import Panel
-from scripts.publish.selection import EQUAL
+from scripts.publish.selection import EQUAL, only
 
 CONTROL, ABOVE, BELOW = "the best control", "above", "below"
 VALUES = ["value", "ci_low", "ci_high"]
@@ -60,7 +60,7 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     from that one, without an interval.
     """
     place = at or "metric"
-    rows = rows[rows["seed"].isna() & rows["wording"].isna()]
+    rows = only(rows, seed=None, wording=None)
     is_control, is_score = rows["method"].isin(CONTROL_METHODS), rows["metric"] == metric
     controls = rows[is_control & is_score & ~rows["model"].isin(CEILINGS)]
     is_model = ~is_control & (rows["model"] != HUMAN) & rows["method"].map(method_of_blind).isna()

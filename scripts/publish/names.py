@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.items import HUMAN
+from scripts.publish.selection import only
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import entries_of as load
@@ -49,8 +50,7 @@ def without_people(metrics: pd.DataFrame) -> pd.DataFrame:
 def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
     """What people reached in a study, over all of them and all that they answered."""
     rows = read_metrics(path).to_pandas()
-    wanted = {"study": study, "model": HUMAN, "metric": f"human_{metric}", "slice": "all"}
-    return rows[(rows[list(wanted)] == pd.Series(wanted)).all(axis=1)]
+    return only(rows, study=study, model=HUMAN, metric=f"human_{metric}", slice="all")
 
 
 def method_title(name: str) -> str:

@@ -22,7 +22,7 @@ from scripts.publish.comparison import (
     settings_of,
 )
 from scripts.publish.names import in_order, load
-from scripts.publish.selection import as_published
+from scripts.publish.selection import as_published, only
 from scripts.publish.table import publish_table, with_commas
 
 NONE = "no such run"
@@ -77,7 +77,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 
 def read_facts(given: argparse.Namespace, study: str) -> Facts:
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
+    metrics = only(metrics, study=study, seed=None)
     files = [
         given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())
     ]
@@ -96,7 +96,7 @@ def read_facts(given: argparse.Namespace, study: str) -> Facts:
 def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_published")
     claims = published_claims(given.sources.with_name("published.csv"))
-    table = tabulate(claims[claims["study"] == study], read_facts(given, study))
+    table = tabulate(only(claims, study=study), read_facts(given, study))
     publish_table(given, table, set(COLUMNS) - {"Published", "Here", "Difference"})
 
 

@@ -22,6 +22,17 @@ COMPARED = [
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 
 
+def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows whose columns have these values, one of a list, or none where it is None."""
+    for column, value in values.items():
+        cells = rows[column]
+        if value is None:
+            rows = rows[cells.isna()]
+        else:
+            rows = rows[cells.isin([value] if isinstance(value, str | float) else list(value))]
+    return rows
+
+
 def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()) -> pd.DataFrame:
     """The rows of what a paper may have measured: none of extensions, and of altered experiments
     only those of controls. named: columns of an extension that a paper proposes.

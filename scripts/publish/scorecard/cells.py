@@ -22,7 +22,7 @@ from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
 from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
-from scripts.publish.selection import EQUAL, as_text, rank
+from scripts.publish.selection import EQUAL, as_text, only, rank
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
@@ -205,10 +205,10 @@ def cells_of(
     spread = spread.agg(
         lowest=("value", "min"), highest=("value", "max"), wordings=("wording", "nunique")
     )
-    means = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
-    unread = means.loc[means["metric"] == "unread_answers", [*SYSTEM, "value"]]
+    means = only(metrics, seed=None, wording=None)
+    unread = only(means, metric="unread_answers")[[*SYSTEM, "value"]]
     unread = unread.drop(columns="scoring").rename(columns={"value": "unread"})
-    cells = preferred(rows[rows["seed"].isna() & rows["wording"].isna()], studies).sort_index()
+    cells = preferred(only(rows, seed=None, wording=None), studies).sort_index()
     cells = cells.merge(spread.astype(texts), how="left").merge(unread, how="left")
     cells = cells.assign(learnt_part=learnt_part(cells, studies))
     metric, of_blind = means["metric"], means["method"].map(method_of_blind)

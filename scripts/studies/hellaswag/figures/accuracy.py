@@ -8,6 +8,7 @@ from scripts.publish.arguments import run_program
 from scripts.publish.names import details_of, load, source_title, split_title
 from scripts.publish.panels import forest_of, publish, same_place
 from scripts.publish.message import message
+from scripts.publish.selection import only
 from scripts.studies.hellaswag.figures.metrics import CHANCE, hellaswag_metrics
 
 ORIGINS = {
@@ -20,8 +21,7 @@ COLUMNS = "system model method experiment slice value sd seeds ci_low ci_high n 
 
 def main(given: argparse.Namespace) -> None:
     metrics, sources = hellaswag_metrics(given.metrics, load(given.models)), load(given.sources)
-    over_all = metrics["seed"].isna() & metrics["wording"].isna()
-    points = metrics[over_all & (metrics["metric"] == "accuracy") & metrics["slice"].isin(ORIGINS)]
+    points = only(metrics, seed=None, wording=None, metric="accuracy", slice=ORIGINS)
     points = points.assign(
         row=points["system"],
         series=points["slice"].map(ORIGINS),
@@ -31,7 +31,7 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split), of_panel in points.groupby(PLACE, sort=False):
         counts = ", ".join(f"{n:,}" for n in of_panel.drop_duplicates("slice")["n"])
         detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {counts}"
-        title, whole = source_title(source, sources), metrics[metrics["slice"] == "all"]
+        title, whole = source_title(source, sources), only(metrics, slice="all")
         says = message(same_place(whole, of_panel, PLACE), "accuracy", "system")
         panels.append((says or title, f"{title}, {detail}" if says else detail, of_panel))
     shown = points[[*PLACE, *COLUMNS.split()]]

@@ -6,6 +6,7 @@ import argparse
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title
+from scripts.publish.selection import only
 from scripts.publish.table import above_cells, by_metric, number_cells, publish_table
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 
@@ -19,8 +20,8 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split, system), of_system in metrics.groupby(
         ["source", "dataset", "split", "system"], sort=False
     ):
-        means = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
-        by = by_metric(means[means["metric"] == "accuracy"], "slice")
+        means = only(of_system, seed=None, wording=None)
+        by = by_metric(only(means, metric="accuracy"), "slice")
         cells = {
             "Corpus": source_title(source, sources) + note_of(by["all"]),
             "Dataset": dataset.replace("_", " "),

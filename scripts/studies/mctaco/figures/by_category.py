@@ -16,6 +16,7 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import message, titled
 from scripts.publish.names import load
+from scripts.publish.selection import only
 from scripts.publish.panels import (
     Look,
     Panel,
@@ -44,7 +45,7 @@ PAPER_LOOK = Look(style.GREY, "D", "", style.PAPER, 3.8)
 
 
 def of_categories(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows[(rows["metric"] == "exact_match") & rows["slice"].isin(SLICES)]
+    return only(rows, metric="exact_match", slice=SLICES)
 
 
 def draw_panel(
@@ -78,7 +79,7 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
     others += [PAPER_LOOK.handle(PAPER)] * bool(len(paper))
     draw_split, lines = partial(draw_panel, known=known, paper=paper), []
     for of_split, source, split in by_place(points, sources):
-        whole = same_place(metrics[metrics["slice"] == "all"], of_split)
+        whole = same_place(only(metrics, slice="all"), of_split)
         said = message(whole, "exact_match", "system")
         detail = f"{split}{'; the title counts all questions' * bool(said)}"
         panel = Panel(of_split, draw_split, source, detail, height=2.1)

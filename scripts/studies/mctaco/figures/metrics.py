@@ -29,6 +29,7 @@ from scripts.publish.names import (
 )
 from scripts.publish.panels import Look, among, legend_of, looks, with_best_control
 from scripts.publish.published import claims_beside, with_shares
+from scripts.publish.selection import only
 from scripts.studies.mctaco.evaluate import SCHEMA
 
 CATEGORIES = "duration", "ordering", "typical_time", "frequency", "stationarity"
@@ -126,8 +127,7 @@ def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
 def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
     """mctaco_metrics() with `drawn`: of controls only the one with the highest exact match."""
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
-    means = system_means(metrics)
-    exact = means[(means["slice"] == "all") & (means["metric"] == "exact_match")]
+    exact = only(system_means(metrics), slice="all", metric="exact_match")
     is_best = among(metrics, with_best_control(exact, PLACE), SYSTEM)
     return metrics.assign(drawn=is_best | (metrics["method"] != "control"))
 

@@ -10,6 +10,7 @@ from scripts.data.tables import read_metrics
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of
 from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.selection import only
 from scripts.publish.table import ABOVE_VIEW, above_cells, by_metric, number_cells, publish_table
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
@@ -61,7 +62,7 @@ def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Releas
     here = system_means(metrics_to_draw(given))
     here = here[here["drawn"] & (here["slice"] == "all") & (here["model"] != "gold")]
     others = read_metrics(given.metrics, SCHEMA, others=True).to_pandas()
-    others = others[others["model"].isin(by_name) & (others["slice"] == "all")]
+    others = only(others, model=by_name, slice="all")
     if others.empty:
         raise UserError(
             f"{given.metrics}: no rows of what others released; name it in an experiment of mctaco "

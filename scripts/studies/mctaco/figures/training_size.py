@@ -33,6 +33,7 @@ from scripts.publish.panels import (
 )
 from scripts.publish.message import titled
 from scripts.publish.published import claims_beside
+from scripts.publish.selection import only
 from scripts.publish.table import percent
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
@@ -58,7 +59,7 @@ ONE |= {"zorder": 5, "intervals": False}
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     """Models at several sizes, random, and the best control; nothing where none has several."""
-    rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
+    rows = only(metrics, slice="all", metric=METRICS)
     trained = of_models(rows)
     trained = trained[~trained["method"].isin(["released", "external"])]
     sizes = trained.groupby(SYSTEM)["train_questions"].transform(

@@ -12,6 +12,7 @@ import pandas as pd
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load
 from scripts.publish.panels import publish
+from scripts.publish.selection import only
 from scripts.studies.strided_sop.figures.accuracy_by_stride import (
     COLUMNS,
     Axis,
@@ -45,8 +46,7 @@ def of_strides(path: Path, models: dict, item: str) -> pd.DataFrame:
 
 def of_which_stride(path: Path, models: dict) -> pd.DataFrame:
     """Of the pairs of each stride the share whose stride is predicted."""
-    rows = sop_metrics(path)
-    rows = rows[(rows["metric"] == "confusion") & rows["seed"].isna()]
+    rows = only(sop_metrics(path), metric="confusion", seed=None)
     ends = rows["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int)
     rows = rows.assign(stride=ends[0])[ends[0] == ends[1]]
     # the mixture is that of the measured pairs
@@ -56,8 +56,7 @@ def of_which_stride(path: Path, models: dict) -> pd.DataFrame:
 
 
 def of_spans(path: Path, models: dict) -> pd.DataFrame:
-    rows = sop_metrics(path)
-    rows = rows[rows["span"].notna() & rows["seed"].isna() & rows["metric"].isin(SPANS)]
+    rows = only(sop_metrics(path), seed=None, metric=SPANS).dropna(subset="span")
     skipped = rows["stride"].map(lambda stride: f", {stride:.0f} skipped" if stride else "")
     is_whole = rows["order_by"].eq("permutations") & rows["method"].eq("control")
     whole = is_whole.map({True: ", whole orders", False: ""})

@@ -20,6 +20,7 @@ from scripts.publish.arguments import run_program
 from scripts.publish.comparison import parts_of
 from scripts.publish.message import message
 from scripts.publish.names import load, people_points
+from scripts.publish.selection import only
 from scripts.publish.panels import (
     PEOPLE,
     Look,
@@ -138,8 +139,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     """The points to draw, with the value of the majority and of the control that is best over all
     pairs.
     """
-    is_mean = (metrics["metric"] == "accuracy") & metrics["seed"].isna()
-    wanted = metrics[is_mean & (metrics["challenge_set"] == challenge_set)]
+    wanted = only(metrics, metric="accuracy", seed=None, challenge_set=challenge_set)
     where = places(wanted["slice"].unique(), SECTIONS[challenge_set])
     # there the name of a control, here its value
     points = wanted.drop(columns="control").merge(where, on="slice")
@@ -147,7 +147,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
     drawn = finest(points[~points["method"].isin(["majority", "control", "baseline"])])
     for name in ("majority", "control"):
-        beside = shown[shown["method"] == name].drop_duplicates(same).set_index(same)["value"]
+        beside = only(shown, method=name).drop_duplicates(same).set_index(same)["value"]
         drawn = drawn.join(beside.rename(name), on=same)
     return drawn
 
@@ -221,7 +221,7 @@ def draw(
     for block, panels_of in blocks_of(points):
         first, counts = block.iloc[0], counts_of(block, rows)
         title = data_title(first["source"], first["dataset"], sources)
-        of_block = metrics[among(metrics, block, [*PLACE, *SYSTEM]) & (metrics["slice"] == ALL)]
+        of_block = only(metrics[among(metrics, block, [*PLACE, *SYSTEM])], slice=ALL)
         says = textwrap.wrap(message(of_block, "accuracy", "series"), HEADING)
         heading = "\n".join([*says, f"{SETS[first['challenge_set']]} · {title}"])
         for line in panels_of:
@@ -249,9 +249,7 @@ def main(given: argparse.Namespace) -> None:
     points = points_of(metrics, challenge_set)
     sources = load(given.sources)
     people = people_points(given.metrics, STUDY, "accuracy")
-    people = people[
-        people["dataset"].isin(points["dataset"]) & people["split"].isin(points["split"])
-    ]
+    people = only(people, dataset=points["dataset"], split=points["split"])
     publish(given, points[COLUMNS], lambda: draw(points, metrics, sources, people))
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.studies.temporal_nli.evaluate import NAMES, SCHEMA
+from scripts.publish.selection import only
 from scripts.publish.names import (
     details_of,
     experiment_if_needed,
@@ -136,7 +137,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = of_most_pairs(metrics, ["source", "challenge_set", "held_out"])
-    metrics = metrics[metrics["held_out"].isin(held_out)].copy()
+    metrics = only(metrics, held_out=held_out).copy()
     point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
     titles = titles_of(metrics, models, BASELINES)
     metrics["series"] = titles + experiment_if_needed(metrics, point)
@@ -152,7 +153,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
 
 def finest(metrics: pd.DataFrame) -> pd.DataFrame:
     """The accuracies over all seeds, of each system under the finest scoring that it has."""
-    rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna()]
+    rows = only(metrics, metric="accuracy", seed=None)
     best = rows.groupby([*PLACE, *SYSTEM[:2]])["scoring"].transform(
         lambda scoring: min(scoring, key=list(NAMES).index)
     )

@@ -11,6 +11,7 @@ from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, method_title
 from scripts.publish.published import claims_beside
+from scripts.publish.selection import only
 from scripts.publish.table import (
     ABOVE_BLIND,
     above_cells,
@@ -41,8 +42,8 @@ JOINT = {
 def printed(sources: Path) -> dict[tuple, str]:
     """By KEY and metric what the paper's tables print of whole sets."""
     claims = claims_beside(sources, STUDY, [*KEY[1:], "slice"])
-    claims = claims[claims["table"].str.startswith("Table") & (claims["slice"] == "all")]
-    claims = claims[claims["metric"].isin(NAMES) & (claims["unit"] == "%")]
+    claims = only(claims, slice="all", metric=NAMES, unit="%")
+    claims = claims[claims["table"].str.startswith("Table")]
     claims = claims.assign(model=claims["model"].str.split("; ")).explode("model")
     places = claims[[*KEY, "metric"]].itertuples(index=False, name=None)
     return dict(zip(places, claims["value"]))
@@ -58,7 +59,7 @@ def main(given: argparse.Namespace) -> None:
     metrics, rows = nli_metrics(given.metrics, models), []
     numbers = printed(given.sources)
     shown = [*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"]
-    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(shown)]
+    overall = only(metrics, slice="all", metric=shown)
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
         by = by_metric(point[point["seed"].isna()])
         one = by["accuracy"]

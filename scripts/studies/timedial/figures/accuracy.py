@@ -15,6 +15,7 @@ from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import message, titled
 from scripts.publish.names import people_points, source_title, split_title
+from scripts.publish.selection import only
 from scripts.publish.panels import (
     CHANCE,
     DASHED,
@@ -73,7 +74,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
 
 def says(rows: pd.DataFrame) -> str:
     """The message of a challenge's rows; what has read it says nothing."""
-    rows = rows[(rows["domain"] != "contaminated") & (rows["slice"] == "all")]
+    rows = only(rows[rows["domain"] != "contaminated"], slice="all")
     return message(rows.assign(name=rows.apply(name_of, axis=1)), "two_best_accuracy", "name")
 
 
@@ -108,7 +109,7 @@ def draw(
         panel = Panel(
             table, draw_one, title, detail, height=rows.height, bands=bands_of(rows, table)
         )
-        of_panel = metrics[(metrics["measured_on"] == name) & (metrics["variant"] == variant)]
+        of_panel = only(metrics, measured_on=name, variant=variant)
         lines.append([titled(panel, says(of_panel))])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 

@@ -14,6 +14,7 @@ from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title
 from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish
 from scripts.publish.published import claims_beside
+from scripts.publish.selection import only
 from scripts.publish.table import percent
 from scripts.studies.timedial.figures.metrics import (
     RULES,
@@ -24,7 +25,6 @@ from scripts.studies.timedial.figures.metrics import (
     drawn,
     in_rows,
     legend_of,
-    over_seeds,
     published_on,
     read,
     widest,
@@ -36,8 +36,8 @@ SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
 def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
     places = accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
-    rows = over_seeds(metrics).merge(places)
-    return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])
+    rows = only(metrics, seed=None, metric="wrong_above_right", slice=SLICES)
+    return widest(rows.merge(places))
 
 
 def denominators(sources: Path) -> pd.Series:

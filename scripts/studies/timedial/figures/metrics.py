@@ -29,6 +29,7 @@ from scripts.publish.names import (
 )
 from scripts.publish.panels import Look, Rows, among
 from scripts.publish.published import claims_beside, with_shares
+from scripts.publish.selection import only
 from scripts.studies.timedial.evaluate import SCHEMA
 
 PARADIGMS = {
@@ -155,14 +156,9 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     )
 
 
-def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
-    return metrics[metrics["seed"].isna()]
-
-
 def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
     """2-best accuracy over all seeds."""
-    rows = over_seeds(metrics)
-    return rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all")]
+    return only(metrics, seed=None, metric="two_best_accuracy", slice="all")
 
 
 def widest(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -212,7 +208,7 @@ def published_beside(sources: Path) -> pd.DataFrame:
     """
     parts = ["measured_on", "method", "domain", "context_scope", "slice"]
     claims = claims_beside(sources, "timedial", parts)
-    claims = claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])]
+    claims = only(claims, metric=["two_best_accuracy", "wrong_above_right"])
     claims = with_shares(claims).fillna(
         dict.fromkeys(parts, "") | {"context_scope": "full", "slice": "all"}
     )

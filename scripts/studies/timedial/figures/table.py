@@ -15,6 +15,7 @@ from scripts.data.runs import facts_of
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title
+from scripts.publish.selection import only
 from scripts.publish.table import above_cells, by_metric, number_cells, percent, publish_table
 from scripts.studies.timedial.figures.metrics import (
     DOMAINS,
@@ -22,7 +23,6 @@ from scripts.studies.timedial.figures.metrics import (
     SYSTEM,
     beside_paper,
     domain_title,
-    over_seeds,
     paradigm_title,
     published_beside,
     published_on,
@@ -73,9 +73,10 @@ def measured(
 ) -> list[dict]:
     table = []
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
-        means = over_seeds(of_system)
-        by = by_metric(means[means["slice"] == "all"])
-        rest = by_metric(means[means["slice"] == NOT_NEAR]).get("two_best_accuracy")
+        by, of_rest = (
+            by_metric(only(of_system, seed=None, slice=name)) for name in ("all", NOT_NEAR)
+        )
+        rest = of_rest.get("two_best_accuracy")
         first = next(iter(by.values()))
         is_free, examples = first["domain"] in NOT_LEARNT, first["train_examples"]
         cells = {
@@ -123,7 +124,7 @@ def main(given: argparse.Namespace) -> None:
     metrics = timedial_metrics(given.metrics, models, sources)
     published = published_beside(given.sources)
     truncated = cut_instances([given.train / name / "run.json" for name in given.runs])
-    rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin(SHOWN)]
+    rows = only(metrics, slice=["all", NOT_NEAR], metric=SHOWN)
     # these are the same with any context
     rows, table = rows[~rows["blind"] | rows.index.isin(widest(rows[rows["blind"]]).index)], []
     for _, challenge in rows.groupby("measured_on", sort=False):
