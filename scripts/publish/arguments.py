@@ -74,6 +74,7 @@ def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argpars
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     module = spec.name if spec else sys.argv[0]
     options = parser(HELP.format(doc=doc, module=module, more=more))
+    options.set_defaults(program=module)
     for name, (_, help_text, of) in read.items():
         options.add_argument(name, help=help_text, **{"type": Path, "required": required} | of)
     return options

@@ -64,7 +64,7 @@ class Outcome(NamedTuple):
     row: dict
 
 
-def sign_of(found: Estimate, direction: str, by: float = 0) -> int:
+def sign_of(found: Estimate, direction: str, by: float) -> int:
     """An Outcome's sign. by: at least so much, or alike within so much."""
     low, high = found.ci_low, found.ci_high
     if low is None or pd.isna(low):
@@ -86,7 +86,10 @@ def in_text(name: str) -> str:
     return name.replace("_", " ").replace(";", ",")
 
 
-def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+Changes = list[tuple[dict, str, Estimate]]  # of a system its row, the numbers in words, the change
+
+
+def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     """Whether a metric changes with a setting, of each system and split with several values."""
     over, found = claim["over"], []
     system = "source split model method metric experiment".split()
@@ -101,11 +104,11 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcom
             change, unit = distance(records[-1], records[0], by_ends=True), POINTS
         ends = [f"{share(row)} at {over} {row[over]:g}" for row in (records[0], records[-1])]
         words = f"{', '.join(ends)}: {with_interval(change, signed, unit)}"
-        found.append(Outcome(sign_of(change, claim["direction"]), words, records[0]))
+        found.append((records[0], words, change))
     return found
 
 
-def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     """How a metric lies beside that of other rows (`than`), which are the same in the columns
     `same`.
     """
@@ -118,18 +121,17 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
             change = distance(row, row["other"], by_ends=True)
             both = f"{share(row)} beside {share(row['other'])} ({name})"
             words = f"{both}: {with_interval(change, signed, POINTS)}"
-            sign = sign_of(change, claim["direction"], claim.get("by", 0) / 100)
-            found.append(Outcome(sign, words, row))
+            found.append((row, words, change))
     return found
 
 
-def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     found = []
     for row in rows.to_dict("records"):
         measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
         change = Estimate(*(number - claim["value"] / 100 for number in measured[:3]))
         words = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
-        found.append(Outcome(sign_of(change, claim["direction"]), words, row))
+        found.append((row, words, change))
     return found
 
 
@@ -138,7 +140,11 @@ SHAPES = {"trend": trend, "difference": contrast, "reference": reference}
 
 def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     """What each of these systems says of a claim; pool: rows that others are looked for in."""
-    return SHAPES[claim["shape"]](claim, without_repeats(selected(rows, claim["where"])), pool)
+    rows, by = without_repeats(selected(rows, claim["where"])), claim.get("by", 0) / 100
+    return [
+        Outcome(sign_of(change, claim["direction"], by), words, row)
+        for row, words, change in SHAPES[claim["shape"]](claim, rows, pool)
+    ]
 
 
 def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:

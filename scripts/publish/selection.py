@@ -25,11 +25,8 @@ MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "sl
 def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
     """The rows whose columns have these values, one of a list, or none where it is None."""
     for column, value in values.items():
-        cells = rows[column]
-        if value is None:
-            rows = rows[cells.isna()]
-        else:
-            rows = rows[cells.isin([value] if isinstance(value, str | float) else list(value))]
+        one_of = list(value) if pd.api.types.is_list_like(value) else [value]
+        rows = rows[rows[column].isna() if value is None else rows[column].isin(one_of)]
     return rows
 
 

@@ -207,14 +207,15 @@ def main(given: argparse.Namespace) -> None:
             {
                 **first_screen,
                 "name": given.configuration.get("name", ""),
-                "about": paragraphs((root / "report/workflow.rst").read_text(encoding="utf-8")),
-                "about_all": paragraphs((root / "report/all.rst").read_text(encoding="utf-8")),
+                "about": {
+                    name: paragraphs((root / f"report/{name}.rst").read_text(encoding="utf-8"))
+                    for name in ("workflow", "all")
+                },
                 "studies": sections,
                 "settings": given.configuration,
                 "all_items": published_items(ALL, runs),
                 "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), studies),
-                "sample": bool(metrics["sample"].any()),
-                "all_sample": bool(metrics["sample"].all()),
+                "samples": set(metrics["sample"]),
                 "limits": sorted(metrics["limit"].dropna().unique()),
                 "cleaning": cleaned(cleaning, sources),
                 "sources": [

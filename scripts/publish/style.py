@@ -10,7 +10,6 @@ says, a marker or a line style says as well, for print in grey.
 import argparse
 import logging
 import re
-import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from pathlib import Path
@@ -237,10 +236,9 @@ def in_the_dark(svg: str) -> str:
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
-    """Write the figure in all forms; given: output, metrics and program."""
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = getattr(given, "program", spec.name if spec else "")
-    metadata = file_metadata(given.metrics, program if program.startswith("scripts.") else None)
+    """Write the figure in all forms; given: output, metrics and program (a module)."""
+    is_module = given.program.startswith("scripts.")
+    metadata = file_metadata(given.metrics, given.program if is_module else None)
     figure = drawn(draw)
 
     def file(suffix: str) -> Path:

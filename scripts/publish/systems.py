@@ -1,43 +1,39 @@
 """The settings of a study's runs, and which runs are one system, for what is made from runs."""
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
 from scripts.data.tables import provenance_of
 from scripts.measure.experiment import Run, runs_by_dataset
-from scripts.publish.names import differences_in_words, method_title, model_title
+from scripts.publish.names import differences_in_words, method_note, model_title
 
 
-def training_of(run: Run) -> str:
+def training_of(run: Run) -> dict:
     """How a run's model was trained: its settings, and the run that it begins with."""
     settings = provenance_of(run.folder / "history.parquet")["settings"]
-    return json.dumps(
-        settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True
-    )
+    training = settings["training"] | {"begins with": settings.get("made_by")}
+    return dict(sorted(training.items()))
 
 
 def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], list[Run]]:
     """By source and dataset, sorted, its runs among those of these names."""
-    return {
-        place: [run for runs in systems.values() for run in runs]
-        for place, systems in sorted(runs_by_dataset(trained, names).items())
-    }
+    systems = sorted(runs_by_dataset(trained, names).items())
+    return {place: sum(of_place.values(), []) for place, of_place in systems}
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
     """The runs of a dataset that differ by seed or wording alone, by title: the model, its method
     unless `plain`, and what differs in training.
     """
-    titled: dict[str, dict[str, list[Run]]] = {}
+    trainings: dict[str, list[tuple[dict, Run]]] = {}
     for run in runs:
-        method = run.facts["method"]
-        title = model_title(run.facts["model"], models) + (
-            "" if method in plain else f", {method_title(method)}"
-        )
-        titled.setdefault(title, {}).setdefault(training_of(run), []).append(run)
-    return {
-        title + differences_in_words(json.loads(training), list(map(json.loads, ways))): of
-        for title, ways in titled.items()
-        for training, of in ways.items()
-    }
+        how = method_note(run.facts["method"], plain)
+        title = model_title(run.facts["model"], models) + how
+        trainings.setdefault(title, []).append((training_of(run), run))
+    found: dict[str, list[Run]] = {}
+    for title, of_title in trainings.items():
+        every = [training for training, _ in of_title]
+        for training, run in of_title:
+            name = title + differences_in_words(training, every)
+            found.setdefault(name, []).append(run)
+    return found
