@@ -161,8 +161,7 @@ def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.
     """The rows sorted by these columns; orders: of a column the values that stand first."""
 
     def place(column: pd.Series) -> pd.Series:
-        order = dict.fromkeys(orders.get(str(column.name), ()))
-        known = {value: at for at, value in enumerate(order)}
+        known = {value: at for at, value in enumerate(orders.get(str(column.name), ()))}
         return column.map(known).fillna(len(known)) if known else column
 
     return rows.sort_values([*by], kind="stable", key=place, ignore_index=True)

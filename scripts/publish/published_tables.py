@@ -57,7 +57,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     runs = [run for run in facts.runs if "sample" not in facts.sources.get(run["source"], {})]
     models = claims["model"].str.split("; ").groupby(claims["table"]).sum()
     rows = []
-    for claim in in_order(claims, ["table"], table=claims["table"]).to_dict("records"):
+    for claim in in_order(claims, ["table"], table=claims["table"].unique()).to_dict("records"):
         same = {
             "Table": claim["table"],
             "Row": claim["row"],

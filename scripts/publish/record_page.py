@@ -95,7 +95,9 @@ def configuration_of(experiments: list[str]) -> dict:
     files = sorted((ROOT / "presets").glob("*.yaml"))
     known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
     entries = {name: known.get(name, {}) for name in experiments}
-    return {"name": "record", "run": experiments, "experiments": entries}
+    # without anchors where presets share settings
+    text = json.dumps({"name": "record", "run": experiments, "experiments": entries})
+    return json.loads(text)
 
 
 def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) -> None:

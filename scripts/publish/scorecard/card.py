@@ -143,7 +143,8 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     nothing = {"kind": NO_ANSWER, "way": NOT_ASKED, "asked": NOT_ASKED, "parameters": float("nan")}
     rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
     rows = rows.assign(title=titles_of(rows, models))
-    kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
+    kinds = [*KINDS.values(), ELSEWHERE, UNKNOWN]
+    ways = dict.fromkeys([*WAYS, *OTHER_WAYS.values(), NOT_ASKED])
     by = ["kind", "parameters", "title", "way"]
     return in_order(rows, by, kind=kinds, way=ways).to_dict("records")
 
