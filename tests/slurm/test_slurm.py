@@ -171,7 +171,7 @@ def test_profile_as_typed_selects_the_paper_preset(copy):
 def test_another_study_on_the_command_line_goes_before_the_profile(copy):
     said = call(copy, "--dry-run", "--configfile", "config.yaml")
     assert said.returncode == 0, said.stdout[-4000:]
-    assert "Writing the sample corpus sample_activitynet " in said.stdout
+    assert "Fetching the corpus sample_activitynet " in said.stdout
     assert "Fetching the corpus activitynet " not in said.stdout
 
 

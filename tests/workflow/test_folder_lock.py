@@ -22,9 +22,9 @@ TARGET = "results/fetch/sample_activitynet/manifest.json"
 
 @pytest.fixture
 def small(tmp_path) -> Study:
-    """A checkout whose first stage waits for the file `go` before it writes the sample corpus."""
+    """A checkout whose first stage waits for the file `go` before it fetches the sample corpus."""
     study = checkout(tmp_path / "study")
-    said = '"Writing the sample corpus {wildcards.source}"\n    shell:\n        "'
+    said = '"Fetching the corpus {wildcards.source}"\n    shell:\n        "'
     study.edit(
         "rules/fetch.smk", said, f"{said}touch started; until test -e go; do sleep 0.05; done; "
     )
