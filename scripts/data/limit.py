@@ -1,12 +1,14 @@
 """The option `limit` of every study: an evaluation split is cut to at most so many of its items, by
 hash.
 
-An item is scored as a whole. A smaller limit keeps a part of the items of a larger one. Training
-examples, and examples that choose the epoch, are never cut.
+An item is scored as a whole. A smaller limit keeps a part of the items of a larger one. What a
+model learns from is never cut, nor what chooses the epoch. A model that is asked learns nothing; it
+reads training examples for a threshold alone, and these are cut in the same way.
 """
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.running.program import log
@@ -39,3 +41,12 @@ def limited(
     return rows[rows[item].isin(set(kept_ids))], limit_provenance(
         len(kept_ids), len(ids), items, where
     )
+
+
+def choosing(table: pa.Table, group: str, threshold: str, where: str) -> pa.Table:
+    """The rows of a training split that choose a threshold: of so many groups (a column's name), or
+    all. threshold: of the prompt, `train` or a limit.
+    """
+    limit = int(threshold) if threshold.isdecimal() else None
+    groups = table.select([group]).to_pandas()
+    return table.take(limited(groups, group, limit, "groups", where)[0].index.to_numpy())

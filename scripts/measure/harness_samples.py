@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.data.limit import choosing
 from scripts.data.runs import is_name
 from scripts.data.tables import read_table
 from scripts.data.texts import json_of, lines_in, text_of
@@ -171,11 +172,16 @@ def likelihoods_of(rows: pd.DataFrame) -> pd.Series:
     return found
 
 
-def table_of(rows: pd.DataFrame, place: Path, example: str, file: Path) -> pd.DataFrame:
+def table_of(
+    rows: pd.DataFrame, place: Path, answered: Answered, file: Path, threshold: str = ""
+) -> pd.DataFrame:
     """Of each example of a split (its file `place`), in its order, the score of each label that the
     task has, and under "" its number of the right one. Raises UserError where one is missing.
+    threshold: of the training split, what chooses it.
     """
-    examples = read_table(place, [example, "label"]).to_pandas().set_index(example)["label"]
+    example, group, *_ = answered.columns
+    table = choosing(read_table(place, [example, group, "label"]), group, threshold, str(place))
+    examples = table.to_pandas().set_index(example)["label"]
     found = rows[rows["part"] == place.stem].pivot(
         index="example_id", columns="label", values="found"
     )
@@ -206,11 +212,11 @@ def scores_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Pa
     candidate.
     """
     rows = rows.assign(found=likelihoods_of(rows))
-    example, labels = answered.columns[0], answered.labels[0]
-    threshold, written = bool(rows["threshold"].iloc[0]), {*rows["label"]} - {""}
+    labels = answered.labels[0]
+    threshold, written = rows["threshold"].iloc[0], {*rows["label"]} - {""}
     if written != {CANDIDATE} and written != {*labels} and not (threshold and written < {*labels}):
         raise UserError(f"{file}: its labels are {cut(', '.join(sorted(written)))}; {REMEDY}")
-    table = table_of(rows, split_file, example, file)
+    table = table_of(rows, split_file, answered, file)
     if CANDIDATE in table:
         return pd.DataFrame({"example_id": table.index, "score": table[CANDIDATE].to_numpy()})
 
@@ -225,7 +231,8 @@ def scores_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Pa
                 f"{file}: has no rows of the training split, which choose the threshold; run the "
                 "task without --limit"
             )
-        known = table_of(rows, split_file.with_stem(learned.pop()), example, file)
+        place = split_file.with_stem(learned.pop())
+        known = table_of(rows, place, answered, file, threshold)
         best = best_threshold(margin(known), known[""].to_numpy() == 1)
         above = margin(table) - best
         scores = -np.logaddexp(0, np.stack([above, -above], 1))

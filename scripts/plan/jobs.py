@@ -288,8 +288,18 @@ class Jobs:
         known |= {"labels": labels, "makes_model": False} | study["methods"][run.method]
         known["paradigm"] = self.paradigm_of(run)
         if run.wording:
-            known["prompt"] = self.prompts_by_wording(run.study, run.method)[run.wording]
+            known["prompt"] = self.prompts_under(options, run.study, run.method)[run.wording]
         return {key: value for key, value in known.items() if key not in NOT_OF_TRAINING}
+
+    def prompts_under(self, options: dict, study: str, method: str) -> dict[str, dict]:
+        """The prompts by wording. A limit also cuts the training split that chooses a threshold."""
+        prompts = self.prompts_by_wording(study, method)
+        if not (limit := options.get("limit")):
+            return prompts
+        return {
+            wording: prompt | ({"threshold": str(limit)} if prompt.get("threshold") else {})
+            for wording, prompt in prompts.items()
+        }
 
     def card_of(self, run: Run) -> dict:
         """What the card of kept weights says of the model and the data."""
@@ -705,7 +715,9 @@ class Jobs:
                 "methods": {
                     method: {
                         "inputs": how["inputs"],
-                        "prompts": self.prompts_by_wording(found.study, method),
+                        "prompts": self.prompts_under(
+                            json.loads(found.options), found.study, method
+                        ),
                     }
                     for method, how in work.studies[found.study]["methods"].items()
                     if how.get("paradigm") in WORDED

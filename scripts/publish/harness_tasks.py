@@ -29,6 +29,7 @@ import pyarrow as pa
 import yaml
 
 from scripts.data.files import whole_set
+from scripts.data.limit import choosing
 from scripts.data.tables import read_table
 from scripts.running.program import execute, log, parser
 from scripts.train.asking.questions import LETTERS, questions_of
@@ -94,11 +95,12 @@ def after_domains(rows: pd.DataFrame) -> pd.DataFrame:
 def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
     """The rows of a split, of the training split where it chooses a threshold, and of domains."""
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
-    example = dataset["columns"]["example_id"]
-    parts = []
+    (example, group, *_), parts = answered.columns, []
     for part in [split, *([dataset["splits"][0]] if prompt["threshold"] else [])]:
         file = Path(dataset["folder"], f"{part}.parquet")
-        table = read_table(file, list(dict.fromkeys([example, *inputs])))
+        table = read_table(file, list(dict.fromkeys([example, group, *inputs])))
+        if part != split:
+            table = choosing(table, group, prompt["threshold"], str(file))
         table = table.rename_columns({example: "example_id"})
         facts = {"part": part, "data": answered.digest(file)}
         parts.append(rows_of(table, prompt, inputs).assign(**facts))

@@ -61,13 +61,19 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
     and each evaluation split.
 
     The training split is `learned`, without its held-out groups. A method that does not learn has
-    only evaluation splits. If its prompt needs the training split, this is `learned` as a whole.
+    only evaluation splits. If its prompt needs the training split, this is `learned`: as a whole,
+    or what chooses the threshold under a limit.
     """
     training, (train_split, *evaluation) = job["settings"]["training"], job["splits"]
     tables = {split: read_split(data, split, job) for split in evaluation}
     if not job["learns"]:
-        needed = reads_training(job.get("prompt"), training)
-        return tables | ({"learned": read_split(data, train_split, job)} if needed else {})
+        if not reads_training(job.get("prompt"), training):
+            return tables
+        from scripts.data.limit import choosing  # late: it needs pandas, which most runs do not
+
+        learned, threshold = read_split(data, train_split, job), job["prompt"]["threshold"] or ""
+        where = f"{data} {train_split}"
+        return tables | {"learned": choosing(learned, "group_id", threshold, where)}
     table = read_split(data, train_split, job)
     if job["held_out"]:
         return tables | {"learned": table, "held_out": read_split(data, job["held_out"], job)}

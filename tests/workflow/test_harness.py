@@ -43,7 +43,7 @@ experiments:
   asked_mctaco:
     <<: *asked
     study: mctaco
-    data: {source: sample_mctaco, train_questions: 10, limit: 10}
+    data: {source: sample_mctaco, train_questions: 10, limit: 6}  # 6 choose the threshold, too
     methods: [verbalizer, verbalizer_blind]
     wordings: [plausible]
   asked_dialogs:
