@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
@@ -313,7 +314,7 @@ def figure_of(
     has as well.
     """
     heights = [max(panel.height for panel in line) for line in lines]
-    figure = plt.figure(figsize=(style.WIDTH, 1), layout="constrained")
+    figure = plt.figure(figsize=(style.WIDTH, 1))
     foot = style.legends(figure, legend) + 0.04 + 0.15 * bool(note)
     # until what stands around the axes is measured
     figure.set_figheight(sum(heights) + len(lines) + foot)
@@ -350,7 +351,7 @@ def arrange(
     axes get the heights that they want.
     """
     axes, _, line = placed[0]
-    figure, engine = axes.figure, axes.figure.get_layout_engine()
+    figure, engine = axes.figure, ConstrainedLayoutEngine()
     for step in ("titles", "height", "last"):
         height = figure.get_figheight()
         rect = (0.006, foot / height, 0.988, 1 - (foot + 0.04) / height)
@@ -362,7 +363,6 @@ def arrange(
         elif step == "height":
             missing = sum(heights) * (1 - box.height * height / heights[line])
             figure.set_figheight(round(height + missing, 3))
-    figure.set_layout_engine("none")
     for axes, *_ in placed:  # the solver's last digits vary from run to run
         axes.set_position(np.round(axes.get_position().bounds, 6))
     for text, heading in headings:
