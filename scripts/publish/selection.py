@@ -89,12 +89,9 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
     for column, value in settings.items():
         if column in table:
             wanted = value if isinstance(value, list) else [value]
-            cells = as_text(table[column])
-            table = table[
-                cells.isin(
-                    [cell for cell in cells.unique() if any(fits(cell, one) for one in wanted)]
-                )
-            ]
+            distinct = table[column].drop_duplicates()
+            kept = [any(fits(cell, one) for one in wanted) for cell in as_text(distinct)]
+            table = table[table[column].isin(distinct[kept])]
     return table
 
 

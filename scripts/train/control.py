@@ -60,7 +60,8 @@ from scripts.data.tables import (
 )
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
-from scripts.train.search import Found, View, search
+from scripts.train.search import Found, search
+from scripts.train.view import View
 from scripts.train.work import (
     code_of,
     finish,

@@ -16,7 +16,6 @@ learner with the best value on the folds left out. Only then it reads the evalua
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +30,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from scripts.data.keyed import keyed_hash
+from scripts.train.view import Numbers, View
 
-Numbers = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n,) or (n, k)
 FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
 LEAST_FOLDS = 3  # with a group, so that learners can be compared
 PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
@@ -45,45 +44,6 @@ STACKED = 1.0  # C of the linear learner whose score boosting reads
 ITERATIONS = 300  # of L-BFGS at most
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
-
-
-@dataclass(frozen=True)
-class View:
-    """The part of an example that a control may see, as features of a table. The table has the
-    columns first, second (the texts), choice_id and category (where the study has them).
-
-      sees      that part, in words
-      words     one text for each example; words, bigrams and word beginnings and ends are learnt
-      cues      tokens between spaces: one weight each
-      by        the values with which the cues are crossed
-      numbers   (n, k) any numbers
-      learnt    functions by name; each learns from the training split, with label and the study's
-                `teaches`, and returns a function that gives (n,) numbers
-      rules     by name: (n,) scores; a higher score means more likely right
-      each      true: the features are of the second text, and those of the first are also read
-      shared    a function of the scores of a choice's candidates together; it works after learning
-      whole     true: a group counts where all its examples are right, and the threshold is chosen
-                for that (MC-TACO's exact match)
-
-    Where exchanging the two texts exchanges the labels, each feature is a difference: that of the
-    example less that of the exchanged example.
-    """
-
-    sees: str
-    words: Callable[[pd.DataFrame], pd.Series] | None = None
-    cues: Callable[[pd.DataFrame], pd.Series] | None = None
-    by: Callable[[pd.DataFrame], pd.Series] | None = None
-    numbers: Numbers | None = None
-    learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
-    rules: dict[str, Numbers] = field(default_factory=dict)
-    shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
-    each: bool = False
-    whole: bool = False
-
-    @property
-    def only_rules(self) -> bool:
-        """Whether the view learns nothing."""
-        return not (self.words or self.cues or self.numbers or self.learnt)
 
 
 class Found(NamedTuple):

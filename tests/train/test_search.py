@@ -11,7 +11,8 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
 from scripts.train.control import view_of
-from scripts.train.search import View, search
+from scripts.train.search import search
+from scripts.train.view import View
 from tests.rows import texts_of
 from tests.train.test_controls import run_control, scores_of
 from scripts.train.search import best_threshold

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from scripts.train.search import View
+from scripts.train.view import View
 
 WORD = re.compile(r"\w+")
 MARKS = [

@@ -12,7 +12,8 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
-from scripts.train.search import View, has_words
+from scripts.train.search import has_words
+from scripts.train.view import View
 
 PENALTY = 10.0  # of the ridge regression on words, which have unit length
 # Words that look back to a thing named before, and words that name a thing first.

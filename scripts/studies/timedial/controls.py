@@ -26,7 +26,7 @@ from scripts.text.number_words import NUMBER, any_of, number
 from scripts.text.span_values import HOW_OFTEN, MONTHS, PER, with_clock_times, with_dates, words_of
 from scripts.text.temporal_words import pieces, rules_of
 from scripts.text.time_units import DAY, NAMES, SECONDS
-from scripts.train.search import View
+from scripts.train.view import View
 
 MASK = "<MASK>"
 LOGARITHMS = ("duration", "offset", "rate", "number")  # kinds whose size is a logarithm

@@ -1,0 +1,50 @@
+"""What a searched control may see of an example (scripts/train/search.py). Not a program; without
+scikit-learn, so that builders start soon.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+Numbers = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n,) or (n, k)
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of an example that a control may see, as features of a table. The table has the
+    columns first, second (the texts), choice_id and category (where the study has them).
+
+      sees      that part, in words
+      words     one text for each example; words, bigrams and word beginnings and ends are learnt
+      cues      tokens between spaces: one weight each
+      by        the values with which the cues are crossed
+      numbers   (n, k) any numbers
+      learnt    functions by name; each learns from the training split, with label and the study's
+                `teaches`, and returns a function that gives (n,) numbers
+      rules     by name: (n,) scores; a higher score means more likely right
+      each      true: the features are of the second text, and those of the first are also read
+      shared    a function of the scores of a choice's candidates together; it works after learning
+      whole     true: a group counts where all its examples are right, and the threshold is chosen
+                for that (MC-TACO's exact match)
+
+    Where exchanging the two texts exchanges the labels, each feature is a difference: that of the
+    example less that of the exchanged example.
+    """
+
+    sees: str
+    words: Callable[[pd.DataFrame], pd.Series] | None = None
+    cues: Callable[[pd.DataFrame], pd.Series] | None = None
+    by: Callable[[pd.DataFrame], pd.Series] | None = None
+    numbers: Numbers | None = None
+    learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
+    rules: dict[str, Numbers] = field(default_factory=dict)
+    shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
+    each: bool = False
+    whole: bool = False
+
+    @property
+    def only_rules(self) -> bool:
+        """Whether the view learns nothing."""
+        return not (self.words or self.cues or self.numbers or self.learnt)
