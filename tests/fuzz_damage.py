@@ -1,5 +1,5 @@
 """Seeded damage to what a user gives: bytes, text, JSON, JSON lines, tables of text,
-zips, Parquet, arguments.
+zips, Parquet.
 
 Every function takes a random.Random and gives the same damage for the same state of it. huge: texts
 of megabytes.
@@ -73,43 +73,25 @@ def odd_value(rng: random.Random, huge: bool) -> object:
 def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
     """Bytes cut, flipped, doubled, or in another encoding."""
     at, to = sorted(rng.randrange(len(content) + 1) for _ in range(2))
-    how = rng.randrange(14)
-    if how == 0:
-        return content[:at]
-    if how == 1:
-        return content[:at] + content[to:]
-    if how == 2:
-        return content[:to] + content[at:]
-    if how == 3:
-        return content[:at] + rng.randbytes(rng.randrange(1, 9)) + content[at:]
-    if how in (4, 5, 6):
-        flipped = bytearray(content or b"\0")
-        for _ in range(rng.choice([1, 1, 2, 8])):
-            flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
-        return bytes(flipped)
-    if how == 7:
-        return b"\xef\xbb\xbf" + content
-    if how == 8:
-        return b""
-    if how == 9:
-        return content.replace(b"\n", rng.choice([b"\r", b"\r\n", b"\n\n", b"\x0b", b""]))
-    if how == 10:
-        return (
-            content[:at]
-            + rng.choice([b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x1a"])
-            + content[at:]
-        )
-    if how == 11:
-        return content[:at] + odd_text(rng, False).encode("utf-8", "surrogatepass") + content[at:]
-    try:
-        text = content.decode("utf-8")
-        return (
-            text.encode(rng.choice("utf-16 utf-16-le utf-16-be utf-32 utf-7 utf-8-sig".split()))
-            if how == 12
-            else text.replace("e", "é").encode("latin-1", "replace")
-        )
-    except UnicodeDecodeError:
-        return content[::-1]
+    flipped = bytearray(content or b"\0")
+    for _ in range(rng.choice([1, 1, 2, 8])):
+        flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
+    odd = [b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x1a", rng.randbytes(8)]
+    odd.append(odd_text(rng, False).encode("utf-8", "surrogatepass"))
+    text = content.decode("utf-8", "replace")
+    codec = rng.choice("utf-16 utf-16-le utf-16-be utf-32 utf-7 utf-8-sig latin-1".split())
+    ways = [
+        content[:at],
+        content[:at] + content[to:],
+        content[:to] + content[at:],
+        *[bytes(flipped)] * 3,
+        *[content[:at] + rng.choice(odd) + content[at:]] * 3,
+        b"\xef\xbb\xbf" + content,
+        b"",
+        content.replace(b"\n", rng.choice([b"\r", b"\r\n", b"\n\n", b"\x0b", b""])),
+        *[text.replace("e", "\u00e9").encode(codec, "replace")] * 2,
+    ]
+    return rng.choice(ways)
 
 
 # ---- Structures
@@ -135,9 +117,9 @@ def places_in(value: object) -> list[tuple[list, int]]:
     return found
 
 
-def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """JSON with elements dropped, doubled, wrapped, or of another type."""
-    top = [json.loads(content, object_pairs_hook=Pairs)]
+def damaged_value(value: object, rng: random.Random, huge: bool) -> object:
+    """Lists with elements dropped, doubled, wrapped, or of another type."""
+    top = [value]
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         places = places_in(top)
         if not places:
@@ -152,38 +134,28 @@ def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
         elif how == 2 and is_pair:
             holder[place] = (odd_text(rng, False), value)
         else:
-            new = (
-                [value] if how == 3 else Pairs([("x", value)]) if how == 4 else odd_value(rng, huge)
-            )
+            new = {3: [value], 4: Pairs([("x", value)])}.get(how) or odd_value(rng, huge)
             holder[place] = (key, new) if is_pair else new
-    return dumped(top[0] if top else None).encode("utf-8", "surrogatepass")
+    return top[0] if top else None
+
+
+def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
+    """JSON, damaged as a value."""
+    value = damaged_value(json.loads(content, object_pairs_hook=Pairs), rng, huge)
+    return dumped(value).encode("utf-8", "surrogatepass")
 
 
 def damaged_table(content: bytes, rng: random.Random, huge: bool, separator: str) -> bytes:
-    """Rows and cells dropped, doubled, or with odd text; quoted as CSV is,
-    or not at all (tab-separated).
-    """
+    """Rows and cells, damaged as values; quoted as CSV is, or not at all (tab-separated)."""
     text = content.decode("utf-8")
     rows = (
         list(csv.reader(io.StringIO(text, newline="")))
         if separator == ","
         else [line.split(separator) for line in text.split("\n")]
     )
-    for _ in range(rng.choice([1, 1, 2, 4])):
-        row = rng.choice(rows) if rows else []
-        place, how = rng.randrange(len(row) + 1), rng.randrange(7)
-        if how == 0 and row:
-            rows.remove(row)
-        elif how == 1:
-            rows.insert(rng.randrange(len(rows) + 1), list(row))
-        elif how == 2:
-            del row[place:][:1]
-        elif how == 3:
-            row.insert(place, odd_text(rng, False))
-        elif how == 4 and row:
-            row[place % len(row)] = row[rng.randrange(len(row))]
-        elif row:
-            row[place % len(row)] = odd_text(rng, huge)
+    found = damaged_value(rows, rng, huge)
+    lines = found if isinstance(found, list) else [found]
+    rows = [[*map(str, line)] if isinstance(line, list) else [str(line)] for line in lines]
     if separator == ",":
         written = io.StringIO()
         csv.writer(written, lineterminator="\n").writerows(rows)
@@ -234,41 +206,29 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
     """
     table = pq.read_table(io.BytesIO(content))
     for _ in range(rng.choice([1, 1, 2])):
-        place, how = rng.randrange(max(1, table.num_columns)), rng.randrange(9)
         if not table.num_columns:
             break
+        place = rng.randrange(table.num_columns)
         name, column = table.column_names[place], table.column(place).combine_chunks()
-        values = column.to_pylist()
-        if how == 0:
-            table = table.remove_column(place)
-            continue
-        if how == 1:
-            table = table.append_column(name, column)
-            continue
-        if how == 2:
-            table = table.slice(rng.randrange(len(table) + 1), rng.randrange(len(table) + 1))
-            continue
-        if how == 3:
-            new = pa.array([[value] for value in values])
-        elif how == 4:
-            new = pa.array([{"x": value} for value in values])
-        elif how == 5:
-            new = pa.array([None if rng.random() < 0.3 else value for value in values])
-        elif how == 6:
-            other = rng.choice([0, -1, 1.5, float("nan"), True, b"\xff", "x", None, 2**63 - 1])
-            new = pa.array([other] * len(values))
-        elif how == 7:
-            texts = [
-                odd_text(rng, huge and not row).replace("\ud800", "").replace("\udfff", "")
-                for row in range(len(values))
-            ]
-            new = pa.array(texts) if rng.random() < 0.5 else pa.array(texts).dictionary_encode()
-        else:
-            raw = pa.array(
-                [b"\xff\xfe" if rng.random() < 0.3 else b"ok" for _ in values], pa.binary()
-            )
-            new = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
-        table = table.set_column(place, name, new)
+        values, odd = column.to_pylist(), [0, -1, 1.5, float("nan"), True, b"\xff", "x", None]
+        text = odd_text(rng, huge).encode("utf-8", "ignore").decode()
+        raw = pa.array([rng.choice([b"\xff\xfe", b"ok"]) for _ in values], pa.binary())
+        new = [
+            pa.array([[value] for value in values]),
+            pa.array([{"x": value} for value in values]),
+            pa.array([value if rng.random() < 0.7 else None for value in values]),
+            pa.array([rng.choice(odd)] * len(values)),
+            pa.array([text, *[""] * len(values)][: len(values)]),
+            pa.array([text, *[""] * len(values)][: len(values)]).dictionary_encode(),
+            pa.Array.from_buffers(pa.string(), len(raw), raw.buffers()),
+        ]
+        tables = [
+            table.remove_column(place),
+            table.append_column(name, column),
+            table.slice(rng.randrange(len(table) + 1), rng.randrange(len(table) + 1)),
+            *(table.set_column(place, name, other) for other in new),
+        ]
+        table = rng.choice(tables)
     written = io.BytesIO()
     pq.write_table(table, written)
     return written.getvalue()
@@ -346,24 +306,6 @@ def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> o
         if rng.random() < 0.9:
             return content
     return damaged_bytes(content, rng)
-
-
-def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
-    """Arguments of which one, a number or JSON, is another."""
-    places = [
-        place
-        for place, text in enumerate(arguments)
-        if text.lstrip("-").isdigit() or text.startswith("{") and text[1] in '"}'
-    ]
-    if places:
-        odd = json.loads(r"""
-            ["-1", "0", "1e9", "nan", "", "1.5", "[]", "{", "{\"a\": 1, \"a\": 2}", "null", "{\"sha256\": 3}",
-             "{\"sha256\": {\"x.jsonl\": null, \"y.jsonl\": null}}", "True", "²", "1_000", " 3 "]
-        """)
-        odd += ["9" * 50, "x" * 100_000, "[" * 3000]
-        arguments = [*arguments]
-        arguments[rng.choice(places)] = rng.choice(odd)
-    return arguments
 
 
 # ---- What a stage left for another

@@ -4,6 +4,7 @@ targets of tests/fuzz.py.
 
 import io
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +16,8 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.timedial.tables import CLOZE
 from tests.fuzz import Target
+
+DATA = yaml.safe_load(Path(__file__).with_name("fuzz_targets.yaml").read_text(encoding="utf-8"))
 
 
 def table(schema: pa.Schema, *rows: dict) -> bytes:
@@ -54,120 +57,18 @@ def predictions(ids: list[str], groups: list[str], labels: list[int], width: int
     )
 
 
-ANSWERS = [
-    {
-        "example_id": f"e{place}",
-        "group_id": f"q{place // 2}",
-        "sentence_id": f"q{place // 2}",
-        "text_a": "She ate. How long?",
-        "text_b": f"{place + 1} hours",
-        "label": place % 2,
-        "category": "duration",
-        "answer": f"{place + 1} hours",
-    }
-    for place in range(4)
-]
-PAIRS = [
-    {
-        "example_id": f"e{place}",
-        "group_id": f"t{place // 2}",
-        "text_a": "They met on Monday.",
-        "text_b": "They met before Sunday.",
-        "label": place % 3,
-        "challenge_set": "temp_order",
-        "tense": "past",
-        "choice": "day",
-        "premise_type": "fixed",
-        "premise_position": "forward",
-        "withheld": "",
-    }
-    for place in range(4)
-]
-OPTIONS = [
-    {
-        "example_id": f"e{place}",
-        "instance_id": f"i{place // 4}",
-        "dialog_id": f"i{place // 4}",
-        "context": "A: For <MASK>.\nB: 2 hours?",
-        "context_scope": "full",
-        "candidate": f"{place + 1} hours",
-        "label": int(place % 4 < 2),
-        "rule": "" if place % 4 < 2 else "phrase",
-        "is_original": place % 4 == 0,
-        "kind": "duration",
-        "has_numeral": True,
-        "turns": 2,
-        "leak": "near" if place < 4 else "none",
-    }
-    for place in range(8)
-]
-ORDERED = [
-    {
-        "pair_id": f"e{place}",
-        "example_id": f"e{place}",
-        "group_id": f"v{place // 2}",
-        "video_id": f"v{place // 2}",
-        "stride": 0,
-        "first_position": 1,
-        "second_position": 2,
-        "text_a": "She cuts.",
-        "text_b": "She eats.",
-        "label": place % 2,
-        "overlap": 0.5,
-        "same_start": False,
-        "relative_position": 0.3,
-        "sentences": 6,
-        "words_a": 2,
-        "words_b": 2,
-        "seconds_apart": 4.0,
-    }
-    for place in range(4)
-]
-STUDIES = {
-    "strided_sop": (
-        STRIDED_PAIRS,
-        {
-            "stride": 0,
-            "size_matched": None,
-            "same_videos": None,
-            "hard": False,
-            "max_videos": None,
-            "label_seed": 0,
-        },
-        ["swapped", "in_order"],
-        ORDERED,
-    ),
-    "mctaco": (
-        mctaco_tables.ANSWERS,
-        {"unit_normalization": False, "train_questions": None, "draw": 0},
-        ["unlikely", "likely"],
-        ANSWERS,
-    ),
-    "temporal_nli": (
-        NLI,
-        {"challenge_set": "temp_order", "test_templates": None, "held_out": "template"},
-        ["entailment", "neutral", "contradiction"],
-        PAIRS,
-    ),
-    "timedial": (
-        CLOZE,
-        {
-            "context_scope": "full",
-            "negatives": 3,
-            "negatives_of": "any_kind",
-            "negatives_by": "text",
-            "negative_seed": 0,
-            "max_dialogs": None,
-        },
-        ["wrong", "right"],
-        OPTIONS,
-    ),
+SCHEMAS = {
+    "strided_sop": STRIDED_PAIRS,
+    "mctaco": mctaco_tables.ANSWERS,
+    "temporal_nli": NLI,
+    "timedial": CLOZE,
 }
 
 
 def evaluation(study: str) -> Target:
     """An evaluation of two seeds on one split of one dataset."""
-    schema, options, labels, examples = STUDIES[study]
+    schema, given = SCHEMAS[study], DATA["studies"][study]
+    labels, examples = given["labels"], given["examples"]
     files = {"sources.yaml": as_json({"corpus": {"evaluate": ["val"], "domain": "in"}})}
     for seed, name in enumerate(("r", "s")):
         files[f"{name}/run.json"] = as_json(
@@ -182,7 +83,7 @@ def evaluation(study: str) -> Target:
                 "labels": labels,
                 "train_examples": 40,
                 "held_out_examples": 4,
-                "data_options": options,
+                "data_options": given["options"],
                 "training": {"epochs": 3},
             }
         )
@@ -195,11 +96,9 @@ def evaluation(study: str) -> Target:
         "--experiment e --runs r s --trained {in} --sources {in}/sources.yaml --output "
         "{out}/metrics.parquet --resamples 10"
     ).split()
-    if schema:
-        files |= {
-            f"corpus/d/{split}.parquet": table(schema, *examples) for split in ("val", "train")
-        }
-        arguments += ["--build", "{in}"]
+    for split in ("val", "train"):
+        files[f"corpus/d/{split}.parquet"] = table(schema, *examples)
+    arguments += ["--build", "{in}"]
     damaged = tuple(
         name
         for name in files
@@ -214,7 +113,8 @@ def external(study: str, form: str) -> Target:
     """Predictions made elsewhere on one split of a dataset: a CSV of labels,
     or JSON lines of scores.
     """
-    schema, _, labels, examples = STUDIES[study]
+    given = DATA["studies"][study]
+    labels, examples = given["labels"], given["examples"]
     ids = [example["example_id"] for example in examples]
     rows = (
         [
@@ -234,7 +134,7 @@ def external(study: str, form: str) -> Target:
     )
     files = {
         f"told.{form}": "".join(f"{line}\n" for line in rows).encode(),
-        "corpus/d/val.parquet": table(schema, *examples),
+        "corpus/d/val.parquet": table(SCHEMAS[study], *examples),
     }
     return Target(
         f"scripts.studies.{study}.evaluate",
@@ -251,97 +151,6 @@ METRIC = yaml.safe_load("""
 
 
 # ---- Builders
-
-CAPTIONS = [
-    {
-        "source": "corpus",
-        "split": "train",
-        "video_id": f"v{video}",
-        "position": place,
-        "text": f"Step {place} of {video}.",
-        "start_s": 2.0 * place,
-        "end_s": 2.0 * place + 1,
-    }
-    for video in range(3)
-    for place in range(6)
-]
-QUESTIONS = [
-    {
-        "source": "corpus",
-        "split": "train",
-        "question_id": f"q{place // 2}",
-        "sentence": "She ate.",
-        "question": "How long?",
-        "answer": f"{place + 1} hours",
-        "label": place % 2,
-        "category": "duration",
-    }
-    for place in range(6)
-]
-TEMPLATES = [
-    {
-        "source": "corpus",
-        "split": "train",
-        "template": f"t{place}",
-        "past": "They met",
-        "past_fronted": "they met",
-        "past_units": ["year", "day"],
-        "future": "They will meet",
-        "future_fronted": "they will meet",
-        "future_units": ["year", "day"],
-        "duration_units": ["hour"],
-        "span_start": "They began to meet",
-        "span_end": "stopped",
-        "duration": "They met for",
-    }
-    for place in range(3)
-]
-SAID = [f"It takes {number} hours." for number in "two three 5 6 nine 12".split()]
-DIALOGS = [
-    {
-        "source": "corpus",
-        "split": "train",
-        "dialog_id": f"d:{place}",
-        "turn": turn,
-        "speaker": "AB"[turn],
-        "duplicate_of": "",
-        "text": text,
-    }
-    for place, text in enumerate(SAID)
-    for turn, text in enumerate([text, "I see ."])
-]
-SPANS = [
-    {
-        "source": "corpus",
-        "split": "train",
-        "dialog_id": f"d:{place}",
-        "turn": 0,
-        "start": 9,
-        "end": len(text) - 1,
-        "text": text[9:-1],
-        "kind": "duration",
-        "has_numeral": True,
-        "value": f"{place} s",
-    }
-    for place, text in enumerate(SAID)
-]
-CHALLENGE = [
-    {
-        "source": "challenge",
-        "split": "test",
-        "instance_id": "1",
-        "dialog": "A: How long?\nB: For <MASK>, I hope.",
-        "option": option,
-        "label": int(place < 2),
-        "rule": "" if place < 2 else "phrase",
-        "is_original": place == 0,
-    }
-    for place, option in enumerate(["two hours", "120 minutes", "2 days", "9 years"])
-]
-MASKED = yaml.safe_load("""
-- {source: challenge, split: test, dialog_id: '1', turn: 1, start: 4, end: 13, text: two hours, kind: duration,
-  has_numeral: true, value: 7200 s}
-""")
 
 
 def builder(
@@ -363,10 +172,10 @@ def both(schema: pa.Schema, rows: list[dict]) -> dict[str, bytes]:
 
 
 MADE = {
-    **{f"evaluate runs ({study})": evaluation(study) for study in STUDIES},
+    **{f"evaluate runs ({study})": evaluation(study) for study in SCHEMAS},
     **{
         f"external {study} ({form})": external(study, form)
-        for study, form in zip(STUDIES, ("csv", "jsonl") * 2)
+        for study, form in zip(SCHEMAS, ("csv", "jsonl") * 2)
     },
     "evaluate metrics": Target(
         "scripts.measure.collect",
@@ -375,34 +184,36 @@ MADE = {
         ("metrics.parquet",),
     ),
     "build strided_sop": builder(
-        "strided_sop", both(tables.CAPTIONS, CAPTIONS), {"stride": 1, "max_videos": 2}
+        "strided_sop", both(tables.CAPTIONS, DATA["captions"]), {"stride": 1, "max_videos": 2}
     ),
     "build mctaco": builder(
         "mctaco",
-        both(tables.QUESTIONS, QUESTIONS),
+        both(tables.QUESTIONS, DATA["questions"]),
         {"unit_normalization": True, "train_questions": 2},
     ),
     "build temporal_nli (templates)": builder(
         "temporal_nli",
-        both(tables.TEMPLATES, TEMPLATES),
+        both(tables.TEMPLATES, DATA["templates"]),
         {"challenge_set": "temp_order", "iterations": 1},
     ),
     "build temporal_nli (released)": builder(
-        "temporal_nli", both(NLI, PAIRS), {"challenge_set": "temp_order"}
+        "temporal_nli",
+        both(NLI, DATA["studies"]["temporal_nli"]["examples"]),
+        {"challenge_set": "temp_order"},
     ),
     "build timedial": builder(
         "timedial",
         {
             f"{folder}/{file}": content
             for folder, schema, rows in (
-                ("dialogs", tables.DIALOGS, DIALOGS),
-                ("spans", tables.SPANS, SPANS),
+                ("dialogs", tables.DIALOGS, DATA["dialogs"]),
+                ("spans", tables.SPANS, DATA["spans"]),
             )
             for file, content in both(schema, rows).items()
         }
         | {
-            "challenge/test.parquet": table(tables.CHALLENGE, *CHALLENGE),
-            "masked/test.parquet": table(tables.SPANS, *MASKED),
+            "challenge/test.parquet": table(tables.CHALLENGE, *DATA["challenge"]),
+            "masked/test.parquet": table(tables.SPANS, *DATA["masked"]),
         },
         {"negatives": 2},
         "--cleaned {in}/dialogs --spans {in}/spans --splits train test --beside "
@@ -416,8 +227,8 @@ MADE = {
             ("train.parquet",),
         )
         for name, schema, rows in (
-            ("dialogs", tables.DIALOGS, DIALOGS),
-            ("challenge", tables.CHALLENGE, CHALLENGE),
+            ("dialogs", tables.DIALOGS, DATA["dialogs"]),
+            ("challenge", tables.CHALLENGE, DATA["challenge"]),
         )
     },
 }

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import settings
 
 from tests.fuzz import SILENCE, attempt, attempt_verified, called, filled, judged, place
-from tests.fuzz_targets import GIVEN, TALK, TARGETS, zipped
+from tests.fuzz_targets import DATA, GIVEN, TARGETS, zipped
 from tests.fuzz_targets_made import MADE
 
 CASES = 25  # of each program, 1,000 in all; `make check` tries a hundred
@@ -78,7 +78,9 @@ def test_a_cell_of_two_megabytes_takes_no_20_seconds(name, tmp_path):
     huge = "".join(text * (250_000 // len(text)) for text in HUGE)
     files = dict(target.files)
     if name == "dailydialog":
-        files["test.zip"] = zipped("test/dialogues_test.txt", TALK.replace(words, words + huge))
+        files["test.zip"] = zipped(
+            "test/dialogues_test.txt", DATA["talk"].replace(words, words + huge)
+        )
     else:
         file = next(key for key, content in files.items() if words.encode() in content)
         files[file] = files[file].replace(words.encode(), (words + huge).encode(), 1)
