@@ -26,7 +26,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from scripts.data.manifest import write_manifest
-from tests.fuzz_damage import DAMAGES, FOLDER, MISSING, damaged_file, damaged_result
+from tests.fuzz_damage import (
+    DAMAGES,
+    FOLDER,
+    MISSING,
+    damaged_arguments,
+    damaged_file,
+    damaged_result,
+)
 
 SILENCE = 20  # seconds of the processor, so that a busy machine fails nothing
 LONGEST = 2000  # characters of a message
@@ -165,11 +172,14 @@ def attempt(
 ) -> Outcome:
     """Run one case in a fresh folder."""
     rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number}")
-    files, huge = dict(target.files), rng.random() < huge_share
-    name = rng.choice(target.damaged or sorted(files))
-    files[name] = damaged_file(name, files[name], rng, huge)
+    files, arguments, huge = dict(target.files), target.arguments, rng.random() < huge_share
+    if rng.random() < 0.04:
+        arguments = damaged_arguments(arguments, rng)
+    else:
+        name = rng.choice(target.damaged or sorted(files))
+        files[name] = damaged_file(name, files[name], rng, huge)
     shutil.rmtree(folder, ignore_errors=True)
-    return run_case(target, files, target.arguments, folder)
+    return run_case(target, files, arguments, folder)
 
 
 def run_case(target: Target, files: dict, arguments: list[str], folder: Path) -> Outcome:

@@ -1,5 +1,5 @@
 """Seeded damage to what a user gives: bytes, text, JSON, JSON lines, tables of text,
-zips, Parquet.
+zips, Parquet, arguments.
 
 Every function takes a random.Random and gives the same damage for the same state of it. huge: texts
 of megabytes.
@@ -306,6 +306,24 @@ def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> o
         if rng.random() < 0.9:
             return content
     return damaged_bytes(content, rng)
+
+
+def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
+    """Arguments of which one, a number or JSON, is another."""
+    places = [
+        place
+        for place, text in enumerate(arguments)
+        if text.lstrip("-").isdigit() or text.startswith("{") and text[1] in '"}'
+    ]
+    if places:
+        odd = json.loads(r"""
+            ["-1", "0", "1e9", "nan", "", "1.5", "[]", "{", "{\"a\": 1, \"a\": 2}", "null", "{\"sha256\": 3}",
+             "{\"sha256\": {\"x.jsonl\": null, \"y.jsonl\": null}}", "True", "²", "1_000", " 3 "]
+        """)
+        odd += ["9" * 50, "x" * 100_000, "[" * 3000]
+        arguments = [*arguments]
+        arguments[rng.choice(places)] = rng.choice(odd)
+    return arguments
 
 
 # ---- What a stage left for another
