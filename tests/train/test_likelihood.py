@@ -30,6 +30,7 @@ from transformers import (
 )
 
 from scripts.running.program import UserError
+from scripts.train.batches import collate
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
 from scripts.train.paradigms.likelihood import best_threshold
 from tests.models import cloze_table, fetched
@@ -313,6 +314,22 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
         assert together[row, 0] == pytest.approx(
             sum(KINDS[name](models / name, left, candidate + right)), abs=1e-3
         )
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog):
+    """As a GPU was, sometimes: the sums of some texts of a batch are wrong."""
+    table, paradigm = cloze(), likelihood.Paradigm(models / name, cloze_job(), {})
+    examples = paradigm.encode(table)
+    batch = collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")
+    with torch.inference_mode():
+        right = paradigm.sums(paradigm.network, batch)
+        assert causal.checked(paradigm.network, batch, right) is right
+        wrong = right - 2 * (torch.arange(len(right)) % 4 == 1)
+        with caplog.at_level("WARNING", logger="timestride"):
+            again = causal.checked(paradigm.network, batch, wrong)
+    assert torch.allclose(again, right, atol=1e-4)
+    assert "all texts of its batch are read alone" in caplog.text
 
 
 def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(models, tmp_path):

@@ -284,7 +284,8 @@ class Paradigm:
                 log.info(
                     "%s: cannot read texts as trees, so equal beginnings are read again", self.model
                 )
-        return causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
+        found = causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
+        return causal.checked(network, batch, found) if found.is_cuda else found
 
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]
