@@ -93,7 +93,7 @@ def open_archive(
     name: place}.
     """
     written = {}
-    broken = f"{called} is truncated or damaged, or no zip that can be opened, and was removed"
+    broken = f"{called} is truncated or damaged, or no zip, and its copy was removed"
     with zip_errors(broken):
         archive = zipfile.ZipFile(place)
     with archive:
