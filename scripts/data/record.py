@@ -7,7 +7,7 @@ runs.jsonl       a line a run: run (its run.json), preset, command, recorded (th
                  settings, method and splits; missing where no scores were kept)
 scores.parquet   a row a run, epoch and evaluation split: run, split, selections (schema
                  predictions), epoch, score (those of the examples in the order of the dataset, one
-                 after the other)
+                 after the other; of log-probabilities of two labels the log-odds of the second)
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 
@@ -126,6 +126,22 @@ def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
     return scores
 
 
+def as_log_odds(scores: np.ndarray) -> np.ndarray:
+    """(n, 1) log-odds of log-probabilities of two labels; other scores as they are."""
+    if scores.shape[1] != 2 or not np.allclose(np.logaddexp(*scores.T), 0, atol=1e-5):
+        return scores
+    return scores[:, 1:] - scores[:, :1]
+
+
+def as_log_probabilities(log_odds: np.ndarray) -> np.ndarray:
+    """(n, 2) log-probabilities of two labels from the (n, 1) log-odds of the second. The higher one
+    is exact; two that differed by the least that 32 bits can say do so again.
+    """
+    higher = -np.log1p(np.exp(-abs(log_odds)))
+    both = np.hstack([higher, higher - abs(log_odds)])
+    return np.where(log_odds > 0, both[:, ::-1], both)
+
+
 def scored_rows(
     predictions: pa.Table, data: Path, columns: dict[str, str], whole_scores: bool = False
 ) -> list[dict]:
@@ -147,7 +163,7 @@ def scored_rows(
                 "run it again"
             )
         flat = pc.list_flatten(predictions["score"].take(pa.array(part.index))).to_numpy()
-        scores = flat.reshape(len(part), -1)
+        scores = as_log_odds(flat.reshape(len(part), -1))
         choices = examples[wanted[1]].to_numpy() if len(wanted) > 1 else np.arange(len(part))
         found[split, epoch] = {
             "run": run,
@@ -173,6 +189,8 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
                 f"{row['run']}: the record has {len(scores)} scores of {row['split']}, but this "
                 f"split has {len(table)} examples; {AGAIN}"
             )
+        if width == 1 and "choice_id" not in columns:
+            scores, width = as_log_probabilities(scores.reshape(-1, 1)).ravel(), 2
         same = {"run": row["run"], "split": row["split"], "selection": selection}
         columns_of_scores = {key: [value] * len(table) for key, value in same.items()} | {
             "epoch": np.full(len(table), row["epoch"]),

@@ -777,6 +777,7 @@ class Jobs:
             "metrics": self.metrics,
             "publish": work.pages,
             "train": "results/train",
+            "headlines": {name: work.studies[name].get("headline") for name in work.used_studies},
             "runs": runs,
         }
         return Job(

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.data.record import ranks, read_runs, shortened
+from scripts.data.record import as_log_odds, as_log_probabilities, ranks, read_runs, shortened
 from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, write_table
 from scripts.publish.record import code_of_program, index, studies_in
 from scripts.train.work import code_of
@@ -38,6 +38,17 @@ def test_shorter_scores_keep_every_rank(rows):
     found = shortened(scores, choices)
     assert np.array_equal(ranks(found, choices), ranks(scores, choices))
     assert np.allclose(found, scores, rtol=2**-9, atol=1e-30)
+
+
+@given(st.lists(st.floats(-80, 80, width=32) | st.floats(-(2**-20), 2**-20, width=32), min_size=1))
+def test_log_probabilities_of_two_labels_are_kept_as_log_odds(log_odds):
+    scores = as_log_probabilities(np.array(log_odds, np.float32)[:, None])
+    kept = as_log_odds(scores)
+    found, choices = as_log_probabilities(kept), np.arange(len(scores))
+    assert kept.shape == (len(scores), 1) and np.allclose(found, scores, rtol=1e-5, atol=1e-6)
+    assert np.array_equal(ranks(found, choices), ranks(scores, choices))
+    for others in (scores - 1, np.hstack([scores, scores])):  # no probabilities of two labels
+        assert as_log_odds(others) is others
 
 
 class Made:
@@ -76,6 +87,7 @@ class Made:
                 "train": str(self.train),
                 "figures": {"curve": "A curve"},
                 "tables": {},
+                "headlines": {"mctaco": "exact_match"},
                 "runs": self.runs,
             },
         )
