@@ -128,8 +128,9 @@ def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
 
 def as_log_odds(scores: np.ndarray) -> np.ndarray:
     """(n, 1) log-odds of log-probabilities of two labels; other scores as they are."""
-    if scores.shape[1] != 2 or not np.allclose(np.logaddexp(*scores.T), 0, atol=1e-5):
-        return scores
+    with np.errstate(invalid="ignore"):  # an answer that cannot be read has no scores
+        if scores.shape[1] != 2 or not np.allclose(np.logaddexp(*scores.T), 0, atol=1e-5):
+            return scores
     return scores[:, 1:] - scores[:, :1]
 
 

@@ -777,7 +777,6 @@ class Jobs:
             "metrics": self.metrics,
             "publish": work.pages,
             "train": "results/train",
-            "headlines": {name: work.studies[name].get("headline") for name in work.used_studies},
             "runs": runs,
         }
         return Job(

@@ -73,7 +73,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 | `runs.jsonl` | a line a run: all that its `run.json` says, the command, the code of its data |
 | `scores.parquet` | the scores of every example, in the order of the dataset |
 | `history.parquet` | loss and accuracy by epoch |
-| `metrics.parquet` | numbers ([the columns](../data.md)) by `preset`; of slices the main one |
+| `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
 
 `figures/` and `tables/` hold what README.md and docs/ link.
 
@@ -136,16 +136,6 @@ def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
     return pa.concat_tables([table.filter(~of), new], promote_options="default")
 
 
-def in_short(metrics: pa.Table, headline: str) -> pa.Table:
-    """What all examples tell. Of slices the means over the seeds: the headline, and what slices
-    alone have.
-    """
-    of_all = pc.field("slice") == "all"
-    shared = pc.field("metric").isin(pc.unique(metrics.filter(of_all)["metric"]))
-    kept = pc.field("seed").is_null() & (~shared | (pc.field("metric") == headline))
-    return metrics.filter(of_all | kept)
-
-
 def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
     runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
     names = [run["run"] for run in runs]
@@ -155,6 +145,8 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     histories = [read_table(file, HISTORY.names, HISTORY) for file in files]
     scores, history = scores_of(runs, study), pa.concat_tables(histories)
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
+    # Of a single seed what all examples tell; slices have the mean over the seeds.
+    metrics = metrics.filter((pc.field("slice") == "all") | pc.field("seed").is_null())
     metrics = metrics.append_column("preset", pa.array([study["name"]] * len(metrics)))
     if (before / RUNS).exists():
         is_new = pc.field("run").isin(names)
@@ -168,7 +160,7 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     write_runs(lines, folder)
     write_compact(scores.sort_by("run"), folder / SCORES)
     write_compact(history.sort_by("run"), folder / HISTORIES)
-    write_compact(to_a_millionth(in_short(metrics, study["headlines"][name])), folder / METRICS)
+    write_compact(to_a_millionth(metrics), folder / METRICS)
 
 
 # ---- Figures and tables

@@ -87,7 +87,6 @@ class Made:
                 "train": str(self.train),
                 "figures": {"curve": "A curve"},
                 "tables": {},
-                "headlines": {"mctaco": "exact_match"},
                 "runs": self.runs,
             },
         )
