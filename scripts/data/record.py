@@ -6,8 +6,9 @@ runs.jsonl       a line a run: run (its run.json), preset, command, recorded (th
                  identity of the code that cleaned and built its data), given (sha256 of its
                  settings, method and splits; missing where no scores were kept)
 scores.parquet   a row a run, epoch and evaluation split: run, split, selections (schema
-                 predictions), epoch, score (those of the examples in the order of the dataset, one
-                 after the other; of log-probabilities of two labels the log-odds of the second)
+                 predictions), epoch, log_odds, score (those of the examples in the order of the
+                 dataset, one after the other). log_odds: the scores were log-probabilities, and
+                 these are the log-odds of each label but the first
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 
@@ -28,6 +29,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from scipy.special import logsumexp
 from scipy.stats import rankdata
 
 from scripts.data.files import whole
@@ -50,6 +52,7 @@ SCORE_SCHEMA = pa.schema(
         ("split", pa.string()),
         ("selections", pa.list_(pa.string())),
         ("epoch", pa.int32()),
+        ("log_odds", pa.bool_()),
         ("score", pa.list_(pa.float32())),
     ]
 )
@@ -126,21 +129,35 @@ def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
     return scores
 
 
-def as_log_odds(scores: np.ndarray) -> np.ndarray:
-    """(n, 1) log-odds of log-probabilities of two labels; other scores as they are."""
+def as_log_odds(scores: np.ndarray) -> np.ndarray | None:
+    """(n, labels - 1) the log-odds of each label but the first, of log-probabilities; None of other
+    scores.
+    """
     with np.errstate(invalid="ignore"):  # an answer that cannot be read has no scores
-        if scores.shape[1] != 2 or not np.allclose(np.logaddexp(*scores.T), 0, atol=1e-5):
-            return scores
-    return scores[:, 1:] - scores[:, :1]
+        if scores.shape[1] < 2 or not np.allclose(logsumexp(scores, 1), 0, atol=1e-5):
+            return None
+        return scores[:, 1:] - scores[:, :1]
 
 
 def as_log_probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """(n, 2) log-probabilities of two labels from the (n, 1) log-odds of the second. The higher one
-    is exact; two that differed by the least that 32 bits can say do so again.
+    """(n, labels) log-probabilities from the log-odds of each label but the first. Two labels that
+    differed by the least that 32 bits can say do so again.
     """
-    higher = -np.log1p(np.exp(-abs(log_odds)))
-    both = np.hstack([higher, higher - abs(log_odds)])
-    return np.where(log_odds > 0, both[:, ::-1], both)
+    below = np.hstack([np.zeros_like(log_odds[:, :1]), log_odds])
+    below = below - below.max(1, keepdims=True)
+    return below - np.log(np.exp(below).sum(1, keepdims=True))
+
+
+def kept_scores(scores: np.ndarray, choices: np.ndarray, whole_scores: bool) -> dict:
+    """The columns log_odds and score of a row of scores.parquet."""
+    odds = as_log_odds(scores)
+    if odds is not None:
+        from_first = np.hstack([np.zeros_like(odds[:, :1]), odds])
+        odds = (from_first if whole_scores else shortened(from_first, choices))[:, 1:]
+        if np.array_equal(ranks(as_log_probabilities(odds), choices), ranks(scores, choices)):
+            return {"log_odds": True, "score": odds.ravel()}
+    short = scores if whole_scores else shortened(scores, choices)
+    return {"log_odds": False, "score": short.ravel()}
 
 
 def scored_rows(
@@ -164,14 +181,14 @@ def scored_rows(
                 "run it again"
             )
         flat = pc.list_flatten(predictions["score"].take(pa.array(part.index))).to_numpy()
-        scores = as_log_odds(flat.reshape(len(part), -1))
+        scores = flat.reshape(len(part), -1)
         choices = examples[wanted[1]].to_numpy() if len(wanted) > 1 else np.arange(len(part))
         found[split, epoch] = {
             "run": run,
             "split": split,
             "selections": [selection],
             "epoch": epoch,
-            "score": (scores if whole_scores else shortened(scores, choices)).ravel(),
+            **kept_scores(scores, choices, whole_scores),
         }
     return list(found.values())
 
@@ -190,8 +207,8 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
                 f"{row['run']}: the record has {len(scores)} scores of {row['split']}, but this "
                 f"split has {len(table)} examples; {AGAIN}"
             )
-        if width == 1 and "choice_id" not in columns:
-            scores, width = as_log_probabilities(scores.reshape(-1, 1)).ravel(), 2
+        if row["log_odds"]:
+            scores, width = as_log_probabilities(scores.reshape(-1, width)).ravel(), width + 1
         same = {"run": row["run"], "split": row["split"], "selection": selection}
         columns_of_scores = {key: [value] * len(table) for key, value in same.items()} | {
             "epoch": np.full(len(table), row["epoch"]),

@@ -748,6 +748,7 @@ class Jobs:
         values = [
             f"{key}={value if isinstance(value, str) else json.dumps(value)}"
             for key, value in (given.config or {}).items()
+            if not (key == "recorded" and str(value).lower() == "true")  # as without the record
         ]
         command = "snakemake --cores all".split()
         command += ["--configfile", *files] if files else []

@@ -117,6 +117,14 @@ def line_of(run: dict, study: dict) -> dict:
     }
 
 
+def as_first(line: dict, known: dict | None) -> dict:
+    """A line of runs.jsonl. Of a run that its preset took from the record it still says when and by
+    which command the run was made.
+    """
+    same = known and all(known[key] == line[key] for key in ("run", "preset"))
+    return line | ({key: known[key] for key in ("command", "recorded")} if same else {})
+
+
 def scores_of(runs: list[dict], study: dict) -> pa.Table:
     """The rows of scores.parquet of finished runs: of the splits to measure on."""
     rows = []
@@ -152,7 +160,8 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
         is_new = pc.field("run").isin(names)
         experiments = pc.unique(metrics["experiment"])
         is_again = (pc.field("preset") == study["name"]) & pc.field("experiment").isin(experiments)
-        lines = read_runs(before) | lines
+        known = read_runs(before)
+        lines = known | {name: as_first(line, known.get(name)) for name, line in lines.items()}
         scores = without(read_kept(before, SCORES), is_new, scores)
         history = without(read_kept(before, HISTORIES), is_new, history)
         metrics = without(read_kept(before, METRICS), is_again, metrics)

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
-from scripts.data.record import as_log_odds, as_log_probabilities, ranks, read_runs, shortened
+from scripts.data.record import as_log_probabilities, kept_scores, ranks, read_runs, shortened
 from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, write_table
 from scripts.publish.record import code_of_program, index, studies_in
 from scripts.train.work import code_of
@@ -29,6 +30,7 @@ METHOD = {"columns": COLUMNS, "inputs": ["question", "answer"]}
 COMMAND = "snakemake --cores all --configfile presets/tried.yaml"
 
 finite = st.floats(-30, 30, width=32)
+near_zero = st.floats(-(2**-20), 2**-20, width=32)
 
 
 @given(st.lists(st.tuples(finite, finite, st.integers(0, 3)), min_size=1, max_size=40))
@@ -40,15 +42,25 @@ def test_shorter_scores_keep_every_rank(rows):
     assert np.allclose(found, scores, rtol=2**-9, atol=1e-30)
 
 
-@given(st.lists(st.floats(-80, 80, width=32) | st.floats(-(2**-20), 2**-20, width=32), min_size=1))
-def test_log_probabilities_of_two_labels_are_kept_as_log_odds(log_odds):
-    scores = as_log_probabilities(np.array(log_odds, np.float32)[:, None])
-    kept = as_log_odds(scores)
-    found, choices = as_log_probabilities(kept), np.arange(len(scores))
-    assert kept.shape == (len(scores), 1) and np.allclose(found, scores, rtol=1e-5, atol=1e-6)
+@given(
+    st.integers(2, 4).flatmap(
+        lambda labels: st.lists(
+            st.lists(finite | near_zero, min_size=labels, max_size=labels), min_size=1
+        )
+    )
+)
+def test_log_probabilities_are_kept_as_log_odds(rows):
+    scores = np.array(rows, np.float32)
+    scores = (scores - logsumexp(scores, 1, keepdims=True)).astype(np.float32)
+    choices = np.arange(len(scores))
+    kept = kept_scores(scores, choices, whole_scores=False)
+    odds = kept["score"].reshape(len(scores), -1)
+    found = as_log_probabilities(odds) if kept["log_odds"] else odds
     assert np.array_equal(ranks(found, choices), ranks(scores, choices))
-    for others in (scores - 1, np.hstack([scores, scores])):  # no probabilities of two labels
-        assert as_log_odds(others) is others
+    wanted = scores[:, 1:] - scores[:, :1]
+    assert np.allclose(found[:, 1:] - found[:, :1], wanted, rtol=2**-8, atol=1e-5)
+    assert kept["log_odds"] == (odds.shape[1] == scores.shape[1] - 1)
+    assert not kept_scores(scores - 1, choices, whole_scores=False)["log_odds"]
 
 
 class Made:
