@@ -23,6 +23,7 @@ from scripts.data.texts import json_of, lines_in, text_of
 from scripts.measure.answered import Answered
 from scripts.running.program import UserError, cut, log, shown
 from scripts.text.placeholders import CANDIDATE
+from scripts.train.threshold import best_threshold
 
 REMEDY = "take the file as the harness wrote it"
 # the same in all rows
@@ -194,17 +195,6 @@ def table_of(
             "task without --limit"
         )
     return table.assign(**{"": examples})
-
-
-def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
-    """The threshold that parts most right examples from wrong ones, the lowest of equals; as
-    scripts/train/paradigms/likelihood.py chooses it, which needs torch.
-    """
-    values = np.unique(scores)
-    edges = np.concatenate([[values[0] - 2], values, [values[-1] + 2]])
-    between = (edges[:-1] + edges[1:]) / 2
-    below = [np.searchsorted(np.sort(scores[right == side]), between) for side in (False, True)]
-    return float(between[np.argmax(below[0] - below[1])])
 
 
 def scores_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> pd.DataFrame:

@@ -32,7 +32,7 @@ from transformers import (
 from scripts.running.program import UserError
 from scripts.train.batches import collate
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
-from scripts.train.paradigms.likelihood import best_threshold
+from scripts.train.threshold import best_threshold
 from tests.models import cloze_table, fetched
 from tests.models import scores_of as unfinished
 from tests.rows import rows_of
