@@ -71,7 +71,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 | file of a study | what it holds |
 | --- | --- |
 | `runs.jsonl` | a line a run: all that its `run.json` says, the command, the code of its data |
-| `scores.parquet` | the scores of every example, in the order of the dataset |
+| `scores.parquet` | each example's scores, in the dataset's order; log-odds where `log_odds` is |
 | `history.parquet` | loss and accuracy by epoch |
 | `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
 
