@@ -20,6 +20,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from scripts.measure.experiment import CONTROL_METHODS
+from scripts.plan.probe import method_of_blind
 from scripts.running.program import log
 from scripts.publish import style
 from scripts.publish.marks import face_of
@@ -119,11 +120,12 @@ PEOPLE = Look(style.INK, "*", "", size=6)
 def looks(
     points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
 ) -> dict[str, Look]:
-    """Models in colours, controls grey, in the order of the table. name: the column of a system;
-    kind: of what shares a colour and a marker; opened: of which marks are open.
+    """Models in colours; controls and blind models grey, in the order of the table. name: the
+    column of a system; kind: of what shares a colour and a marker; opened: of which marks are open.
     """
     kind, systems = kind or name, points.drop_duplicates(name)
-    is_control = systems["method"] == "control"
+    blind = systems["method"].map(method_of_blind).notna()
+    is_control = blind | (systems["method"] == "control")
     models, controls = systems[~is_control], systems.loc[is_control, kind].unique()
     known = {
         system: Look(*look, line)
@@ -143,14 +145,12 @@ def looks(
     return found
 
 
-def legend_of(
-    known: Mapping[str, Look], *others: Artist, controls: str = style.CONTROLS
-) -> list[tuple[str, list]]:
+def legend_of(known: Mapping[str, Look], *others: Artist) -> list[tuple[str, list]]:
     """Models and the others, then the controls under a title."""
     handles: list[list] = [[], []]
     for name, look in known.items():
         handles[look.colour == style.CONTROL].append(look.handle(name))
-    return [("", [*handles[0], *others]), (controls, handles[1])]
+    return [("", [*handles[0], *others]), (style.CONTROLS, handles[1])]
 
 
 # ---- marks

@@ -152,4 +152,4 @@ def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list
         known = system_looks(points, "kind", "")
         if points["unit_normalization"].any():
             others = OPEN.handle("open: + unit normalization"), *others
-    return legend_of(known, *others, controls=style.BEST_CONTROL)
+    return legend_of(known, *others)
