@@ -7,6 +7,7 @@ Numbers are shares from 0 to 1 in tables, and per cent in figures.
 import argparse
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import NamedTuple, TypeVar
 
 import matplotlib.pyplot as plt
@@ -126,19 +127,14 @@ def looks(
     kind, systems = kind or name, points.drop_duplicates(name)
     blind = systems["method"].map(method_of_blind).notna()
     is_control = blind | (systems["method"] == "control")
-    models, controls = systems[~is_control], systems.loc[is_control, kind].unique()
-    known = {
-        system: Look(*look, line)
-        for system, look in style.distinct_titles(
-            models[[kind, "model", "method"]].itertuples(index=False, name=None)
-        ).items()
-    }
-    for place, control in enumerate(controls):
-        marker = style.CONTROL_MARKERS[place % 6]
-        known[control] = Look(style.CONTROL, marker, line, size=4, width=0.8)
-    found = {}
-    for of in systems.to_dict("records"):
-        look = known[of[kind]]
+    models = systems.loc[~is_control, [kind, "model", "method"]]
+    known = style.distinct_titles(models.itertuples(index=False, name=None))
+    found, markers = {}, cycle(style.CONTROL_MARKERS)
+    for of, grey in zip(systems.to_dict("records"), is_control):
+        if grey:  # a marker for each system, since these markers cannot be open
+            look = Look(style.CONTROL, next(markers), line, size=4, width=0.8)
+        else:
+            look = Look(*known[of[kind]], line)
         if opened and of[opened]:
             look = look._replace(face=style.PAPER, line=DASHED if line else line)
         found[of[name]] = look
