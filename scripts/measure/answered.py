@@ -1,5 +1,5 @@
-"""The labels or scores that a study's examples may be answered with, and a digest that
-distinguishes these examples from others. Not a program.
+"""The labels or scores that can answer a study's examples, and a digest that identifies the
+examples. Not a program.
 """
 
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from scripts.data.tables import content_digest
 
 @dataclass(frozen=True)
 class Answered:
-    """What a study's examples are answered with.
+    """The possible answers to a study's examples.
 
-    columns  of its datasets: the example's id, the id of its group, and its texts, first what it is
-             judged by
-    labels   the sets of labels that may be given, the dataset's own one first
-    scored   whether candidates of one text are ranked, so that one may have a score, without labels
+    columns  columns of its datasets: the example's id, the id of its group, and its texts; the
+             first text is the one by which candidates are judged
+    labels   the sets of labels that may be given; the dataset's own set comes first
+    scored   whether the candidates of one text are ranked; a prediction may then be a score
     """
 
     study: str
@@ -24,5 +24,5 @@ class Answered:
     scored: bool = False
 
     def digest(self, file: Path) -> str:
-        """What distinguishes the examples of a split: their ids, texts and labels."""
+        """Return a digest of a split's ids, texts and labels."""
         return content_digest(file, [*self.columns, "label"])

@@ -1,5 +1,5 @@
-"""The arguments of the programs that measure a study: the runs of an experiment, or predictions
-made elsewhere.
+"""The arguments of the programs that measure a study. They measure the runs of an experiment, or
+predictions made elsewhere.
 """
 
 import argparse
@@ -30,8 +30,8 @@ OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 
 def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argparse.ArgumentParser:
-    """The arguments of every study's evaluation; gold: what the file is that its paper scored
-    predictions against, where it may stand in for a dataset.
+    """Return the arguments of every study's evaluation. gold: the help text of --gold, for a study
+    whose paper scored predictions against a gold file that may replace a dataset.
     """
     options = parser(HELP.format(doc=doc, study=study))
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
@@ -98,8 +98,8 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
 
 
 def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
-    """The parsed arguments: all those of runs, or all those of predictions; else exits, naming the
-    missing.
+    """Parse the arguments: all arguments of runs, or all arguments of predictions. If some are
+    missing, exit and name them.
     """
     given = options.parse_args()
     gold = getattr(given, "gold", None)

@@ -1,5 +1,5 @@
-"""Collect the metrics of all experiments into one table; a study's own columns are missing
-elsewhere.
+"""Collect the metrics of all experiments into one table. A study's own columns are empty in the
+rows of other studies.
 
     python -m scripts.measure.collect results/evaluate/default/*/*.parquet \\
         --output results/evaluate/default/metrics.parquet

@@ -1,8 +1,8 @@
-"""Two systems compared: the paired difference of every metric that both have, with its 95 %
-interval and its p-value (two-sided, of one test).
+"""Compare two systems: the paired difference of every metric that both have, with its 95 % interval
+and its p-value (two-sided, for a single test).
 
-A system of a measured study is `model/method`, or `experiment/model/method` where experiments
-measured it differently. Elsewhere it is a file of predictions (scripts/measure/external.py):
+A system of a measured study is `model/method`. Write `experiment/model/method` if experiments
+measured it differently. Elsewhere a system is a file of predictions (scripts/measure/external.py):
 
     python -m scripts.measure.compare search_all_options/control answer_and_category/control \\
         --metrics results/evaluate/controls/metrics.parquet
@@ -13,8 +13,9 @@ measured it differently. Elsewhere it is a file of predictions (scripts/measure/
                                    A %     B %   A - B     95 % interval       p        n
     exact match                  31.76   25.30    6.46      4.31 to 8.60  <.0001    1,332
 
-A and B are in per cent, A - B is in points. The difference is paired by groups: what makes a
-question hard for both does not widen its interval. Of many pairs, some look clear by chance.
+A and B are in per cent, A - B is in points. The difference is paired by groups, so a question that
+is hard for both systems does not widen its interval. If you compare many pairs, some differences
+look clear by chance.
 """
 
 import argparse
@@ -32,12 +33,12 @@ from scripts.running.program import UserError, closest, cut, execute, parser, wh
 
 PLACE = ["study", "source", "dataset", "split"]
 SAME = [*PLACE, "limit", "n", "metric", "scoring"]  # what two rows must share to be compared
-RELEASED = "released"  # the method and the dataset of judgements that came with a corpus
+RELEASED = "released"  # the method and the dataset of predictions that came with a corpus
 
 
 def rows_named(rows: pd.DataFrame, name: str, file: Path) -> pd.DataFrame:
-    """The rows of a system of a metrics.parquet; what experiments share stands once. Raises
-    UserError where there are none, or where experiments have different numbers.
+    """Return the rows of a system in a metrics.parquet; rows that experiments share occur once.
+    Raises UserError if there are no such rows, or if experiments have different numbers.
     """
     system = rows["model"] + "/" + rows["method"]
     full = rows["experiment"] + "/" + system
@@ -65,10 +66,12 @@ def rows_of_file(predictions: Path, dataset: Path, split: str, resamples: int) -
 
 
 def pairs_of(one: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """The rows of two systems side by side: SAME, and of each column `<name>_a` and `<name>_b`."""
+    """Return the rows of two systems side by side: the columns SAME, and `<name>_a` and `<name>_b`
+    for every other column.
+    """
     same = [column for column in SAME if column in one and column in other]
     if RELEASED in {*one["method"], *other["method"]}:
-        same.remove("dataset")  # measured on that split itself
+        same.remove("dataset")  # released rows are measured on the split itself
     pairs = one.merge(other, on=same, suffixes=("_a", "_b"))
     if len(pairs):
         return pairs
@@ -83,7 +86,9 @@ def pairs_of(one: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.Dat
 
 
 def line_of(pair: dict) -> dict:
-    """A pair of rows as a line of the table: place, text, and whether it has an interval."""
+    """Return a pair of rows as a line of the table: its place, its text, and whether it has an
+    interval.
+    """
     a, b = (
         {key.removesuffix(end): value for key, value in pair.items() if key.endswith(end)}
         for end in ("_a", "_b")
@@ -103,8 +108,8 @@ def line_of(pair: dict) -> dict:
 
 
 def print_pairs(pairs: pd.DataFrame) -> None:
-    """Print a line for each metric, under its place. Raises UserError where one group allows no
-    interval of any.
+    """Print a line for each metric, under its place. Raises UserError if no metric has an interval,
+    because there is only one group.
     """
     lines = pd.DataFrame(map(line_of, pairs.to_dict("records")))
     head = f"{'A %':>38}{'B %':>8}{'A - B':>8}{'95 % interval':>18}{'p':>8}{'n':>9}"

@@ -1,5 +1,5 @@
-"""Code that every study's evaluation shares: an experiment's runs, their predictions, and the table
-of its metrics.
+"""Code that the evaluation of every study shares: an experiment's runs, their predictions, and the
+table of its metrics.
 """
 
 import argparse
@@ -34,29 +34,29 @@ HEADLINES = {
     "f1",
     "two_best_accuracy",
     "one_best_accuracy",
-}  # shares of which more is better
-PLACE = ("source", "dataset", "split", "scoring", "metric")  # where systems are compared
-SYSTEM = (*PLACE, "model", "seed", "wording")  # what a system shares there with the same one, blind
+}  # shares; higher is better
+PLACE = ("source", "dataset", "split", "scoring", "metric")  # systems are compared within these
+SYSTEM = (*PLACE, "model", "seed", "wording")  # a system and its blind control share these
 CONTROL_METHODS = {"control", "baseline", "majority"}
-# Baselines that read the answer from the labels or by rules: the most that can be had, no controls.
+# Baselines that read the answer from the labels or by rules. They are upper bounds, not controls.
 CEILINGS = {"gold", "rule_reader"}
 ANSWER_ALL = "answer_all"  # the method that shows a model all candidates of a question
 EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
 class Run(NamedTuple):
-    """facts: what its run.json says."""
+    """facts: the content of its run.json."""
 
     folder: Path
     facts: Facts
 
 
-Systems = dict[tuple[str, str], list[Run]]  # by model and method its runs, one a replicate
+Systems = dict[tuple[str, str], list[Run]]  # the runs by model and method; a run is a replicate
 
 
 def replicates_of(runs: list[Run]) -> list[Replicate]:
-    """The seed and the wording of each of a system's runs; none of a control, or of a model that
-    neither learns, nor is drawn anew by each seed, nor is asked in words.
+    """Return the seed and the wording of each run of a system. The list is empty for a control. It
+    is also empty for a single run that was neither trained nor asked in words.
     """
     facts = runs[0].facts
     varies = len(runs) > 1 or facts["train_examples"] or facts.get("wording") is not None
@@ -68,7 +68,7 @@ def replicates_of(runs: list[Run]) -> list[Replicate]:
 
 
 def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], Systems]:
-    """By source and dataset the systems whose runs the folder `trained` holds."""
+    """Return the systems of the runs in the folder `trained`, by source and dataset."""
     systems_of: dict[tuple[str, str], Systems] = {}
     for name in names:
         facts = facts_of(trained / name / "run.json")
@@ -80,9 +80,9 @@ def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], Sy
 def read_examples(
     file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False
 ) -> pd.DataFrame:
-    """A split of a dataset, in the columns of `schema`; missing: those that may lack values; empty:
-    it may have no rows. Raises UserError for no rows, an example that stands twice, and a label
-    that is not below `labels`.
+    """Return a split of a dataset, with the columns of `schema`; missing: the columns that may lack
+    values; empty: the split may have no rows. Raises UserError for a split without rows, a repeated
+    example, or a label that is not below `labels`.
     """
     rows = read_complete(file, schema, missing).to_pandas()
     if rows.empty and not empty:
@@ -95,15 +95,15 @@ def read_examples(
 
 
 def label_scores(run: Run, table: pa.Table) -> np.ndarray:
-    """The (n, labels) scores of a table of a run's predictions."""
+    """Return the (n, labels) scores in a table of a run's predictions."""
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     is_asked = "unread" in run.facts
     return without_unread(scores, table["label"].to_numpy()) if is_asked else scores
 
 
 def without_unread(scores: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """(n, labels) scores in which an answer that could not be read (NaN) is wrong: the right label
-    has the lowest score, and the others one above all that were read.
+    """Return (n, labels) scores in which an unreadable answer (NaN) is wrong. Its right label has
+    -1, the lowest score; its other labels have 2, above every score that was read.
     """
     unread = np.isnan(scores[:, 0])
     if not unread.any():
@@ -113,8 +113,8 @@ def without_unread(scores: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 
 def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tuple[np.ndarray, str]:
-    """A run's (n, labels) scores of a split, in the order of the examples, and how its epoch was
-    selected. what: the name of the examples in messages.
+    """Return a run's (n, labels) scores on a split, in the order of the examples, and how its epoch
+    was selected. what: the name of the examples in messages.
     """
     table = read_predictions(run.folder, ["split", "selection", "example_id", "label", "score"])
     table = table.filter(
@@ -130,21 +130,21 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
 
 
 def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -> list[dict]:
-    """For each model how far it lies above the best control: rows `accuracy_above_control`, …,
-    paired over the groups; `control` names it.
+    """Return how far each model is above the best control: rows `accuracy_above_control`, …, paired
+    over the groups. The column `control` names the control.
 
-    The best has the highest value on the same split of the same dataset, so the difference errs to
-    the model's disadvantage. Controls are models of that kind, the evaluation's own baselines, and
-    the same model, blind (`…_blind`), to which the distance is a row of its own,
-    `accuracy_above_blind`. Released predictions come of no dataset here: their controls are those
-    of all datasets.
+    The best control has the highest value on the same split of the same dataset. The choice of the
+    highest value errs to the model's disadvantage. Controls are the control models, the
+    evaluation's own baselines, and the same model, blind (`…_blind`). The distance to the blind
+    model is also a row of its own, `accuracy_above_blind`. Released predictions belong to no
+    dataset here, so they are compared with the controls of all datasets.
 
     seeing_all: controls that see all candidates of a question together. A model that scores one
-    candidate at a time cannot. Where such a control is the best, the distance to the best of the
-    others is a row besides, `accuracy_above_same_view`.
+    candidate at a time cannot see them. If the best control is such a control, an additional row,
+    `accuracy_above_same_view`, gives the distance to the best of the other controls.
 
-    The last rows compare each wording of a model with the same model, blind, by the same wording.
-    Wordings are no sample, so their range says more than their mean.
+    The last rows compare each wording of a model with the blind model under the same wording.
+    Wordings are not a random sample, so their range is more informative than their mean.
     """
     shown = [row for row in rows if row["slice"] == "all" and row["metric"] in HEADLINES]
     blind = {
@@ -196,14 +196,16 @@ def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -
 
 
 def alone(controls: list[tuple[str, dict]], seeing_all: frozenset[str]) -> list[tuple[str, dict]]:
-    """The controls that see one candidate at a time, where the best of all sees more."""
+    """Return the controls that see one candidate at a time, if the best control sees all
+    candidates; else return an empty list.
+    """
     best, _ = max(controls, key=lambda one: one[1]["value"], default=("", {}))
     return [one for one in controls if one[0] not in seeing_all] if best in seeing_all else []
 
 
 def above(row: dict, other: dict, name: str, what: str) -> dict:
-    """The row `<metric>_above_<what>`: how far a row of metrics lies above another one, which
-    `control` names.
+    """Return the row `<metric>_above_<what>`: the difference between a row of metrics and another
+    row. The column `control` has `name`, the name of the other row.
     """
     return (
         row
@@ -216,11 +218,11 @@ def above(row: dict, other: dict, name: str, what: str) -> dict:
 def write_metrics(
     rows: list[dict], schema: pa.Schema, given: argparse.Namespace, seeing_all: frozenset[str]
 ) -> None:
-    """Write the rows of an experiment, and how far its models lie above its controls; given: the
+    """Write the rows of an experiment, and how far its models are above its controls. given: the
     arguments of every evaluation; seeing_all: see above_controls().
     """
     found = above_controls(rows, seeing_all)
-    # The draws of single wordings have served: what compares later compares means.
+    # The draws of single wordings are no longer needed: later comparisons use means.
     rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows] + found
     rows = [{"experiment": given.experiment} | row for row in rows]
     table = pa.Table.from_pylist(rows, schema=schema)

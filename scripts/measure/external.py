@@ -1,11 +1,11 @@
 """Measure predictions made elsewhere, on a split of a dataset that was built here, and keep them as
 a system of the study.
 
-A file is CSV with a header, or JSON lines (its name ends in .jsonl), of one row an example, in any
-order:
+A file is CSV with a header, or JSON lines (its name ends in .jsonl). It has one row for each
+example, in any order:
 
-  example_id,label                     the label that was chosen
-  example_id,<label>,<label>,…         a score of every label, higher is better
+  example_id,label                     the chosen label
+  example_id,<label>,<label>,…         a score for every label, higher is better
   example_id,score                     a score of the candidate itself, higher is better (where
                                        candidates are ranked)
 
@@ -13,10 +13,10 @@ order:
   {"example_id": …, "scores": {"<label>": …}}
   {"example_id": …, "score": …}
 
-The ids are those of the dataset's split (its first column); other columns are passed over. A file
-may also come from lm-evaluation-harness (scripts/measure/harness_samples.py); its first line shows
-that.
-Not a program: every study's evaluation is called with --predictions.
+The ids are those of the dataset's split (its first column). Other columns are ignored. A file may
+also come from lm-evaluation-harness (scripts/measure/harness_samples.py), which is recognised by
+its first line.
+Not a program: use --predictions with the evaluation of a study.
 """
 
 import argparse
@@ -46,12 +46,14 @@ from scripts.measure.harness_samples import kind_of_samples, read_samples
 
 REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--help)"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
-# of a run, the split's file, its name and how many resamples: rows of metrics
+# takes a run, the split's file, the split's name and the number of resamples; returns rows
 Measure = Callable[[Run, Path, str, int], list[dict]]
 
 
 def csv_rows(file: Path) -> pd.DataFrame:
-    """The cells of a CSV, as text; the index says where each row stands."""
+    """Return the cells of a CSV file as text. The index names the place of each row, such as
+    "row 2".
+    """
     try:
         header = next(csv.reader(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)), [])
     except csv.Error as error:
@@ -65,7 +67,9 @@ def csv_rows(file: Path) -> pd.DataFrame:
 
 
 def json_rows(file: Path) -> pd.DataFrame:
-    """The values of JSON lines without blank ones; the index says where each row stands."""
+    """Return the values of a JSON-lines file; blank lines are skipped. The index names the place of
+    each row, such as "line 2".
+    """
     rows, places = [], []
     for number, line in enumerate(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY), 1):
         if not line.strip():
@@ -83,7 +87,9 @@ def json_rows(file: Path) -> pd.DataFrame:
 
 
 def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[str]:
-    """The columns that hold the answers. Raises UserError where there are none, or no ids."""
+    """Return the columns that hold the answers. Raises UserError if there are no such columns, or
+    no ids.
+    """
     ways = [["label"], *([["score"]] if answered.scored else []), *answered.labels]
     found = [names for names in ways if set(names) <= set(rows)]
     if "example_id" not in rows or not found:
@@ -96,14 +102,14 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
 
 
 def refuse(cells: pd.Series, wrong: np.ndarray, file: Path, why: Callable[[Any], str]) -> None:
-    """Raise UserError with the place of the first cell that is wrong; why: from the cell."""
+    """Raise UserError with the place of the first wrong cell; why: gives the reason for a cell."""
     for place, cell in cells[wrong].items():
         raise UserError(f"{file}: {place}: {why(cell)}")
 
 
 def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> np.ndarray:
-    """(n,) the row of each example. Raises UserError for an id that is none, that stands twice, or
-    that is missing.
+    """Return the (n,) row number of each example. Raises UserError for an unknown id, a repeated
+    id, or a missing id.
     """
     ids = rows["example_id"]
     texts = ids.map(lambda value: isinstance(value, str) and value != "").to_numpy(bool)
@@ -140,8 +146,9 @@ def example_rows(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str
 def scores_of(
     rows: pd.DataFrame, names: list[str], answered: Answered, file: Path
 ) -> tuple[np.ndarray, list[str]]:
-    """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0. Raises
-    UserError for what is none.
+    """Return the (n, labels) scores, and the labels' names. If a row gives a chosen label, that
+    label has the score 1 and the others 0. Raises UserError for an unknown label, or for a score
+    that is not a finite number.
     """
     if names == ["label"]:
         chosen = rows["label"]
@@ -164,18 +171,18 @@ def scores_of(
 
 
 def number_of(value: Any) -> float:
-    """A cell, or a value of JSON, as a number; NaN where it is none."""
+    """Convert a cell or a JSON value to a number; NaN if it is not a number."""
     try:
-        # Python's 1_000
+        # float() would accept 1_000
         return float("nan") if isinstance(value, bool) or "_" in str(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 
 def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, file: Path) -> None:
-    """Raise UserError where scores that differ are one number in 32 bits, so that who is ranked
-    first would be lost. scores: (n, labels). rivals: of each row what it is ranked among, by a
-    score of its own; None where labels are ranked in each row.
+    """Raise UserError if different scores become equal in 32 bits, so that the ranking is lost.
+    scores: (n, labels). rivals: for each row, the text that it shares with the candidates it is
+    ranked against; None where the labels of each row are ranked.
     """
     rounded = scores.astype(np.float32)
     lost = (rounded == rounded.max(axis=1, keepdims=True)).sum(axis=1) > (
@@ -199,8 +206,8 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
 def read_predictions_file(
     file: Path, answered: Answered, split: Path
 ) -> tuple[np.ndarray, list[str], dict]:
-    """(n, labels) the scores of the examples of a split (its file), in their order, the names of
-    the scores, and what a harness says of its run.
+    """Return the (n, labels) scores of a split's examples in their order, the names of the scores,
+    and the facts that the harness gives about its run. split: the file of the split.
     """
     facts: dict = {}
     examples = read_table(split, answered.columns[:1])[0].to_pandas()
@@ -221,7 +228,9 @@ def read_predictions_file(
 
 
 def split_file(dataset: Path, split: str) -> Path:
-    """The file of a dataset's split. Raises UserError that names those that are there."""
+    """Return the file of a dataset's split. If it is missing, raises UserError that names the
+    splits of the dataset.
+    """
     file = dataset / f"{split}.parquet"
     if not file.exists():
         known = sorted(other.stem for other in dataset.glob("*.parquet"))
@@ -240,7 +249,7 @@ def split_file(dataset: Path, split: str) -> Path:
 
 
 def write_run(folder: Path, name: str, predictions: Path, answered: Answered, file: Path) -> Run:
-    """Write the predictions on a split (file) as those of a run, with its run.json, to a folder."""
+    """Write predictions on a split (`file`) to a folder, in the form of a run with its run.json."""
     split, texts = file.stem, answered.columns[: 3 if answered.scored else 2]
     example, group, *rivals = texts
     schema = pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())])
@@ -287,7 +296,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
 
 
 def system_folder(file: Path, name: str, study: str) -> Path:
-    """Where predictions on a split (file) stay under a name:
+    """Return the folder where named predictions on a split (`file`) are kept:
     results/external/<study>/<source>/<dataset>/<split>/<name>.
     """
     place = file.parent
@@ -306,14 +315,14 @@ def system_folder(file: Path, name: str, study: str) -> Path:
 
 
 def title_of(row: Mapping) -> str:
-    """A row's metric in words, with its way of scoring where a study has several."""
+    """Return a row's metric in words, with its scoring where a study has several."""
     scoring = row.get("scoring")
     return row["metric"].replace("_", " ") + (f" ({scoring})" if pd.notna(scoring) else "")
 
 
 def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
-    """Print every metric of all examples in per cent, with its interval; also: the metrics of
-    slices, by how their names begin.
+    """Print every metric of all examples in per cent, with its interval. also: for slices whose
+    name begins with a key, the metrics to print.
     """
     print(f"{'':<52}{'%':>7}{'95 % interval':>18}{'n':>9}")
     for row in rows:
@@ -336,8 +345,8 @@ def score_predictions(
     measure: Measure,
     also: Mapping[str, tuple[str, ...]],
 ) -> None:
-    """Print the metrics of each file of predictions on a split of a dataset; with a name, keep them
-    as a system of the study. also: see print_rows().
+    """Print the metrics of each file of predictions on a split of a dataset. If a name is given,
+    keep the predictions as a system of the study. also: see print_rows().
     """
     file = split_file(given.dataset.resolve(), given.split)
     if given.name and len(given.predictions) > 1:
@@ -366,8 +375,8 @@ def score_predictions(
 def external_systems(
     folders: list[Path], build: Path, answered: Answered
 ) -> dict[tuple[str, str, str], Systems]:
-    """By source, dataset and split the systems of folders that score_predictions() kept. Raises
-    UserError for predictions of another build of their dataset.
+    """Return the systems that score_predictions() kept in these folders, by source, dataset and
+    split. Raises UserError if the dataset has changed since the predictions were made.
     """
     systems: dict[tuple[str, str, str], Systems] = {}
     for folder in folders:

@@ -1,5 +1,5 @@
 """Read the answers of lm-evaluation-harness to a task that asks in words (`generate_until`;
-scripts/publish/harness_tasks.py), as scripts/train/asking/ reads answers.
+scripts/publish/harness_tasks.py). It reads them as scripts/train/asking/ reads answers.
 """
 
 import json
@@ -15,7 +15,7 @@ from scripts.measure.harness_samples import REMEDY, TASK, facts_of, refuse_other
 from scripts.running.program import UserError, cut, log, shown
 from scripts.train.asking.questions import Questions, scores_of
 
-# options: the texts of the letters; labels: those that these stand for, none for candidates;
+# options: the texts of the letters; labels: the labels of the letters, empty for candidates;
 # members: [example_id, option] of each example that the question is about
 ROW = ["part", "data", "question", "options", "labels", "members"]
 
@@ -46,8 +46,8 @@ def row_of(line: Any, where: str) -> dict:
 
 
 def answered_rows(file: Path) -> pd.DataFrame:
-    """The rows of a file, each once, however many filters wrote it. Raises UserError for rows of
-    two tasks, of two models, and for answers that are all empty.
+    """Return the distinct rows of a file; several filters may have written the same row. Raises
+    UserError for rows of two tasks or two models, or if all answers are empty.
     """
     rows = rows_in(file, row_of, [*TASK, "part", "data"])
     rows = rows.drop_duplicates(["place", "answer"]).reset_index(drop=True)
@@ -63,8 +63,9 @@ def answered_rows(file: Path) -> pd.DataFrame:
 
 
 def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.DataFrame, dict]:
-    """The scores of each label for the examples of a split (NaN where an answer cannot be read), by
-    example_id, and what is known of the task and the run; `unread` is the share of these.
+    """Return the scores of each label for the examples of a split, by example_id (NaN where an
+    answer cannot be read), and the facts about the task and the run. `unread` is the share of
+    unreadable answers.
     """
     rows = answered_rows(file)
     facts = facts_of(rows, answered, split_file, file)

@@ -1,9 +1,9 @@
 """Read samples_*.jsonl, which lm-evaluation-harness wrote for a task of `snakemake harness`
 (scripts/publish/harness_tasks.py), as scores of the examples of a split.
 
-The harness writes a line for each row and filter: `doc`, the row, and `resps`, the log-likelihood
-of its text. Scores are made of these as the paradigm `likelihood` makes them. Answers in words:
-harness_answers.py.
+The harness writes a line for each row and filter. In it, `doc` is the row, and `resps` is the
+log-likelihood of the row's text. This module computes scores from them as the paradigm `likelihood`
+does. harness_answers.py reads answers in words.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ from scripts.text.placeholders import CANDIDATE
 from scripts.train.threshold import best_threshold
 
 REMEDY = "take the file as the harness wrote it"
-# the same in all rows
+# fields with the same value in all rows
 TASK = ["study", "dataset", "split", "method", "wording", "score", "threshold"]
-# part: the split that a row is of, the task's or the one that chooses a threshold; data: its digest
+# part: the row's split: the task's split, or the split that chooses a threshold; data: its digest
 ROW = ["part", "data", "example_id", "label", "context", "text"]
-# of results_<date>.json, what a system's run.json tells
+# the fields of results_<date>.json that a system's run.json keeps
 OF_RESULTS = (
     "model_name model_source lm_eval_version transformers_version date chat_template_sha "
     "system_instruction_sha".split()
@@ -39,8 +39,8 @@ OF_CONFIG = "model_dtype model_revision model_sha use_cache".split()
 
 
 def kind_of_samples(file: Path) -> str | None:
-    """`likelihoods` or `answers` of a file that the harness wrote, by its first line; None of any
-    other.
+    """Return `likelihoods` or `answers` for a file that the harness wrote, by its first line; None
+    for any other file.
     """
     try:
         with file.open("rb") as opened:
@@ -60,8 +60,8 @@ def refuse_other_doc(doc: dict, known: str, where: str) -> None:
 
 
 def row_of(line: Any, where: str) -> dict:
-    """A line's row with its likelihood; wrapped: whether the context was sent inside something
-    else.
+    """Return a line's row with its likelihood. `wrapped` is true if the context was sent inside
+    other text.
     """
     try:
         doc, sent = line["doc"], line["arguments"]["gen_args_0"]
@@ -93,7 +93,7 @@ def row_of(line: Any, where: str) -> dict:
 
 
 def rows_in(file: Path, row_of: Callable[[Any, str], dict], alike: list[str]) -> pd.DataFrame:
-    """The rows of a file. Raises UserError where they have several values of `alike`."""
+    """Return the rows of a file. Raises UserError if a column of `alike` has several values."""
     lines = lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)
     places = {f"{file}: line {number}": line for number, line in enumerate(lines, 1)}
     rows = pd.DataFrame(
@@ -112,8 +112,8 @@ def rows_in(file: Path, row_of: Callable[[Any, str], dict], alike: list[str]) ->
 
 
 def sampled_rows(file: Path) -> pd.DataFrame:
-    """The rows of a file, each once, however many filters wrote it. Raises UserError for rows of
-    two tasks, or of two models.
+    """Return the distinct rows of a file; several filters may have written the same row. Raises
+    UserError for rows of two tasks or two models.
     """
     rows = rows_in(file, row_of, TASK)
     of_domain, example = rows["example_id"] == "", ["part", "example_id", "label"]
@@ -134,7 +134,7 @@ def sampled_rows(file: Path) -> pd.DataFrame:
 
 
 def facts_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> dict:
-    """What is known of the task and of the run. Raises UserError for rows of another study,
+    """Return the facts about the task and the run. Raises UserError for rows of another study,
     dataset, split or build.
     """
     dataset = f"{split_file.parent.parent.name}/{split_file.parent.name}"
@@ -160,8 +160,9 @@ def facts_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Pat
 
 
 def likelihoods_of(rows: pd.DataFrame) -> pd.Series:
-    """What each row's text scores: its log-likelihood, by the task divided by its bytes, and less
-    that after the domain.
+    """Return the score of each row's text, from its log-likelihood. If the task has domains, the
+    log-likelihood after the domain is subtracted. If the task's score is `byte`, the result is
+    divided by the text's bytes.
     """
     found = rows["likelihood"]
     if rows["domain"].notna().any():
@@ -176,9 +177,10 @@ def likelihoods_of(rows: pd.DataFrame) -> pd.Series:
 def table_of(
     rows: pd.DataFrame, place: Path, answered: Answered, file: Path, threshold: str = ""
 ) -> pd.DataFrame:
-    """Of each example of a split (its file `place`), in its order, the score of each label that the
-    task has, and under "" its number of the right one. Raises UserError where one is missing.
-    threshold: of the training split, what chooses it.
+    """Return the score of each label of the task for each example of a split, in the split's order.
+    Column "" holds the number of the right label. Raises UserError if a score is missing. place:
+    the split's file. threshold: for the training split, which of its examples choose the threshold;
+    see choosing().
     """
     example, group, *_ = answered.columns
     table = choosing(read_table(place, [example, group, "label"]), group, threshold, str(place))
@@ -198,8 +200,8 @@ def table_of(
 
 
 def scores_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Path) -> pd.DataFrame:
-    """The answers of a split: example_id, and the log-probability of each label, or the score of a
-    candidate.
+    """Return the scores of a split's examples: example_id, and the log-probability of each label,
+    or the score of a candidate.
     """
     rows = rows.assign(found=likelihoods_of(rows))
     labels = answered.labels[0]
@@ -233,8 +235,8 @@ def scores_of(rows: pd.DataFrame, answered: Answered, split_file: Path, file: Pa
 
 
 def results_of(file: Path) -> dict:
-    """What the harness says of the run that wrote a file: of results_<date>.json beside it. Raises
-    UserError where several are there, and none has the file's date.
+    """Return the harness's facts about the run that wrote a file, from results_<date>.json beside
+    it. Raises UserError if there are several such files, but none with the file's date.
     """
     date = re.search(r"_(\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl$", file.name)
     named = file.with_name(f"results_{date[1]}.json") if date else file
@@ -263,8 +265,8 @@ def results_of(file: Path) -> dict:
 
 
 def read_samples(file: Path, answered: Answered, split_file: Path) -> tuple[pd.DataFrame, dict]:
-    """The answers of a split (example_id; a score of each label, or `score`), and what is known of
-    the task and the run.
+    """Return the answers of a split (example_id; a score for each label, or `score`), and the facts
+    about the task and the run.
     """
     rows = sampled_rows(file)
     facts = facts_of(rows, answered, split_file, file)

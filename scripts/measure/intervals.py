@@ -1,9 +1,9 @@
 """95 % intervals of shares and of differences, from draws over groups
 (scripts/measure/bootstrap.py) and from seeds.
 
-A part is (variance, degrees of freedom) of the mean over groups, or over seeds. An interval is a t
-interval whose degrees of freedom are Welch's and Satterthwaite's. benchmarks/intervals.py shows
-what it covers.
+A part is the variance of a mean over groups or over seeds, with the degrees of freedom of this
+variance. An interval is a t interval with the degrees of freedom of Welch and Satterthwaite.
+benchmarks/intervals.py measures the coverage of the intervals.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 LEVEL = 0.95
-Z = 1.959963984540054  # the normal distribution's quantile of LEVEL
+Z = 1.959963984540054  # the normal distribution's quantile for LEVEL
 
 
 class Part(NamedTuple):
@@ -24,15 +24,15 @@ class Part(NamedTuple):
 
 
 def student_t(freedom: float) -> float:
-    """The quantile of Student's t distribution that LEVEL lies within; freedom: above 0."""
-    from scipy.special import stdtrit  # a quarter of a second that figures need not wait
+    """Return t such that the share LEVEL of Student's t is in -t to t; freedom: above 0."""
+    from scipy.special import stdtrit  # imported here: it takes 0.25 s, which figures do not need
 
     return float(stdtrit(freedom, (1 + LEVEL) / 2))
 
 
 def spread(parts: Iterable[Part]) -> tuple[float, float]:
-    """The standard error of a sum of independent parts, and its degrees of freedom (Welch and
-    Satterthwaite); 0 and infinity where nothing varies.
+    """Return the standard error of a sum of independent parts, and its degrees of freedom (Welch
+    and Satterthwaite). If nothing varies, return 0 and infinity.
     """
     parts = [part for part in parts if part.variance > 0]
     if not parts:
@@ -43,16 +43,18 @@ def spread(parts: Iterable[Part]) -> tuple[float, float]:
 
 
 def over_groups(draws: np.ndarray, groups: float) -> Part:
-    """What a value varies by its groups; draws: (resamples,) values over weighted groups.
+    """Return the variance of a value over its groups; draws: (resamples,) values over weighted
+    groups.
 
-    Weights from Exp(1) spread a mean by (groups - 1) / (groups + 1) of what it varies.
+    With weights from Exp(1), the draws of a mean have (groups - 1) / (groups + 1) of its variance.
+    This function corrects for that factor.
     """
     return Part(float(draws.var()) * (groups + 1) / (groups - 1), groups - 1)
 
 
 def over_seeds(sd: float | None, seeds: int) -> list[Part]:
-    """What the mean over seeds varies by them; nothing of one seed or none. sd: between seeds,
-    beyond what their groups explain.
+    """Return the variance of the mean over seeds; an empty list for less than two seeds. sd: the
+    standard deviation between seeds, beyond the variation on groups.
     """
     return (
         [Part(sd**2 / seeds, seeds - 1)]
@@ -62,7 +64,9 @@ def over_seeds(sd: float | None, seeds: int) -> list[Part]:
 
 
 def wilson(value: float, groups: float) -> tuple[float, float]:
-    """Wilson's interval (1927) of a share that is 0 or 1 in each of some groups."""
+    """Return Wilson's interval (1927) of a share over a number of groups, where each group is all
+    right or all wrong.
+    """
     middle = value + Z**2 / (2 * groups)
     half = Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2))
     low, high = (middle - half) / (1 + Z**2 / groups), (middle + half) / (1 + Z**2 / groups)
@@ -71,8 +75,8 @@ def wilson(value: float, groups: float) -> tuple[float, float]:
 
 
 def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[float, float]:
-    """The interval of a share from 0 to 1, on the scale of its log odds. A share of 0 or 1 does not
-    vary between draws: its interval is Wilson's, with as many trials as groups.
+    """Return the interval of a share from 0 to 1, computed on the scale of its log odds. A share of
+    0 or 1 does not vary between draws, so its interval is Wilson's, with the groups as trials.
     """
     if value <= 0 or value >= 1:
         return wilson(min(1.0, max(0.0, value)), groups)
@@ -86,8 +90,9 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
 
 
 class Estimate(NamedTuple):
-    """A mean, a difference or a slope with its interval, and the p-value (two-sided) of a
-    difference or slope of zero. All but the value are missing where there is one group.
+    """A mean, a difference or a slope with its interval. A difference or slope has a two-sided
+    p-value for the hypothesis that it is zero. With one group, all fields but the value are
+    missing.
     """
 
     value: float
@@ -104,17 +109,19 @@ class Estimate(NamedTuple):
 
 
 def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estimate:
-    """The sum of values, each with its coefficient, and its interval; a difference has 1 and -1.
+    """Return the weighted sum of the rows' values with its interval; a difference has the
+    coefficients 1 and -1.
 
-    rows: metrics with value, sd, seeds, effective_groups and draws. Their draws pair by the groups
-    that they share; groups that they do not share vary on their own. The seeds of two rows are not
-    paired. A share of 0 or 1 has no spread in its draws: Wilson's interval gives it one.
+    rows: metrics with value, sd, seeds, effective_groups and draws. The draws are paired by the
+    groups that the rows share; other groups vary independently. The seeds of two rows are not
+    paired. A share of 0 or 1 does not vary in its draws, so its variance comes from Wilson's
+    interval.
     """
     value = float(sum(weight * row["value"] for row, weight in zip(rows, coefficients)))
     groups = min(row["effective_groups"] for row in rows)
     if groups <= 1:
         return Estimate(value, None, None)
-    length = min(len(row["draws"]) for row in rows)  # a draw pairs by its number
+    length = min(len(row["draws"]) for row in rows)  # draws are paired by their number
     draws = np.asarray(
         sum(
             weight * np.asarray(row["draws"][:length], float)
@@ -125,7 +132,7 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
     for row, weight in zip(rows, coefficients):
         sd = row.get("sd_beyond_groups")
         if sd is None or math.isnan(sd):
-            sd = row["sd"]  # metrics of releases before 0.2 have no other: wider intervals
+            sd = row["sd"]  # metrics of releases before 0.2 have only sd: wider intervals
         parts += [
             Part(weight**2 * variance, freedom)
             for variance, freedom in over_seeds(sd, row["seeds"])
@@ -142,8 +149,9 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
 
 
 def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
-    """The p-values of a family of tests, adjusted so that any false rejection among them has the
-    level of one test (Holm 1979); missing ones stay missing and count as no test.
+    """Return the adjusted p-values of a family of tests (Holm 1979). With them, the probability of
+    any false rejection in the family has the level of one test. Missing p-values stay missing and
+    do not count as tests.
     """
     found = np.asarray(p_values, float)
     order = np.argsort(found)  # missing ones last
@@ -158,7 +166,7 @@ def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
 def share_over_seeds(
     value: float, draws: np.ndarray, groups: float, sd: float | None, seeds: int
 ) -> Estimate:
-    """A mean share over seeds with its interval, which is missing where there is one group. draws:
+    """Return a mean share over seeds with its interval, which is missing with one group. draws:
     (resamples,) values over weighted groups; sd: see over_seeds().
     """
     if groups <= 1:
@@ -168,8 +176,8 @@ def share_over_seeds(
 
 
 def mean_of(rows: Sequence[Mapping]) -> Estimate:
-    """The mean of a share over systems that learnt from several draws of the training data, which
-    vary it as seeds do.
+    """Return the mean of a share over systems that were trained on different draws of the training
+    data. The variation over these draws is treated like the variation over seeds.
     """
     values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
     if len(rows) == 1:
@@ -184,8 +192,8 @@ def difference(row: Mapping, other: Mapping) -> Estimate:
 
 
 def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Estimate:
-    """How much a value rises for each 1 of `over`: the slope of the line of least squares, on every
-    draw.
+    """Return how much a value rises for each 1 of `over`: the slope of the least-squares line,
+    computed on every draw.
     """
     places = np.asarray(over, float) - np.mean(over)
     return combination(rows, places / (places**2).sum())

@@ -1,17 +1,17 @@
-"""The scores of people, how far they agree, and the scores of every system on the same items.
+"""The scores of people, their agreement, and the scores of every system on the same items.
 
-Not a program. A unit is what is right or wrong as a whole: a pair, a question with all its
-candidates, an instance with all its options. Rows of metrics (beside what tells the dataset), for
-each metric of the study that a unit has a value of:
-  human_<metric>          model human: the mean over units of the mean over those who answered it,
-                          on all units (slice all), of each kind that people named (type=…), and of
-                          each person on their own units (person=…). The interval is over groups,
-                          for these people; sd is over them
-  human_agreement         Krippendorff's alpha of single answers (nominal), of what two or more
-                          answered
-  <metric>_beside_people  of every system on the units that people answered (slices all and type=…)
-  <metric>_above_people   how far it lies above them, paired over the groups
-A unit is of a kind where at least half of those who answered it said so.
+Not a program. A unit is right or wrong as a whole: a pair, a question with all its candidates, or
+an instance with all its options. This module makes these rows of metrics (without the columns of
+the dataset), for each metric of the study that has a value for each unit:
+  human_<metric>          model human: the mean over units of the mean over the people who answered
+                          the unit. There is a row for all units (slice all), for each type that
+                          people named (type=…), and for each person on their own units (person=…).
+                          The interval is over groups, for these people; sd is over people
+  human_agreement         Krippendorff's alpha of single answers (nominal), on the examples that
+                          two or more people answered
+  <metric>_beside_people  every system on the units that people answered (slices all and type=…)
+  <metric>_above_people   how far the system is above people, paired over the groups
+A unit has a type if at least half of the people who answered the unit named this type.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,22 +26,20 @@ from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import above
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 
-# by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
+# values from 0 to 1 by metric: (units,) for answers, (replicates, units) for a system
 Values = dict[str, np.ndarray]
 
 
 class System(NamedTuple):
-    """What a system reaches: by metric its (replicates, units) values, and its replicates."""
+    """A system's (replicates, units) values by metric, and its replicates."""
 
     values: Values
     replicates: list[Replicate]
 
 
 def alpha(coincidences: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """(…)
-
-    Krippendorff's alpha for nominal data (2011), from (…, labels, labels) coincidences; NaN where
-    all answers are one.
+    """Return the (…) values of Krippendorff's alpha for nominal data (2011), from (…, labels,
+    labels) coincidences; NaN where all answers are the same.
     """
     of_label = coincidences.sum(-1)
     total = of_label.sum(-1)
@@ -54,9 +52,9 @@ def alpha(coincidences: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def coincidences_of(
     at: np.ndarray, chosen: np.ndarray, labels: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of answers (chosen: a label's number) on examples (at): the examples that two or more
-    answered, and their (examples, labels, labels) coincidences: the pairs of answers, each weighed
-    by 1 / (answers - 1).
+    """Return the examples that two or more people answered, and their (examples, labels, labels)
+    coincidences. A coincidence is a pair of answers, with the weight 1 / (answers - 1). at: the
+    example of each answer; chosen: the number of its label.
     """
     examples, place = np.unique(at, return_inverse=True)
     counts = np.zeros((len(examples), labels))
@@ -67,8 +65,8 @@ def coincidences_of(
 
 
 class Units(NamedTuple):
-    """The units that people answered, the group of each (an integer from 0), and the draws over
-    groups.
+    """The units that people answered, the group of each unit (an integer from 0), and the draws
+    over groups.
     """
 
     names: pd.Index
@@ -82,8 +80,8 @@ class Units(NamedTuple):
         slices: dict[str, np.ndarray],
         replicates: Sequence[Replicate] = (),
     ) -> list[dict]:
-        """The rows of each metric on each slice. values: of all units, by metric; name: what stands
-        in the place of {} in a metric's name.
+        """Return the rows of each metric on each slice. values: for all units, by metric; name: the
+        pattern of the rows' metric, with {} for the metric's name.
         """
         groups = len(self.drawn.block)
         tallies = [
@@ -102,8 +100,8 @@ class Units(NamedTuple):
 def agreement_row(
     answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling
 ) -> list[dict]:
-    """The row human_agreement, or none where no two answered the same or all answers are one;
-    group: (examples,) integers from 0.
+    """Return the row human_agreement. Return no row if no two people answered the same example, or
+    if all answers are the same. group: (examples,) integers from 0.
     """
     examples, pairs = coincidences_of(
         answers["at"].to_numpy(), answers["chosen"].to_numpy(), labels
@@ -121,7 +119,7 @@ def agreement_row(
 
 
 def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
-    """By slice (all, type=…) which units belong to it."""
+    """Return for each slice (all, type=…) which units belong to the slice."""
     unit_answers = answers.drop_duplicates(["person", "unit"])
     person_counts = unit_answers.groupby("unit").size().reindex(units)
     given = unit_answers.assign(type=unit_answers["types"].str.split("; ")).explode("type")
@@ -135,7 +133,9 @@ def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
 
 
 def human_rows(by_person: pd.DataFrame, slices: dict[str, np.ndarray], units: Units) -> list[dict]:
-    """The rows human_<metric>; by_person: by person and unit a column of values a metric."""
+    """Return the rows human_<metric>. by_person: a column of values for each metric, indexed by
+    person and unit.
+    """
     mean = by_person.groupby(level="unit").mean().reindex(units.names)
     rows, person_rows = units.rows(mean.to_dict("series"), "human_{}", slices), []
     for person, table in by_person.groupby(level="person"):
@@ -159,12 +159,15 @@ def people_rows(
     labels: int,
     resamples: int,
 ) -> list[dict]:
-    """The rows of people and of all systems on what they answered, on one split.
+    """Return the rows of people, and of all systems on the units that people answered, on one
+    split.
 
-    answers: of on_split(), None where nobody answered. examples: example_id, group_id, label, unit
-    and what `values` reads, units as they first come. values: of such rows and the chosen labels'
-    numbers, by metric the value of each unit. systems: by model and method, on all units in that
-    order.
+    answers   from on_split(); None if nobody answered
+    examples  example_id, group_id, label, unit and the columns that `values` reads; the units are
+              numbered in order of first occurrence
+    values    takes such rows and the numbers of the chosen labels; returns the value of each unit,
+              by metric
+    systems   by model and method, on all units in that order
     """
     if answers is None:
         return []

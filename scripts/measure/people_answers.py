@@ -14,36 +14,38 @@ def limit_of(facts: dict) -> int | None:
 
 
 def whole_of(dataset: str, limit: int | None) -> str:
-    """The name of the dataset that one of the option limit was cut from."""
+    """Return the name of the dataset before the option `limit` cut it."""
     return dataset.removesuffix(f"-limit-{limit}")
 
 
 class Answers:
-    """What people answered, as read_answers() reads it. An evaluation is handed it, so what reads
-    answers is no part of the code that measures runs.
+    """People's answers, as read_answers() reads them. The evaluation receives this object, so the
+    code that measures runs does not contain the code that reads answers.
     """
 
     def __init__(self, table: pd.DataFrame):
         self.table = table
 
     def on_dataset(self, facts: dict) -> pd.Series:
-        """Which answers are for a run's dataset, or the whole one that it was cut from."""
+        """Return which answers are for a run's dataset, or for the whole dataset from which it was
+        cut.
+        """
         names = [facts["dataset"], whole_of(facts["dataset"], limit_of(facts))]
         return (self.table["source"] == facts["source"]) & self.table["dataset"].isin(names)
 
     def refuse(self, facts: dict, why: str) -> None:
-        """Raise UserError, with the reason, where anybody answered for a run's dataset, or the
-        whole one.
+        """Raise UserError, with the reason `why`, if anybody answered for a run's dataset or for
+        the whole dataset.
         """
         refuse(self.table, self.on_dataset(facts), why, "take its rows out")
 
     def on_split(self, facts: dict, split: str, examples: pd.DataFrame) -> pd.DataFrame | None:
-        """The answers on one split of a run's dataset, with `at`, the place of each one's example;
-        None where there are none.
+        """Return the answers on one split of a run's dataset, or None if there are none. The column
+        `at` is the place of each answer's example.
 
-        facts: of a run; examples: example_id, unit (what is right or wrong as a whole). Of a
-        dataset cut by the option limit those count that are on its examples. Raises UserError for
-        an item that is no example, and for a unit that a person has answered in part.
+        facts: of a run; examples: example_id, unit (right or wrong as a whole). If the option limit
+        cut the dataset, only answers on its examples count. Raises UserError for an item that is
+        not an example, and for a unit that a person answered only in part.
         """
         part = self.table[self.on_dataset(facts) & (self.table["split"] == split)]
         part = part.assign(at=places_of(part, examples["example_id"]))
@@ -76,8 +78,8 @@ class Answers:
 def answers_given(
     given: argparse.Namespace, study: str, datasets: dict, labels: list[str]
 ) -> Answers | None:
-    """The answers that an evaluation is given (--people), None where there are none; datasets: of
-    runs_by_dataset(). Those on datasets of other experiments (--others) are left to these.
+    """Return the answers that an evaluation is given (--people); None if there are none. datasets:
+    from runs_by_dataset(). Answers on datasets of other experiments (--others) are ignored here.
     """
     if not given.people:
         return None

@@ -1,7 +1,7 @@
-"""How the options of instances are ranked: which options outrank which, and the slices.
+"""How the options of instances are ranked: which options outrank others, and the slices.
 
-An instance has right and wrong options; a system gives each a score. All arrays over options are
-(n,), with `instance` the integers from 0 that say which instance an option belongs to.
+An instance has right and wrong options, and a system gives each option a score. All arrays over
+options are (n,). `instance` holds integers from 0 that give the instance of each option.
 """
 
 import math
@@ -21,8 +21,8 @@ TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf
 
 
 def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
-    """The options with a column `instance`, from 0 in their order; refuses instances that no metric
-    is made for.
+    """Return the options with a column `instance`, from 0 in their order. Raises UserError if the
+    metrics are not defined for an instance.
     """
     options = options.assign(instance=pd.factorize(options["instance_id"])[0])
     right, count = (options.groupby("instance")["label"].agg(how) for how in ("sum", "size"))
@@ -38,7 +38,7 @@ def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
 
 
 def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
-    """A run's (n,) scores of the options, in their order, and whether it learnt."""
+    """Return a run's (n,) scores of the options, in their order, and whether it was trained."""
     scores, selection = read_scores(run, split, options["example_id"], "options")
     score = scores[:, -1].astype(float)
     if np.isnan(score).any():
@@ -50,7 +50,7 @@ def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, 
 
 
 def lowest_right(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> np.ndarray:
-    """(instances,) the lowest score of a right option."""
+    """Return the (instances,) lowest score of a right option."""
     lowest = np.full(instance.max() + 1, np.inf)
     np.minimum.at(lowest, instance[label == 1], score[label == 1])
     return lowest
@@ -59,9 +59,9 @@ def lowest_right(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> 
 def outranked(
     score: np.ndarray, label: np.ndarray, instance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(instances,) 1 where every right option scores above every wrong one, and (n,) 1 for the
-    wrong options that score as high as a right one of their instance or higher. label: 1 right, 0
-    wrong.
+    """Return (instances,) 1 where every right option scores above every wrong option. Also return
+    (n,) 1 for each wrong option whose score is at least that of a right option of its instance.
+    label: 1 right, 0 wrong.
     """
     above = ((label == 0) & (score >= lowest_right(score, label, instance)[instance])).astype(float)
     return (np.bincount(instance, above) == 0).astype(float), above
@@ -70,14 +70,14 @@ def outranked(
 def outranked_by_chance(
     score: np.ndarray, label: np.ndarray, instance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As outranked(), but ties are broken at random: the expected values over all orders of what
-    ties.
+    """Return the same as outranked(), but with ties broken at random: the expected values over all
+    orders of the tied options.
     """
     lowest = lowest_right(score, label, instance)
     tied = score == lowest[instance]
     right, wrong = (np.bincount(instance, tied & (label == side)) for side in (1, 0))
     above = np.bincount(instance, (label == 0) & (score > lowest[instance])) > 0
-    # Of all orders of the tied options one set of places is right: the first ones.
+    # In the right orders of the tied options, the right options take the first places.
     orders = np.array([math.comb(int(a + b), int(a)) for a, b in zip(right, wrong)])
     # A wrong option that ties with k right ones is the last of them in one of k + 1 orders.
     option = np.where(tied, 1 - 1 / (right[instance] + 1), score > lowest[instance])
@@ -85,7 +85,9 @@ def outranked_by_chance(
 
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By name which instances belong to a slice; instances: kind, has_numeral, turns and leak."""
+    """Return for each slice which instances belong to it; instances: kind, has_numeral, turns and
+    leak.
+    """
     kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
     parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
@@ -101,9 +103,9 @@ def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
-    """Both metrics with all their slices, by instance. options: instance (from 0), label, rule;
-    kind, has_numeral, turns and leak, where the slices by them are wanted. outcomes: of each seed
-    what outranked() says of these options.
+    """Return the tallies of both metrics with all their slices, by instance. options: instance
+    (from 0), label, rule; kind, has_numeral, turns and leak, if their slices are wanted. outcomes:
+    for each seed, the result of outranked() on these options.
     """
     instance, rule = options["instance"].to_numpy(), options["rule"].to_numpy()
     wrong = options["label"].to_numpy() == 0

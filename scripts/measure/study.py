@@ -1,4 +1,4 @@
-"""The evaluation of every study: it measures the runs of an experiment and writes a table, or it
+"""The evaluation of every study. It measures the runs of an experiment and writes a table, or it
 prints the scores of predictions made elsewhere.
 """
 
@@ -17,13 +17,16 @@ from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
 
-SEE_ALL = ("all_options", "everything")  # views of search that compare the candidates of a choice
+SEE_ALL = ("all_options", "everything")  # the values of `search` that compare the candidates
 
 
 class Part(NamedTuple):
-    """A split of a dataset that is measured. options: of the dataset. entry: of its source in
-    sources.yaml, and measured_on the entry of the source that the split is of; both empty where a
-    file of predictions is measured by itself.
+    """A split of a dataset to measure.
+
+    options      the options of the dataset
+    entry        the entry of its source in sources.yaml
+    measured_on  the entry of the source from which the split comes
+                 (both entries are empty where a file of predictions is measured by itself)
     """
 
     file: Path
@@ -39,12 +42,15 @@ class Part(NamedTuple):
 class Study(NamedTuple):
     """How a study measures.
 
-    schema: of its metrics. read: the examples of a split (with label, and the columns that
-    `answered` names). rows: of these, the part, how many bootstrap draws, and what people answered
-    (None, or of Answers.on_split()), the rows of metrics, without what is the same in all. unit:
-    the column of what people answer as a whole. columns: the options of a dataset as columns of
-    metrics. refuses: why people cannot be asked about a dataset of these options, or nothing.
-    printed: see print_rows().
+    schema   the schema of its metrics
+    read     reads the examples of a split (with label, and the columns that `answered` names)
+    rows     makes the rows of metrics, without the columns that are the same in all rows; takes the
+             examples, the part, the number of bootstrap draws, and people's answers
+             (from Answers.on_split(), or None)
+    unit     the column of the units that people answer as a whole
+    columns  turns the options of a dataset into columns of metrics
+    refuses  gives the reason why people cannot be asked about a dataset of these options, or ""
+    printed  see print_rows()
     """
 
     answered: Answered
@@ -57,7 +63,7 @@ class Study(NamedTuple):
     printed: Mapping[str, tuple[str, ...]] = {}
 
     def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
-        """Every metric on a split (schema metrics, less the experiment); people: of
+        """Return every metric on a split (schema metrics, without the experiment); people: from
         answers_given().
         """
         examples = self.read(part.file)
@@ -71,7 +77,7 @@ class Study(NamedTuple):
             else:
                 units = examples.assign(unit=examples[self.unit])
                 answered = people.on_split(facts, part.split, units)
-        # A file that is measured by itself is printed, and its dataset need not tell its options.
+        # A file that is measured by itself is printed; its dataset need not record its options.
         columns = self.columns(part.options) if part.source else {}
         same = columns | {
             "study": self.answered.study,
@@ -93,8 +99,8 @@ class Study(NamedTuple):
 
 
 def unread_rows(part: Part, n: int) -> list[dict]:
-    """Of each model that was asked in words the share of its n answers that could not be read: rows
-    `unread_answers` of each wording, and of their mean.
+    """Return the share of unreadable answers of each model that was asked in words, over its n
+    answers. The metric is `unread_answers`, with a row for each wording and a row for their mean.
     """
     rows = []
     for (model, method), runs in part.systems.items():
@@ -122,7 +128,9 @@ def parts_of(
     build: Path,
     sources: dict,
 ) -> Iterator[Part]:
-    """The parts to measure; datasets: of runs_by_dataset(), external: of external_systems()."""
+    """Yield the parts to measure; datasets: from runs_by_dataset(), external: from
+    external_systems().
+    """
     for (source, dataset), systems in datasets.items():
         options, entry = next(iter(systems.values()))[0].facts["data_options"], sources[source]
         measured_on = sources[entry.get("measured_on", source)]
@@ -137,8 +145,8 @@ def evaluate(
     study: Study,
     released: Callable[[list[Part]], list[dict]] = lambda parts: [],
 ) -> None:
-    """Measure what a program was given (evaluation_given()). released: rows of what else was
-    measured on the parts.
+    """Run the evaluation with a program's arguments (evaluation_given()). released: makes rows of
+    other results that were measured on the parts.
     """
     if given.predictions:
         score_predictions(given, study.answered, study.measure_file, study.printed)

@@ -1,13 +1,14 @@
-"""From sums by group to rows of metrics: the value of each replicate with its interval, and the
-mean over the replicates.
+"""Turn sums by group into rows of metrics. Each replicate has a row with its value and interval;
+one more row has the mean over the replicates.
 
-A replicate of a system is one of its runs: of a model that learns one of its seeds, of one that is
-asked in words one of the wordings (one of each, where it learns from a few examples and is asked).
+A replicate of a system is one of its runs. A model that is trained has one replicate for each seed.
+A model that is asked in words has one for each wording. A model that is asked and also learns from
+a few examples has one for each seed and wording.
 
-A metric is a function of sums: an accuracy of right answers over answers, a weighted F1 of a
-confusion matrix. Summed up by group (video, template, question, instance), the same sums give the
-value, and, of weighted groups (bootstrap.py), what it varies by. The rows that are compared carry
-their draws, which pair by the groups' ids.
+A metric is a function of sums: accuracy divides right answers by answers, weighted F1 reads a
+confusion matrix. The examples are summed by group (video, template, question, instance). These sums
+give the value. With weighted groups (bootstrap.py) they give its draws. Rows that are compared
+carry their draws, which are paired by the groups' ids.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from scripts.data.tables import METRICS
 from scripts.measure.intervals import over_groups, share_over_seeds
 from scripts.measure.bootstrap import Crossed, Resampling, by_block, drawn_sums
 
-# of (…, cells) sums and (…) counts, which need not be whole
+# takes (…, cells) sums and (…) counts; the counts may be fractions
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
 MEASURES = [
     ("value", pa.float64()),
@@ -36,11 +37,11 @@ MEASURES = [
     ("effective_groups", pa.float64()),
     ("draws", pa.list_(pa.float32())),
     ("control", pa.string()),
-]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed, wording
+]  # the columns that metric_rows() fills, besides slice, metric, seed and wording
 
 
 def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """The schema of a study's metrics: METRICS, the method, the study's own columns and
+    """Return the schema of a study's metrics: METRICS, the method, the study's own columns and
     MEASURES.
     """
     names = METRICS.names
@@ -64,18 +65,18 @@ class Replicate(NamedTuple):
 
 
 def share(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """A mean over examples: what is summed up, by how many there are."""
+    """Return the mean over examples: their sum divided by their count."""
     return sums / counts
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What the metrics of one system are made of, on one slice of one split.
+    """The sums from which the metrics of one system are computed, on one slice of one split.
 
     slice    the slice's name
-    metrics  by name, the function of the sums over the groups
-    sums     (replicates, groups, …): of each replicate the sum over the examples of each group
-    counts   (groups,): how many examples each group has; a group without any takes no part
+    metrics  the metric functions by name; each takes the sums over the groups
+    sums     (replicates, groups, …): for each replicate, the sum over the examples of each group
+    counts   (groups,): the number of examples in each group; a group without examples is ignored
     """
 
     slice: str
@@ -85,7 +86,9 @@ class Tally:
 
 
 def sums_by_group(values: Iterable[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
-    """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0."""
+    """Return the (replicates, groups) sums of each replicate's (n,) values; group: (n,) integers
+    from 0.
+    """
     return np.stack(
         [np.bincount(group, weights=replicate, minlength=groups) for replicate in values]
     )
@@ -99,8 +102,8 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
 def draws_of(
     tally: Tally, drawn: Resampling | Crossed, systems: Sequence[slice] = (slice(None),)
 ) -> dict[str, np.ndarray]:
-    """By metric the (replicates, resamples) values over weighted groups, the same weights for every
-    replicate; systems: which replicates are of one system.
+    """Return for each metric its (replicates, resamples) values over weighted groups. All
+    replicates use the same weights. systems: for each system, the slice of its replicates.
     """
     if isinstance(drawn, Crossed):
         return crossed_draws(tally, drawn, systems)
@@ -110,10 +113,12 @@ def draws_of(
 
 
 def crossed_draws(tally: Tally, drawn: Crossed, systems: Sequence[slice]) -> dict[str, np.ndarray]:
-    """Draws whose variance is that of two-way clustering (Cameron, Gelbach and Miller 2011): the
-    variance by each way, less that by both together, which the two hold twice.
+    """Return draws with the variance of two-way clustering (Cameron, Gelbach and Miller 2011). This
+    is the sum of the variances of the two groupings, minus the variance of their intersection. Both
+    groupings contain the intersection.
 
-    The draws of the two ways are added and scaled to that variance. It is at least that of either.
+    The draws of the two groupings are added and scaled to that variance. The result is at least the
+    variance of each single grouping.
     """
     ways = (*drawn.ways, drawn.both)
     parts = [draws_of(tally, way) for way in ways]
@@ -137,36 +142,38 @@ def crossed_draws(tally: Tally, drawn: Crossed, systems: Sequence[slice]) -> dic
 
 
 def effective_drawn(counts: np.ndarray, drawn: Resampling | Crossed) -> float:
-    """The effective number of groups that are drawn; of two ways the lower one."""
+    """Return the effective number of drawn groups; for two groupings, the lower number."""
     if isinstance(drawn, Crossed):
         return min(effective_drawn(counts, way) for way in drawn.ways)
     return effective_groups(by_block(counts, drawn))
 
 
 def present(tally: Tally) -> Tally:
-    """The tally with nothing in the sums of groups that have no example, whatever stood there."""
+    """Return the tally with zeros in the sums of groups that have no example."""
     there = (tally.counts > 0).reshape(1, -1, *[1] * (tally.sums.ndim - 2))
     return Tally(tally.slice, tally.metrics, np.where(there, tally.sums, 0), tally.counts)
 
 
 def effective_groups(counts: np.ndarray) -> float:
-    """How many groups of one size tell as much as groups with these many examples (Kish 1965)."""
+    """Return how many groups of equal size give as much information as groups of these sizes (Kish
+    1965).
+    """
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
 def sd_beyond_groups(
     values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
 ) -> float | None:
-    """The standard deviation between seeds, less what each seed does on single groups, which the
-    draws hold already. 0 of several wordings of one seed, since wordings are no sample; missing of
-    a single replicate.
+    """Return the standard deviation between seeds beyond the variation on single groups. The draws
+    contain that variation already. Return 0 for several wordings of one seed, since wordings are
+    not a random sample. Return None for a single replicate, or for at most one effective group.
 
-    values: (replicates,); draws: (replicates, resamples); effective: of effective_groups().
+    values: (replicates,); draws: (replicates, resamples); effective: from effective_groups().
     """
     if len(replicates) < 2 or effective <= 1:
         return None
     seeds = np.unique([one.seed for one in replicates], return_inverse=True)[1]
-    mean = (np.unique(seeds)[:, None] == seeds) / np.bincount(seeds)[:, None]  # over its wordings
+    mean = (np.unique(seeds)[:, None] == seeds) / np.bincount(seeds)[:, None]  # over wordings
     if len(mean) < 2:
         return 0.0
     values, draws = mean @ values, mean @ draws
@@ -178,14 +185,14 @@ def sd_beyond_groups(
 def metric_rows(
     tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling | Crossed
 ) -> list[dict]:
-    """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate, then of
-    their mean.
+    """Return the rows (slice, metric, seed, wording and MEASURES) of one system: a row for each
+    replicate, then a row for their mean.
 
-    replicates: in the order of the tallies' sums; empty for a system whose one row is the mean.
-    drawn: the draws over the groups of all tallies. A row of one replicate has an interval over the
-    groups; the mean has neither seed nor wording, its sd is over the replicates, its interval over
-    groups and seeds. On slice `all` the mean and single wordings have their draws. A slice without
-    examples has no row.
+    replicates: in the order of the tallies' sums; empty for a system that has only the row of the
+    mean. drawn: the draws over the groups of all tallies. The row of a replicate has an interval
+    over the groups. The row of the mean has no seed and no wording; its sd is over the replicates,
+    and its interval is over groups and seeds. On slice `all` the mean and the single wordings carry
+    their draws. A slice without examples has no row.
     """
     [rows] = rows_by_system(tallies, [replicates], drawn)
     return rows
@@ -194,8 +201,8 @@ def metric_rows(
 def rows_by_system(
     tallies: Iterable[Tally], systems: Sequence[Sequence[Replicate]], drawn: Resampling | Crossed
 ) -> list[list[dict]]:
-    """metric_rows() of each system, whose replicates stand in the tallies' sums one system after
-    the other: groups are drawn once for all.
+    """Return metric_rows() of each system, with one draw of the groups for all systems. The
+    tallies' sums contain the replicates of one system after another.
     """
     ends_at = np.cumsum([len(replicates) or 1 for replicates in systems])
     places = [slice(start, end) for start, end in zip([0, *ends_at], ends_at)]
@@ -228,8 +235,8 @@ def rows_by_system(
 def measures(
     values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
 ) -> list[dict]:
-    """What is measured of one metric of one system, of each replicate and of their mean. values:
-    (replicates,); draws: (replicates, resamples); effective: of effective_groups().
+    """Return the rows of one metric of one system: a row for each replicate, then a row for their
+    mean. values: (replicates,); draws: (replicates, resamples); effective: from effective_groups().
     """
     rows = [
         one._asdict()
