@@ -1,6 +1,4 @@
-"""Checks before hours of work: files and folders that are missing, and results that are gone and
-will be made again.
-"""
+"""Checks before hours of work: missing files and folders, and lost results that are made again."""
 
 import shutil
 from pathlib import Path
@@ -12,8 +10,8 @@ from scripts.running.program import UserError
 
 
 def manifests_of(work: Workplan) -> set[str]:
-    """The manifests, or single files, that stand for all that a study makes before it is
-    measured.
+    """Return the manifests, or single files, that represent everything that a study makes before
+    measuring.
     """
     return {
         *map(work.fetched, work.fetched_sources),
@@ -26,14 +24,14 @@ def manifests_of(work: Workplan) -> set[str]:
 
 
 def manifest_of(work: Workplan, file: Path) -> str | None:
-    """The manifest that stands for a file."""
+    """Return the manifest of the folder that contains a file."""
     folders = {Path(name).parent: name for name in manifests_of(work) if "/manifest.json" in name}
     runs = {Path(work.run_folder(run)): name for run, name in work.batch_manifests.items()}
     return next((found for place in file.parents if (found := (folders | runs).get(place))), None)
 
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
-    """By manifest the files that it lists and that are gone, or have another length."""
+    """Return the listed files that are missing or have another length, by manifest."""
     there = sorted(
         Path(name)
         for name in manifests_of(work)
@@ -43,7 +41,9 @@ def lost_outputs(work: Workplan) -> dict[Path, list[str]]:
 
 
 def _check_disk(work: Workplan, sources: list[str], models: list[str], declared: int) -> list[str]:
-    """Warnings of the room on the disk. Raises UserError where the models to fetch need more."""
+    """Return warnings about the space on the disk. Raises UserError if the models to fetch need
+    more space.
+    """
     free = shutil.disk_usage(".").free
     weights = {
         name: (cached_facts(name, work.models[name], work.root) or {}).get("bytes") or 0
@@ -57,8 +57,8 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
             f"but the disk has {free / 1e9:.1f} GB free: make room, give --directory a folder on "
             "another disk, or name a smaller model"
         )
-    # Corpora are fetched, opened and cleaned, models stand in the cache of the hub and here, and
-    # the runs need room.
+    # Corpora exist as fetched, opened and cleaned files. Models exist in the hub's cache and here.
+    # The runs need space too.
     needed = 3 * declared + 500_000_000 + 2 * sum(weights.values())
     if (sources or models) and free < needed:
         return [
@@ -72,7 +72,7 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
 
 
 def check_places(work: Workplan) -> list[str]:
-    """Warnings. Raises UserError for a folder, a file, the mirror or room on the disk that will be
+    """Return warnings. Raises UserError if a folder, a file, the mirror or space on the disk is
     missing.
     """
     sources = [name for name in work.fetched_sources if not Path(work.fetched(name)).exists()]

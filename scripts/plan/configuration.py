@@ -24,14 +24,14 @@ from scripts.running.program import UserError, closest
 from scripts.plan.prompts import check_configured_prompts, prompts_of
 from scripts.plan.schemas import shown
 
-MOST_RUNS = 50_000  # of one experiment: more is a slip
-# words in place of lists: the models that `model:` names, the methods that fit each of them
+MOST_RUNS = 50_000  # of one experiment: more is a mistake
+# words in place of lists: the models that `model:` names, and the methods that fit each model
 PROBED, FITTING = ("probed", "fitting")
 
 
 class _Resolver:
-    """Turns the experiments of a checked configuration into a plan, and checks what they use of
-    resources/.
+    """Turns the experiments of a checked configuration into a plan, and checks the entries of
+    resources/ that they use.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class _Resolver:
         self.config, self.probed = config, probed
         self.entries = Entries(sources, models, studies, facts)
         self.plan = Plan()
-        # the models of stages that are being resolved, each for the next
+        # the models of stages that are being resolved; each model needs the next one
         self.making: list[str] = []
-        # by name the runs that others begin with, each with its experiment
+        # the runs that other runs start from, by name, each with its experiment
         self.starts: dict[str, tuple[str, Run]] = {}
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
     def datasets(
         self, experiment: Experiment, models: list[str], measures: bool
     ) -> Iterator[Dataset]:
-        """The datasets of an experiment's grid. Raises UserError for an unknown option or
+        """Return the datasets of an experiment's grid. Raises UserError for an unknown option or
         source.
         """
         data, limit = experiment.entry["data"], self.config.get("limit")
@@ -75,7 +75,9 @@ class _Resolver:
         return experiment.entry.get("seeds", self.config["seeds"])
 
     def made_by(self, model: str, where: str) -> str | None:
-        """The run that makes a model, which joins the plan; None for a model that is fetched."""
+        """Return the name of the run that makes a model, and prepare it to join the plan; None for
+        a model that no run makes.
+        """
         if not (found := stage_of(self.entries.model(model, where))):
             return None
         stage, (base, name) = found[0], (found[1]["model"], found[1]["experiment"])
@@ -103,17 +105,17 @@ class _Resolver:
         return self.begun_with(name, runs[0])
 
     def begun_with(self, experiment: str, run: Run) -> str:
-        """The name of a run that others begin with; it joins the plan where one of these does."""
+        """Return the name of a run that others start from. The run joins the plan in join_starts()
+        if a run of the plan starts from it.
+        """
         self.starts[run.name] = experiment, run
         return run.name
 
     def join_starts(self) -> None:
-        """Let the runs that those of the plan begin with join it, and those that these
-        begin with.
-        """
+        """Add to the plan the runs that its runs start from, and the runs that these start from."""
         plan = self.plan
         waiting = [run.begins_with for run in plan.runs.values() if run.begins_with]
-        for name in waiting:  # which grows
+        for name in waiting:  # this list grows
             experiment, run = self.starts[name]
             plan.initials.add(experiment)
             plan.runs[name] = run
@@ -152,7 +154,7 @@ class _Resolver:
         for dataset in self.datasets(experiment, models, measures) if systems else ():
             options = json.loads(dataset.options)
             if corpus := options.get("learn_from"):
-                self.entries.source(corpus, experiment)  # refuses others
+                self.entries.source(corpus, experiment)  # raises UserError for an unsuitable source
             for model, method in systems:
                 how = experiment.methods[method]
                 for option, value in unmet(how, options):
@@ -178,8 +180,9 @@ class _Resolver:
                     )
 
     def wordings(self, experiment: Experiment, method: str) -> list[str]:
-        """The wordings by which an experiment asks: all of a method, or those that it names. A
-        method's control has some of the method's. Raises UserError for an unknown one.
+        """Return the wordings by which an experiment asks: all wordings of a method, or the named
+        ones. A method's control has some of the method's wordings. Raises UserError for an unknown
+        wording.
         """
         known, all_known = (
             list(
@@ -204,8 +207,8 @@ class _Resolver:
         return chosen
 
     def methods_of(self, experiment: Experiment, model: str) -> list[str]:
-        """The methods by which an experiment asks a model. Those that do not fit join
-        plan.left_out.
+        """Return the methods by which an experiment asks a model. With `methods: fitting`, methods
+        that do not fit join plan.left_out.
         """
         entry, where = experiment.entry, experiment.where
         wanted = entry.get("methods", list(experiment.methods)[:1])
@@ -236,8 +239,9 @@ class _Resolver:
         return wanted
 
     def systems(self, experiment: Experiment, models: list[str]) -> list[tuple[str, str]]:
-        """The (model, method) of an experiment: its models by its methods, then the controls. Where
-        it makes a model, or no method fits, nothing is measured, so there are no controls.
+        """Return the (model, method) pairs of an experiment: its models by its methods, then the
+        controls. If the experiment makes a model, or if no method fits, it measures nothing and has
+        no controls.
         """
         entry, study, where = experiment.entry, experiment.study, experiment.where
         methods = entry.get("methods", [])
@@ -273,7 +277,9 @@ class _Resolver:
 
 
 def _check_model_is_used(config: dict) -> None:
-    """Refuse a model to be probed where no experiment that runs probes it."""
+    """Raise UserError if `model:` names a model to be probed, but no experiment that runs probes
+    it.
+    """
     probing = [
         name
         for name in config["run"]
@@ -294,13 +300,14 @@ def resolve(
     probed: list[str],
     facts: Callable[[str, dict, bool], dict | None],
 ) -> Plan:
-    """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
+    """Return the runs, datasets and experiments that a configuration asks for. The configuration is
+    as check() returned it.
 
-    probed: the names of the models that `model:` asks for. facts: by a model's name and entry
-    {kind, abilities, weights}, or None where they are not known and the third argument, whether
-    they are needed, is False. A model of an MLM or CLM stage brings the run that makes it,
-    `initial` the run that is begun with. Raises UserError for an unknown name, and for a method
-    that does not fit a model.
+    probed: the names of the models that `model:` asks for. facts: takes a model's name, its entry,
+    and whether the facts are needed; returns {kind, abilities, weights}, or None if they are
+    unknown and not needed. A model of an MLM or CLM stage adds the run that makes it. `initial`
+    adds the run that a run starts from. Raises UserError for an unknown name, and for a method that
+    does not fit a model.
     """
     _check_model_is_used(config)
     check_configured_prompts(config.get("prompts") or {}, studies)
@@ -318,7 +325,7 @@ def resolve(
                 f"configuration: run names {name}, which makes a model and measures nothing; take "
                 "it out of run: it runs if an experiment names this model"
             )
-        if runs:  # none where nothing fits, which plan.left_out says
+        if runs:  # no runs if no method fits; plan.left_out gives the reasons
             plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
         plan.runs |= {run.name: run for run in runs}
         plan.datasets |= {run.dataset.folder: run.dataset for run in runs}

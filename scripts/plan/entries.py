@@ -10,7 +10,7 @@ from scripts.plan.schemas import shown
 
 
 class Entries:
-    """facts: what is known of a model (resolve() in scripts/plan/configuration.py)."""
+    """facts: gives the facts of a model (resolve() in scripts/plan/configuration.py)."""
 
     def __init__(
         self,
@@ -23,7 +23,9 @@ class Entries:
         self.facts = facts
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
-        """An entry by name. what: who asks, for a message; names: others that could be meant."""
+        """Return an entry by name. what: the start of the message if it is missing; names: other
+        possible names for the message.
+        """
         if name not in self.resources[kind]:
             raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
         return self.resources[kind][name]
@@ -32,7 +34,7 @@ class Entries:
         return self.entry("studies", name, f"{where}.study: no study")
 
     def source(self, name: str, experiment: Experiment) -> dict:
-        """A source that the experiment's study can read."""
+        """Return a source that the experiment's study can read."""
         study, where = experiment.study, f"{experiment.where}.data"
         names = tuple(study.get("source_names", {}))
         source = self.entry("sources", name, f"{where}: no source", names)
@@ -44,19 +46,19 @@ class Entries:
         return source
 
     def model(self, name: str, where: str, key: str = "models") -> dict:
-        """A model. key: where the experiment names it."""
+        """Return a model. key: the key of the experiment that names it."""
         return self.entry("models", name, f"{where}.{key}: no model")
 
     def known(self, name: str, where: str, needed: bool) -> Known | None:
-        """What a model can do; None where it is not known and not needed."""
-        entry, stages = self.model(name, where), {}  # by model, the stage that makes it
-        # What makes itself is refused where its run is looked for.
+        """Return the abilities of a model; None if they are unknown and not needed."""
+        entry, stages = self.model(name, where), {}  # the stage that makes each model
+        # The search for its run refuses a model that makes itself.
         while (made := stage_of(entry)) and name not in stages:
             stages[name], stage = made
             name = stage["model"]
             entry = self.model(name, where)
         if "esim" in entry:
-            # it learns as one, and is asked nothing else
+            # ESIM trains like an encoder and supports no other method
             return Known(frozenset({"encoder"}), trained=False)
         if "api" in entry:
             return Known(frozenset({"api", *(["logprobs"] if entry.get("logprobs") else [])}))

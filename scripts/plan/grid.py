@@ -1,4 +1,4 @@
-"""The grid of an experiment's data: its levels, checked, and the dataset of each point."""
+"""The grid of an experiment's data: its checked levels, and the dataset of each point."""
 
 import itertools
 import json
@@ -10,12 +10,12 @@ from scripts.running.program import UserError, closest
 from scripts.data.plain_json import as_json
 from scripts.plan.schemas import VALIDATOR, check, shown
 
-MOST_LEVELS = 1000  # of a factor: more is a slip
+MOST_LEVELS = 1000  # of a factor: more is a mistake
 SOURCE = {"type": "string", "description": "a source of resources/sources.yaml"}
 
 
 class Experiment(NamedTuple):
-    """An experiment of the configuration (its entry), where it stands for messages, and its study's
+    """An experiment of the configuration: its entry, its place for messages, and its study's
     study.yaml.
     """
 
@@ -29,7 +29,7 @@ class Experiment(NamedTuple):
         return self.study["methods"]
 
     def measures(self, systems: list[tuple[str, str]]) -> bool:
-        """Whether it measures these (model, method), and makes no model."""
+        """Return whether the experiment measures these (model, method), and makes no model."""
         return not any(self.methods[method].get("makes_model") for _, method in systems)
 
 
@@ -48,8 +48,9 @@ class Dataset:
 
 
 def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
-    """The values, each with its option, that the `only_where` of an option or a method excludes.
-    data: values, or lists of them, by option; for an option also the `kind` of the source.
+    """Yield each option and value that the `only_where` of an option or a method excludes. data:
+    the values, or lists of values, by option; for the `only_where` of an option also the `kind` of
+    the source.
     """
     for name, condition in entry.get("only_where", {}).items():
         value = data.get(name)
@@ -59,7 +60,7 @@ def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
 
 
 def defaults_of(options: dict) -> dict:
-    """The default of each option that has one, normalised."""
+    """Return the default of each option that has one, normalised."""
     defaults = {
         option: schema["default"] for option, schema in options.items() if "default" in schema
     }
@@ -67,8 +68,8 @@ def defaults_of(options: dict) -> dict:
 
 
 def _levels(value, schema: dict, key: str, where: str) -> list:
-    """The levels of one key of an experiment's data, checked and normalised; a single value
-    is one.
+    """Return the levels of one key of an experiment's data, checked and normalised. A single value
+    is one level.
     """
     values = value if isinstance(value, list) else [value]
     if len(values) > MOST_LEVELS:
@@ -88,8 +89,8 @@ def _levels(value, schema: dict, key: str, where: str) -> list:
 
 
 def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
-    """The levels of each key of an experiment's data. Raises UserError for an option that the study
-    does not have, or lacks.
+    """Return the levels of each key of an experiment's data. Raises UserError for an unknown or
+    missing option.
     """
     options, names = study["data"], study.get("source_names", {})
     for key in data:
@@ -116,7 +117,9 @@ def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
 def _check_effects(
     points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str
 ) -> None:
-    """Refuse an option that the experiment sets and that has an effect at no point of its grid."""
+    """Raise UserError for an option that the experiment sets, but that has an effect at no point of
+    the grid.
+    """
     for option, schema in options.items():
         is_set = any(
             point.get(option, defaults.get(option)) != defaults.get(option) for point in points
@@ -132,19 +135,22 @@ def _check_effects(
 
 
 def _named(option: str, value) -> str:
-    """An option's part of a dataset's name: `stride-0`; a word stands for itself."""
+    """Return an option's part of a dataset's name, such as `stride-0`. A text value is used without
+    the option's name.
+    """
     if isinstance(value, dict):
         return "-".join([option, *(f"{key}-{inner:g}" for key, inner in value.items())])
     return value if isinstance(value, str) else f"{option}-{value}"
 
 
 def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
-    """The dataset of one point of the grid, of a source of a kind. Its name holds every option that
-    is not the default. An option without an effect has its default, so it makes no other dataset.
-    One with `later: true` is left out at its default, so older digests stay.
+    """Return the dataset of one point of the grid; kind: the kind of its source. The name holds
+    every option that is not the default. An option without an effect gets its default, so it makes
+    no other dataset. An option with `later: true` is left out at its default, so older digests stay
+    the same.
     """
     wanted = defaults | point
-    # as every dataset does: so a matrix of corpora can be written as a product
+    # Every dataset learns from its own source by default. A matrix of corpora is then a product.
     if wanted.get("learn_from") == wanted["source"]:
         wanted["learn_from"] = None
     values, parts = {}, []
@@ -159,7 +165,9 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
 
 
 def without_limit(dataset: Dataset, study: dict, kind: str) -> Dataset:
-    """The same dataset without the option `limit`; study: its study.yaml; kind: of its source."""
+    """Return the same dataset without the option `limit`; study: its study.yaml; kind: the kind of
+    its source.
+    """
     point = json.loads(dataset.options) | {"source": dataset.source, "limit": None}
     return _dataset(dataset.study, study["data"], defaults_of(study["data"]), point, kind)
 
@@ -167,7 +175,7 @@ def without_limit(dataset: Dataset, study: dict, kind: str) -> Dataset:
 def datasets(
     experiment: Experiment, levels: dict[str, list], kinds: dict[str, str]
 ) -> Iterator[Dataset]:
-    """The datasets of an experiment's grid. kinds: of each source among the levels."""
+    """Yield the datasets of an experiment's grid. kinds: the kind of each source in the levels."""
     options = experiment.study["data"]
     points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
     defaults = defaults_of(options)

@@ -33,8 +33,8 @@ def _differing_factors(candidates: list[dict]) -> list[str]:
 def run_to_begin_with(
     experiment: str, chosen_factors: dict, candidates: list[dict], run_factors: dict, where: str
 ) -> int:
-    """The place, among candidates (factors of an experiment's runs), of the one that a run begins
-    with. Raises UserError for an unknown factor, and where no run, or more than one, is left.
+    """Return the place, among candidates (factors of an experiment's runs), of the run that a run
+    starts from. Raises UserError for an unknown factor, and if no run, or more than one run, fits.
     """
     known = list(dict.fromkeys(name for factors in candidates for name in factors))
     for name in chosen_factors:
@@ -74,7 +74,9 @@ def run_to_begin_with(
 
 
 class Beginning(NamedTuple):
-    """What the runs of an experiment begin with: runs of another experiment, by chosen factors."""
+    """The runs of another experiment, by chosen factors, from which the runs of an experiment
+    start.
+    """
 
     where: str
     experiment: str
@@ -82,7 +84,7 @@ class Beginning(NamedTuple):
     runs: list[Run]
 
     def start(self, model: str, run_factors: dict) -> Run:
-        """The run that a run of a model begins with."""
+        """Return the run that a run of a model starts from."""
         same = [run for run in self.runs if run.model == model]
         if not same:
             raise UserError(
@@ -98,17 +100,17 @@ class Beginning(NamedTuple):
 
 
 class Initials:
-    """The runs that others begin with. runs_of: the runs of an experiment, by its name."""
+    """The runs that other runs start from. runs_of: gives the runs of an experiment by name."""
 
     def __init__(self, experiments: dict, models: dict, studies: dict, runs_of: Callable):
         self.experiments, self.models, self.studies = experiments, models, studies
         self.runs_of = runs_of
-        # the experiments whose `initial` is being resolved, each for the next
+        # the experiments whose `initial` is being resolved; each needs the next one
         self.resolving: list[str] = []
 
     def beginning(self, experiment: Experiment) -> Beginning:
-        """What the runs of an experiment begin with. Raises UserError for an experiment that does
-        not exist, begins with this one, or learns no weights.
+        """Return the runs that an experiment's runs start from. Raises UserError for an experiment
+        that does not exist, starts from this one, or trains no weights.
         """
         initial, where = experiment.entry["initial"], experiment.where
         factors = {"experiment": initial} if isinstance(initial, str) else dict(initial)

@@ -1,7 +1,8 @@
-"""The job of each rule: one function a rule, which takes the rule's wildcards.
+"""The job of each rule: one function for each rule, which takes the rule's wildcards.
 
-Snakemake compares `options`, `watched`, `files` and the identity of the code, so a change of these
-runs the job again. It does not compare `places`: paths, and what decides no result.
+Snakemake compares `options`, `watched`, `files` and the identity of the code. If one of them
+changes, the job runs again. Snakemake does not compare `places`: paths, and values that do not
+change a result.
 """
 
 import json
@@ -26,8 +27,8 @@ from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, hand_over_json
 
-# The settings that change what a step of training computes: runs that differ in them are rehearsed
-# each.
+# The settings that change what a training step computes. Runs that differ in one of them are
+# rehearsed separately.
 STEP_SETTINGS = (
     "batch_size",
     "max_length",
@@ -41,26 +42,26 @@ STEP_SETTINGS = (
     "objectives",
     "shots",
 )
-# keys of a method that decide no number
+# keys of a method that change no number
 NOT_OF_TRAINING = ("fits", "probe", "objectives", "only_where")
 
 
 @dataclass(frozen=True)
 class Job:
-    """The program of a job and its options: `--key=value`; a list stands after its key, a mapping
-    is JSON, True a flag, the key "" positional.
+    """The program of a job and its options. An option becomes `--key=value`. A list follows its
+    key, a mapping becomes JSON, True becomes a flag, and the key "" makes positional arguments.
     """
 
     program: str
     options: dict = field(default_factory=dict)
     places: dict = field(default_factory=dict)
     watched: dict = field(default_factory=dict)
-    files: tuple[str, ...] = ()  # that the manifest of the output lists
-    code: tuple[str, ...] | None = None  # whose identity decides; None: of the program
-    names_code: bool = False  # whether the identity tells the programs, for a dry run's reason
+    files: tuple[str, ...] = ()  # the files that the manifest of the output lists
+    code: tuple[str, ...] | None = None  # the code whose identity is compared; None: the program
+    names_code: bool = False  # whether the identity names the programs, for a dry run's reason
 
     def decides(self) -> str:
-        """What Snakemake compares, as JSON."""
+        """Return the values that Snakemake compares, as JSON."""
         given = {key: value for key, value in self.options.items() if as_arguments({key: value})}
         return as_json({"options": given, "watched": self.watched, "files": self.files})
 
@@ -71,8 +72,8 @@ class Job:
         return identity(*entries) if entries else ""
 
     def arguments(self, inputs: Iterable[str] = ()) -> str:
-        """The file of the arguments (@FILE). inputs: the rule's; the program checks that they are
-        as an earlier stage left them.
+        """Return the file of the arguments (@FILE). inputs: the rule's input files; the program
+        checks that they have not changed since an earlier stage wrote them.
         """
         given = as_arguments(self.options | self.places)
         if self.files:
@@ -82,7 +83,7 @@ class Job:
 
 
 def as_arguments(options: dict) -> list[str]:
-    """Options on a command line, as Job has them; what is None or False is left out."""
+    """Return options as command-line arguments, as in Job; None and False are left out."""
     found = []
     for key, value in options.items():
         if isinstance(value, list | tuple):
@@ -96,7 +97,9 @@ def as_arguments(options: dict) -> list[str]:
 
 
 def several(jobs: list[Job], folder: str, files: list[str], manifest: str) -> Job:
-    """These jobs in one process, and the manifest of the files in a folder that they write."""
+    """Return one job that runs these jobs in one process and writes the manifest of their files in
+    a folder.
+    """
     codes = dict.fromkeys(code for job in jobs for code in job.code or (job.program,))
     return Job(
         "scripts.running.several",
@@ -113,8 +116,8 @@ def several(jobs: list[Job], folder: str, files: list[str], manifest: str) -> Jo
 
 
 class Jobs:
-    """The jobs of a configuration. A function of a rule's name takes its wildcards and returns a
-    Job.
+    """The jobs of a configuration. A method with the name of a rule takes the rule's wildcards and
+    returns a Job.
     """
 
     def __init__(self, workplan: Workplan, published: Published):
@@ -128,7 +131,9 @@ class Jobs:
     # ---- Fetch
 
     def fetch_source(self, source: str) -> Job:
-        """Only the hashes of the files decide: a new URL, licence or downloader fetches nothing."""
+        """Only the hashes of the files are compared: a new URL, licence or downloader does not
+        fetch again.
+        """
         work = self.work
         listing = f"{work.root}/resources/sources.yaml"
         if source in work.config["sources"]:
@@ -148,14 +153,14 @@ class Jobs:
         )
 
     def fetch_model(self, model: str) -> Job:
-        """What decides is the entry without the words about it, and the hashes of vocabulary and
-        vectors.
+        """The compared values are the entry without licence and title, and the hashes of its
+        vocabulary and vectors.
         """
         work, entry, folder = self.work, self.work.models[model], f"results/fetch/models/{model}"
         watched = {key: value for key, value in entry.items() if key not in ("licence", "title")}
         if "vocabulary" in entry:
             watched["vocabulary"] = sha256_of(work.root / entry["vocabulary"])
-        if entry.get("vectors", {}).get("sha256"):  # wherever they come from, it is this file
+        if entry.get("vectors", {}).get("sha256"):  # the URL does not matter
             watched["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
         absolute = {
             key: str(work.root / os.path.expanduser(entry[key]))
@@ -179,8 +184,8 @@ class Jobs:
     # ---- Clean and build
 
     def clean_corpus(self, source: str) -> Job:
-        """The tables carry the source's terms and the hashes of its files; `expect` is what must be
-        found.
+        """The tables carry the source's terms and the hashes of its files. `expect` is what the
+        cleaner must find.
         """
         entry = self.work.sources[source]
         provenance = {
@@ -205,8 +210,8 @@ class Jobs:
         return self.work.datasets[f"results/build/{study}/{source}/{dataset}"]
 
     def read_by_dataset(self, study: str, source: str, dataset: str) -> list[str]:
-        """The cleaned tables of a dataset's sources, and their temporal expressions where the study
-        has these.
+        """Return the cleaned tables of a dataset's sources. If the study uses temporal expressions,
+        return their files too.
         """
         beside = self.work.beside(self.dataset_of(study, source, dataset))
         sources = dict.fromkeys([source, *beside.values()])
@@ -258,7 +263,7 @@ class Jobs:
     # ---- Train
 
     def paradigm_of(self, run: Run) -> str:
-        """The module of scripts/train/paradigms/ by which a run learns and scores."""
+        """Return the module of scripts/train/paradigms/ by which a run learns and scores."""
         paradigm = self.work.studies[run.study]["methods"][run.method].get("paradigm", "classify")
         if json.loads(run.settings)["training"].get("objectives"):
             return "objectives"
@@ -269,13 +274,13 @@ class Jobs:
         )
 
     def method_of(self, run: Run) -> dict:
-        """What the training loop must know of a run's study and method."""
+        """Return the facts about a run's study and method that the training loop needs."""
         study, options = self.work.studies[run.study], json.loads(run.dataset.options)
         labels = labels_of(run.study, study["labels"], options)
         if run.method == "control":
             how = study["methods"]["control"]
             exchangeable = study.get("exchangeable", False) and not options.get("predict")
-            # Where the label is another one than the study's, its `teaches` says nothing of it.
+            # The study's `teaches` is about the study's own labels only.
             taught = "teaches" in how and labels == study["labels"]
             return {
                 "columns": study["columns"],
@@ -292,7 +297,9 @@ class Jobs:
         return {key: value for key, value in known.items() if key not in NOT_OF_TRAINING}
 
     def prompts_under(self, options: dict, study: str, method: str) -> dict[str, dict]:
-        """The prompts by wording. A limit also cuts the training split that chooses a threshold."""
+        """Return the prompts by wording. A limit also cuts the training split that chooses a
+        threshold.
+        """
         prompts = self.prompts_by_wording(study, method)
         if not (limit := options.get("limit")):
             return prompts
@@ -302,7 +309,7 @@ class Jobs:
         }
 
     def card_of(self, run: Run) -> dict:
-        """What the card of kept weights says of the model and the data."""
+        """Return the facts about the model and the data for the card of kept weights."""
         work, model = self.work, self.work.models[run.model]
         base = work.models[made[1]["model"]] if (made := stage_of(model)) else model
         names = run.dataset.source, work.measured_on(run.dataset.source)
@@ -312,7 +319,7 @@ class Jobs:
         return {key: known[key] for key in keys} | {"sources": sources}
 
     def how_to_train(self) -> dict:
-        """Where and how training runs, which is no part of what is learnt."""
+        """Return where and how training runs. These values do not change what a model learns."""
         config = self.work.config
         return {
             "device": config["device"],
@@ -332,8 +339,8 @@ class Jobs:
 
     def train_run(self, study: str, run: str) -> Job:
         work, config, found = self.work, self.work.config, self.work.runs[run]
-        # The files to read of weights that a run learnt. Those of a fetched model stand in its
-        # manifest.
+        # The names of the files of weights that another run trained. A fetched model's manifest
+        # lists its files.
         names = [Path(file).name for file in MADE_MODEL] if found.begins_with else []
         if self.paradigm_of(found) in (ANSWER, ECHO):
             return self.ask(found)
@@ -366,7 +373,7 @@ class Jobs:
         )
 
     def ask(self, run: Run) -> Job:
-        """A run that asks a model in words, or by likelihood through an API."""
+        """Return the job of a run that asks a model in words, or by likelihood through an API."""
         work, entry, how = self.work, self.work.models[run.model], self.how_to_train()
         echoes = self.paradigm_of(run) == ECHO
         keys = ("api", "name", "request", *(["start_token"] if echoes else []))
@@ -398,13 +405,13 @@ class Jobs:
         return list(dict.fromkeys(files))
 
     def train_batch(self, study: str, batch: str) -> Job:
-        """Runs that share a process; controls are measured by dataset."""
+        """Return the job of runs that share a process. It measures controls by dataset."""
         runs = self.runs_of(study, batch)
         by_dataset: dict[Dataset, list[Run]] = {}
         for run in runs:
             if run.name in self.work.controls:
                 by_dataset.setdefault(run.dataset, []).append(run)
-        # one setting and one method after the other, since a model is loaded for these
+        # ordered by method and name, so that a model is loaded once for its method and settings
         asked = sorted(runs, key=lambda run: (run.method, run.name))
         if runs[0].name in self.work.recorded:
             jobs = [self.take_from_record(runs)]
@@ -437,8 +444,8 @@ class Jobs:
         )
 
     def message(self, study: str, runs: list[str]) -> str:
-        """What the job of some runs does. Where their work was finished before, it only compares
-        data, model and code.
+        """Return the message of the job of some runs. If all runs were finished before, the job
+        only compares data, model and code.
         """
         work, first = self.work, self.work.runs[runs[0]]
         if first.name in work.recorded:
@@ -484,14 +491,14 @@ class Jobs:
     # ---- Rehearse
 
     def rehearsed_runs(self) -> list[dict]:
-        """One run of each kind of step (model, method, batch), with the experiments of all that are
-        equal.
+        """Return one run of each kind of step (model, method, batch), with the experiments of all
+        runs of this kind.
         """
         work = self.work
         kinds: dict[str, dict] = {}
         for run in work.runs.values():
             if run.name in work.controls or self.paradigm_of(run) in (ANSWER, ECHO):
-                continue  # a control takes a moment; an answer takes no step of learning
+                continue  # a control is fast; a run that asks has no training step
             settings, method = json.loads(run.settings), self.method_of(run)
             key = as_json(
                 [
@@ -519,7 +526,9 @@ class Jobs:
         return list(kinds.values())
 
     def fetched_models(self) -> dict[str, dict]:
-        """The entries of the models that are fetched, and of those that these stand on."""
+        """Return the entries of the models that are fetched, and of the models that they are built
+        on.
+        """
         models, names = self.work.models, self.work.with_base_models(self.work.used_models)
         names |= {models[name]["encoder"] for name in names if "encoder" in models[name]}
         return {
@@ -571,7 +580,9 @@ class Jobs:
     # ---- Evaluate
 
     def released(self, experiment: str) -> list[str]:
-        """What stands for the judgements that the paper's authors, or others, released."""
+        """Return the files that represent the judgements that the paper's authors, or others,
+        released.
+        """
         work = self.work
         sources = {work.runs[run].dataset.source for run in work.plan.experiments[experiment]}
         return [
@@ -702,7 +713,9 @@ class Jobs:
         )
 
     def harness(self) -> Job:
-        """The measured datasets, by the methods that ask a decoder by likelihood or in words."""
+        """Return the job for the measured datasets and the methods that ask a decoder by likelihood
+        or in words.
+        """
         work = self.work
         datasets = [
             {
@@ -748,7 +761,7 @@ class Jobs:
         values = [
             f"{key}={value if isinstance(value, str) else json.dumps(value)}"
             for key, value in (given.config or {}).items()
-            if not (key == "recorded" and str(value).lower() == "true")  # as without the record
+            if not (key == "recorded" and str(value).lower() == "true")  # changes no result
         ]
         command = "snakemake --cores all".split()
         command += ["--configfile", *files] if files else []

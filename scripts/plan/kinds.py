@@ -1,11 +1,13 @@
-"""What kind of language model a transformer is, by its configuration.
+"""The kind of language model that a transformer is, by its configuration.
 
-transformers is imported where it is asked, since that takes a second.
+transformers is imported inside the functions, since the import takes a second.
 """
 
 
 def _types(*heads: str) -> set[str]:
-    """The model types for which transformers has one of these heads (MASKED_LM, CAUSAL_LM, …)."""
+    """Return the model types for which transformers has one of these heads (MASKED_LM, CAUSAL_LM,
+    …).
+    """
     from transformers.models.auto import modeling_auto
 
     return set().union(
@@ -14,9 +16,9 @@ def _types(*heads: str) -> set[str]:
 
 
 def kind_of(config) -> str | None:
-    """`encoder`, `encoder_decoder` or `decoder`; None where transformers knows no language
-    modelling head. Architectures of both (BERT) are decoders where config.json says so
-    (is_decoder).
+    """Return `encoder`, `encoder_decoder` or `decoder`; None if transformers has no
+    language-modelling head for the model. An architecture with both heads (BERT) is a decoder if
+    its config.json says so (is_decoder).
     """
     if getattr(config, "is_encoder_decoder", False):
         return "encoder_decoder" if config.model_type in _types("SEQ_TO_SEQ_CAUSAL_LM") else None
@@ -29,7 +31,7 @@ def kind_of(config) -> str | None:
 
 
 def is_decoder(model_type: str) -> bool:
-    """Whether a model type only reads from left to right, whatever its config.json says."""
+    """Return whether a model type only reads from left to right, whatever its config.json says."""
     return model_type in _types("CAUSAL_LM") - _types("MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
 
 

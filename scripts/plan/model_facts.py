@@ -1,6 +1,6 @@
 """The facts of a model before it is fetched: results/fetch/facts/<model>.json, which
-scripts/fetch/facts.py writes. Later starts and the jobs of a cluster ask nobody. Standard library
-only.
+scripts/fetch/facts.py writes. Later starts and the jobs of a cluster read this file only. Standard
+library only.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ from scripts.running.job_files import hand_over_json
 from scripts.running.program import UserError, cut
 
 PLACE = Path("results/fetch/facts")
-LONGEST = 600  # seconds that reading them may take
+LONGEST = 600  # the maximum time to read the facts, in seconds
 
 
 def identity(entry: dict, root: Path) -> str:
-    """A digest of what decides an entry's facts: all but the words about it; of a folder its files'
-    lengths and times.
+    """Return a digest of the values that decide an entry's facts: all keys except licence and
+    title; for a folder, also the lengths and times of its files.
     """
     deciding_fields = {
         key: value for key, value in entry.items() if key not in ("licence", "title")
@@ -36,8 +36,8 @@ def identity(entry: dict, root: Path) -> str:
 
 
 def cached_facts(name: str, entry: dict, root: Path) -> dict | None:
-    """The facts of a model that were read before; None where they were not, or are of another
-    entry.
+    """Return the facts of a model that were read before; None if there are none, or if the entry
+    has changed.
     """
     try:
         facts = json.loads((PLACE / f"{name}.json").read_text(encoding="utf-8"))
@@ -47,8 +47,9 @@ def cached_facts(name: str, entry: dict, root: Path) -> dict | None:
 
 
 def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Callable:
-    """What gives the facts of a model, by its name, its entry and whether they are needed: kept
-    ones, else read now if needed. place_of: what messages call the place of an entry.
+    """Return a function that gives the facts of a model, by its name, its entry and whether they
+    are needed. It takes kept facts, and reads missing facts only if they are needed. place_of:
+    gives the place of an entry, for messages.
     """
 
     def facts_of(name: str, entry: dict, needed: bool) -> dict | None:

@@ -1,24 +1,24 @@
-"""Which files a model of resources/models.yaml has."""
+"""The files of a model of resources/models.yaml."""
 
 from pathlib import Path
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
-TEMPLATE = "chat_template.jinja"  # of newer models; of others it stands in tokenizer_config.json
-# whole, or what names their shards
+TEMPLATE = "chat_template.jinja"  # newer models; other models have it in tokenizer_config.json
+# the whole weights, or the index of their shards
 WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
 SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
-# that make a model of another one: the key of its entry, and the method of the run
+# stages that make a model from another one: the key of its entry, and the method of the run
 STAGES = ("mlm", "clm")
-# what decides the numbers of a model that is asked in words
+# the code that decides the numbers of a model that is asked in words
 ASKED = (
     "scripts.train.asking.ask.measure",
     "scripts.train.asking.local_model.LocalModel",
     "scripts.train.asking.server.body_of",
     "scripts.train.asking.shots.shots_of",
 )
-# the paradigm of likelihoods through an API, and what decides its numbers
+# the paradigm of likelihoods through an API, and the code that decides its numbers
 ECHO = "echo"
 ECHOED = (
     "scripts.train.asking.likelihoods.measure",
@@ -29,22 +29,22 @@ KINDS = ("hub", "folder", "init", "esim", *STAGES, "control", "api")
 
 
 def paradigm_of_control(control: dict, study: str) -> str:
-    """`control`, or `search/<study>`, whose code is also the study's."""
+    """Return `control`, or `search/<study>`, which includes the study's code."""
     return f"search/{study}" if "search" in control else "control"
 
 
 def kind_of(entry: dict) -> str:
-    """Where a model of a checked entry comes from: one of KINDS."""
+    """Return the origin of a model of a checked entry: one of KINDS."""
     return next(kind for kind in KINDS if kind in entry)
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a model's folder holds weights, whole or in shards."""
+    """Return whether a model's folder holds weights, whole or in shards."""
     return any((folder / file).is_file() for file in (WEIGHTS, INDEX))
 
 
 def stage_of(entry: dict) -> tuple[str, dict[str, str]] | None:
-    """The stage that makes a model (one of STAGES), with the model that it begins with and its
-    experiment; None for a model that is fetched.
+    """Return the stage that makes a model (one of STAGES), with the model it starts from and its
+    experiment; None for a model that no stage makes.
     """
     return next(((stage, entry[stage]) for stage in STAGES if stage in entry), None)

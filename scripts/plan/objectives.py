@@ -8,7 +8,9 @@ from scripts.plan.schemas import shown
 
 
 def weights_of(training: dict, how: dict) -> dict[str, float] | None:
-    """The weight of each objective of a method's runs; None where it learns its own alone."""
+    """Return the weight of each objective of a method's runs; None if it learns only its own
+    objective.
+    """
     weights, names = training.get("objectives"), how.get("objectives", [])
     if not weights or not names or not weights.get(names[1]):
         return None
@@ -18,9 +20,9 @@ def weights_of(training: dict, how: dict) -> dict[str, float] | None:
 def check_objectives(
     experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str
 ) -> None:
-    """Refuse objectives that no method has, a weight of 0 on a method's own, a model that cannot
-    fill masks, and an adapter beside. systems: the method's entry, what is known of the model, its
-    name.
+    """Raise UserError for unknown objectives, a weight of 0 on a method's own objective, a model
+    that cannot fill masks, or an additional adapter. systems: the method's entry, the known facts
+    of the model, its name.
     """
     weights = training["objectives"]
     known = [how["objectives"] for how, _, _ in systems if "objectives" in how]

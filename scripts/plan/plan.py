@@ -1,5 +1,5 @@
-"""The plan of a configuration: its runs, with their names and the settings that decide them, its
-experiments and its datasets.
+"""The plan of a configuration: its runs with their names and settings, its experiments and its
+datasets.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ from scripts.plan.objectives import weights_of
 from scripts.data.plain_json import as_json
 from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, LeftOut
 
-CONTROL = "control"  # the method of models of this kind
-RECORDED = "recorded"  # what the name of a batch of runs from the record begins with
-# the training settings that a run without learning has as well
+CONTROL = "control"  # the method of control models
+RECORDED = "recorded"  # the name of a batch of runs from the record begins with this
+# the training settings that also apply to a run without training
 SCORING = {"max_length", "precision"}
-ANSWERING = {"precision", "chat_template", "answer_tokens"}  # of methods that ask in words
+ANSWERING = {"precision", "chat_template", "answer_tokens"}  # for methods that ask in words
 
 
 @dataclass(frozen=True)
@@ -31,28 +31,28 @@ class Run:
     # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording
     # where there are several
     settings: str
-    wording: str | None = None  # of a method with prompts
-    begins_with: str | None = None  # the run whose weights it begins with; None: the model's own
+    wording: str | None = None  # for a method with prompts
+    begins_with: str | None = None  # the run whose weights it starts from; None: the model's own
 
 
 @dataclass
 class Plan:
-    """experiments: the names of the runs of each."""
+    """experiments: the names of the runs of each experiment."""
 
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
+    # the experiments whose runs others start from, by `initial` or as an MLM or CLM stage
     initials: set[str] = field(default_factory=set)
-    # by model of an MLM or CLM stage: the run that makes it
+    # the run that makes each model of an MLM or CLM stage
     maker_of: dict[str, str] = field(default_factory=dict)
-    # by `methods: fitting`: what does not fit, and why
+    # with `methods: fitting`: the methods that do not fit, and why
     left_out: list[LeftOut] = field(default_factory=list)
 
 
 def has_seed(how: dict, training: dict) -> bool:
-    """Whether a method's runs differ by seed: they learn, or have a head or examples that are
-    drawn.
+    """Return whether a method's runs differ by seed: they train, or their head or examples are
+    drawn at random.
     """
     if how.get("paradigm") in WORDED:
         return training.get("shots", 0) > 0
@@ -60,7 +60,9 @@ def has_seed(how: dict, training: dict) -> bool:
 
 
 def settings_of(training: dict, study: dict, how: dict) -> dict:
-    """The settings that have an effect on a run: others must not make another run of it."""
+    """Return the settings that have an effect on a run. Settings without an effect must not create
+    a new run.
+    """
     paradigm, shots = how.get("paradigm"), training.get("shots", 0)
     if paradigm == CONTROL:
         return {}
@@ -71,9 +73,9 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
         return found | {"shots": shots} if has_shots else found
     without = {"shots", "chat_template", "answer_tokens"}
     if "held_out" in study:
-        without.add("held_out_fraction")  # a split is held out
+        without.add("held_out_fraction")  # the study has a held-out split
     elif training["held_out_fraction"] == 0:
-        without.add("early_stopping_patience")  # nothing is
+        without.add("early_stopping_patience")  # nothing is held out
     if not training.get("adapter"):
         without |= {"adapter", "rank", "alpha", "target"}
     if not training.get("gradient_checkpointing"):
@@ -101,7 +103,7 @@ def run_of(
     training: dict,
     seed: int,
 ) -> Run:
-    """One run, by the settings that have an effect on it."""
+    """Return one run, by the settings that have an effect on it."""
     settings = as_json(
         {
             "study": study,
@@ -131,10 +133,10 @@ def run_of(
 def batches(
     runs: Iterable[Run], recorded: Container[str] = (), tiny: Container[str] = ()
 ) -> dict[str, list[str]]:
-    """These runs in batches, each of one study and one model, of its controls, or of the record:
-    {<study>/<model>-<hash>: runs}. Tiny models share one, but for each corpus, so that several
-    cores train them. The hash is over the runs, so a detour by other runs of the model leaves these
-    as they are.
+    """Return these runs in batches: {<study>/<model>-<hash>: runs}. A batch has the runs of one
+    study that share a model, are controls, or are in the record. The runs of all tiny models share
+    a batch for each corpus, so that several cores train them. The hash is over the runs. If other
+    runs of a model take its place for a while, this batch stays valid.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for run in runs:

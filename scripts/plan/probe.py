@@ -1,5 +1,5 @@
-"""What a probe asks of a model: the methods of a study that fit its kind, and why others are left
-out.
+"""Choose the methods of a study with which a probe asks a model, by the model's kind, and give the
+reason for each method that is left out.
 """
 
 from collections.abc import Collection
@@ -15,17 +15,17 @@ ABILITIES = {
     "api": "a model behind an API",
     "logprobs": "a model behind an API that gives log-probabilities (`logprobs: true`)",
 }
-# the paradigms of methods whose examples are put into words (prompts.yaml of the study)
+# the paradigms of methods that put examples into words (prompts.yaml of the study)
 LIKELIHOOD, ANSWER = "likelihood", "answer"
 WORDED = (LIKELIHOOD, ANSWER)
-# the end of a method's name: the control of the method before it,
-# the same model without what it should read
+# the end of the name of a method's blind control: the same model without the text that it should
+# read
 BLIND = "_blind"
-BLIND_METHODS = {"hypothesis_only": "train"}  # those with a name of their own, and their methods
+BLIND_METHODS = {"hypothesis_only": "train"}  # blind controls with other names, and their methods
 
 
 def method_of_blind(method: object) -> str | None:
-    """The method whose control this is (the same model, blind); None of any other method."""
+    """Return the method of a blind control (the same model, blind); None for any other method."""
     if not isinstance(method, str):
         return None
     if method.endswith(BLIND):
@@ -35,7 +35,7 @@ def method_of_blind(method: object) -> str | None:
 
 @dataclass(frozen=True)
 class Known:
-    """trained: whether it has weights of its own."""
+    """trained: whether the model has trained weights."""
 
     abilities: frozenset[str]
     trained: bool = True
@@ -43,7 +43,7 @@ class Known:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A method that an experiment does not ask of a model, and why."""
+    """A method with which an experiment does not ask a model, and the reason."""
 
     experiment: str
     study: str
@@ -66,12 +66,14 @@ def needs_in_words(fits: list[str]) -> str:
 
 
 def does_fit(how: dict, abilities: Collection[str]) -> bool:
-    """Whether a method (its entry in study.yaml) can be asked of a model of these abilities."""
+    """Return whether a method (its entry in study.yaml) can ask a model with these abilities."""
     return bool(set(how.get("fits", ABILITIES)) & set(abilities))
 
 
 def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
-    """Why a probe does not ask a method of a model, as an end of a sentence; None where it does."""
+    """Return why a probe does not use a method for a model, as the end of a sentence; None if it
+    uses the method.
+    """
     abilities = model.abilities
     if not does_fit(how, abilities):
         return f"it needs {needs_in_words(how['fits'])}, and this is {kind_in_words(abilities)}"
@@ -89,9 +91,9 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
 def fitting(
     methods: dict[str, dict], model: Known, fine_tune: str | bool
 ) -> tuple[list[str], dict[str, str]]:
-    """The methods of a study that a probe asks of a model, and the reason for each other one that
-    belongs to probes. fine_tune: auto, as the study's `probe` says; True, also what fits and
-    learns; False, nothing that learns.
+    """Return the methods of a study with which a probe asks a model, and the reason for each other
+    method of probes. fine_tune: auto follows the study's `probe`; True adds every fitting method
+    that trains; False excludes methods that train.
     """
     chosen, left_out = [], {}
     for method, how in methods.items():

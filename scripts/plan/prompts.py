@@ -1,8 +1,9 @@
-"""The wordings in which a study's examples are put to a language model:
+"""The wordings that put a study's examples to a language model:
 scripts/studies/<study>/prompts.yaml, checked (docs/add.md).
 
-Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as
-a whole. It is asked at start-up: standard library only, but for YAML and the schema.
+`prompts:` of the configuration is laid over this file, by method. Wordings are merged by name, all
+other keys are replaced. The start of the workflow imports this module, so it uses only the standard
+library, YAML and the schema.
 """
 
 from scripts.running.identity import ROOT
@@ -16,16 +17,16 @@ OPTIONS = "options"  # the placeholder of a question for its lettered options
 
 
 def placeholders_of(inputs: list[str]) -> list[str]:
-    """What a text may name: the columns of the method; of a cloze the two sides of its mask."""
+    """Return the placeholders that a text may name: the columns of the method; for a cloze, the two
+    sides of its mask.
+    """
     if "context" in inputs:
         return ["left", "right", *(name for name in inputs if name != "context")]
     return list(inputs)
 
 
 def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
-    """Raises UserError for a placeholder that is none, and for a text without, or with too many,
-    `|`.
-    """
+    """Raise UserError for an unknown placeholder, and for a text with too few or too many `|`."""
     written = "".join(part for part, _ in parts_of(text))
     if set(written) & set("{}"):
         raise UserError(
@@ -56,7 +57,7 @@ def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
 def _check_wording(
     texts: dict[str, str], study: dict, inputs: list[str], threshold: bool, where: str
 ) -> None:
-    """Raises UserError for texts that are not those of the study's labels, or of a candidate."""
+    """Raise UserError if the texts do not match the study's labels, or its candidate."""
     names = placeholders_of(inputs)
     wanted = [CANDIDATE] if "choice_id" in study["columns"] else study["labels"]
     for label, text in texts.items():
@@ -81,7 +82,7 @@ def _check_wording(
 
 
 def _check_question(wording: dict, study: dict, inputs: list[str], where: str) -> None:
-    """Raises UserError for a question without options, or whose answers are not the labels."""
+    """Raise UserError for a question without options, or answers that do not match the labels."""
     question, answers = wording.get("question"), wording.get("answers")
     if not isinstance(question, str) or set(wording) - {"question", "answers"}:
         raise UserError(
@@ -104,7 +105,9 @@ def _check_question(wording: dict, study: dict, inputs: list[str], where: str) -
 
 
 def _merged(entry: dict, configured: dict) -> dict:
-    """A method's entry with the configuration's laid over: wordings and their domains by name."""
+    """Return a method's entry with the configuration's entry laid over it. Wordings and their
+    domains are merged by name.
+    """
     merged = entry | configured
     for key in ("wordings", "domain"):
         if isinstance(entry.get(key), dict) and isinstance(configured.get(key), dict):
@@ -113,8 +116,8 @@ def _merged(entry: dict, configured: dict) -> dict:
 
 
 def _entries(study_name: str, configured: dict) -> tuple[dict, str]:
-    """The entries by method, with the configuration's laid over, and the name of the file. Raises
-    UserError where there is neither.
+    """Return the entries by method, with the configuration's entries laid over them, and the name
+    of the file. Raises UserError if neither exists.
     """
     place = f"scripts/studies/{study_name}/prompts.yaml"
     file = ROOT / place
@@ -131,8 +134,8 @@ def _entries(study_name: str, configured: dict) -> tuple[dict, str]:
 
 
 def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: str) -> None:
-    """Raises UserError for a control of no such method, or one that scores, or is worded,
-    otherwise.
+    """Raise UserError if the method of a blind control is missing, or if the control differs from
+    this method in paradigm, scoring or wordings.
     """
     other = method.removesuffix(BLIND)
     paradigm = study["methods"][method]["paradigm"]
@@ -159,12 +162,12 @@ def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: st
 def prompts_of(
     study_name: str, study: dict, method: str, configured: dict | None = None
 ) -> dict[str, dict]:
-    """By wording what a run of a method is given: {score, threshold, domain, texts: {label or
-    candidate: text}}, and masks; of one that is answered {question, answers: {label: text} or
-    None}.
+    """Return what a run of a method gets for each wording. For a scored text this is {score,
+    threshold, domain, texts: {label or candidate: text}}, and masks. For a question it is
+    {question, answers: {label: text} or None}.
 
-    study: its entry of study.yaml; configured: `prompts:` of the configuration; threshold is
-    "train" or None. Raises UserError that names place, method and wording of what is wrong.
+    study: its entry of study.yaml; configured: `prompts:` of the configuration. threshold is
+    "train" or None. Raises UserError that names the place, method and wording of the error.
     """
     configured = (configured or {}).get(study_name, {})
     entries, place = _entries(study_name, configured)
@@ -234,8 +237,8 @@ def worded_methods(study: dict) -> list[str]:
 
 
 def check_configured_prompts(configured: dict, studies: dict) -> None:
-    """Raises UserError for an entry of `prompts:` that is broken, or of no study or worded
-    method.
+    """Raise UserError if an entry of `prompts:` is broken, or if its study or worded method is
+    unknown.
     """
     for name, methods in configured.items():
         if name not in studies:

@@ -1,8 +1,8 @@
-"""The figures and tables of figures.yaml that a configuration has, the files that each reads and
-shows, and the texts of the page.
+"""The figures and tables of figures.yaml that a configuration has, the files that each one reads
+and shows, and the texts of the page.
 
-They are handed those entries that are used, with the fields that they show, so that another entry
-reruns nothing.
+Each figure or table gets only the entries that it uses, with the fields that it shows. A change of
+another entry then reruns nothing.
 """
 
 import json
@@ -18,9 +18,9 @@ from scripts.running.job_files import fields_of, hand_over, has_options, rows_of
 
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
-PRESENCE = ("init", "esim", "control")  # of a model only whether it has these
+PRESENCE = ("init", "esim", "control")  # keys of a model of which only the presence is kept
 OF_MODELS = ("title", "init", "esim", *STAGES, "control")
-# what decides numbers
+# the keys that change numbers
 OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
 
 
@@ -32,8 +32,8 @@ class Published:
         self.items = {item["name"]: item for item in workplan.figures if self._is_published(item)}
 
     def _is_published(self, item: dict) -> bool:
-        """Whether a run of its study is what an item needs. What is about all studies needs
-        something to compare, or a probe.
+        """Return whether the runs of an item's study meet the item's needs. An item about all
+        studies needs several studies or models to compare, or a probe.
         """
         work, study, of_all = self.workplan, item["study"], item["study"] == ALL
         if "others" in item["reads"] and not work.released_rows(self.experiments_of(study)):
@@ -74,7 +74,7 @@ class Published:
 
     @cached_property
     def studies(self) -> list[str]:
-        """Those that have a figure or a table, and `all` for what is about all."""
+        """The studies that have a figure or a table, and `all` for items about all studies."""
         return list(dict.fromkeys(item["study"] for item in self.items.values()))
 
     def of_study(self, study: str) -> list[str]:
@@ -101,21 +101,21 @@ class Published:
         }
 
     def files(self, name: str) -> list[str]:
-        """The files of a figure or table; the first is the one that Snakemake's report shows."""
+        """Return the files of a figure or table. Snakemake's report shows the first file."""
         kind = self.items[name]["kind"]
         return [f"{self.workplan.pages}/{kind}s/{name}.{suffix}" for suffix in SUFFIXES[kind]]
 
     def read_by(self, study: str) -> list[str]:
-        """What the items of a study are made from beside the metrics."""
+        """Return the files that the items of a study read besides the metrics."""
         files = [self.read_by_item(self.items[name])[0] for name in self.of_study(study)]
         return list(dict.fromkeys(sum(files, [])))
 
     def read_by_item(self, item: dict) -> tuple[list[str], dict]:
-        """What an item is made from beside the metrics, as its `reads` in figures.yaml says, and
-        the options that name these for its program.
+        """Return the files that an item reads besides the metrics, by its `reads` in figures.yaml,
+        and the options that name these files for its program.
         """
         work, study = self.workplan, item["study"]
-        of_all = study == ALL  # then a run is named with its study
+        of_all = study == ALL  # then the name of a run includes its study
         measured = work.measured_runs(study)
         runs = measured if "controls" in item["reads"] else work.model_runs(study)
         sources = sorted({run.dataset.source for run in measured})
@@ -155,8 +155,8 @@ class Published:
         return files, options
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
-        """These fields of these studies, and of each method whether it learns; altered: the
-        experiments whose models are not as they came.
+        """Return these fields of these studies, and for each method whether it learns. altered: the
+        experiments whose models are altered (Workplan.altered).
         """
         work = self.workplan
         found = fields_of(work.studies, names, ("title", "headline", "probe", *fields))
@@ -172,7 +172,7 @@ class Published:
         return [vars(one) for one in self.workplan.plan.left_out]
 
     def shown_by(self, name: str) -> dict[str, str]:
-        """What an item says beside its numbers: {file of resources/: text}."""
+        """Return the texts that an item shows besides its numbers: {file of resources/: text}."""
         work, item = self.workplan, self.items[name]
         study, runs = item["study"], self.workplan.measured_runs(item["study"])
         studies = {run.study for run in runs}
@@ -199,7 +199,7 @@ class Published:
 
     @cached_property
     def page_texts(self) -> dict[str, str]:
-        """What the page says beside its numbers: {path as in the project: text}."""
+        """The texts that the page shows besides its numbers: {path as in the project: text}."""
         work = self.workplan
         sources = fields_of(
             work.sources,
@@ -207,7 +207,7 @@ class Published:
             (*OF_SOURCES, "short", "licence", "citation", "homepage"),
         )
         for source, entry in sources.items():
-            # the page names the files, not where they were
+            # the page names the files, not their URLs
             entry["downloads"] = [
                 {"file": file, "sha256": digest}
                 for file, digest in work.fetched_hashes(source).items()
@@ -241,7 +241,9 @@ class Published:
 
     @cached_property
     def page_configuration(self) -> dict:
-        """What decides the numbers; not where and how fast they are found."""
+        """The settings that change the numbers, without where and how fast the numbers are
+        computed.
+        """
         work = self.workplan
         return (
             {key: work.config[key] for key in OF_CONFIGURATION}
@@ -256,7 +258,7 @@ class Published:
 
     @cached_property
     def page_provenance(self) -> dict:
-        """By figure or table the rule and the code that made it."""
+        """The rule and the code that made each figure or table."""
         return {
             name: {"rule": f"publish_{item['study']}", "code": identity(item["program"])}
             for name, item in self.items.items()
@@ -269,8 +271,8 @@ class Published:
 
     @cached_property
     def leaderboard(self) -> dict:
-        """The models and headline metrics for leaderboards, and by `<experiment>:<model>:<method>`
-        the examples before a prompt.
+        """The models and headline metrics for leaderboards, and the number of examples before a
+        prompt, by `<experiment>:<model>:<method>`.
         """
         work = self.workplan
         runs = {name: [work.runs[run] for run in of] for name, of in work.plan.experiments.items()}
@@ -286,7 +288,9 @@ class Published:
         }
 
     def recorded(self) -> dict:
-        """By kind the titles of what a record may keep: what shows no texts of a corpus."""
+        """Return the titles of the items that a record may keep, by kind. Items that show texts of
+        a corpus are left out.
+        """
         return {
             f"{kind}s": {
                 name: item["title"]

@@ -1,6 +1,6 @@
 """One check for the configuration and for the files of resources/: against
-resources/schemas/<name>.schema.yaml, refused in one sentence. Editors complete and check the files
-by them, too.
+resources/schemas/<name>.schema.yaml, with one sentence for each error. Editors also use the schemas
+to complete and check the files.
 """
 
 import math
@@ -15,17 +15,17 @@ from scripts.running.program import UserError, closest
 from scripts.data.studies import ALL
 from scripts.data.yaml_files import read_yaml
 
-LONGEST_VALUE = 80  # of a value that a message repeats
+LONGEST_VALUE = 80  # characters of a value that a message repeats
 DEEPEST = 40
 JUDGEMENTS = "judgements"  # the kind of a source that is not cleaned
-# control characters, halves of characters
+# control characters, unpaired surrogates
 NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")
 NUMBER = re.compile(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", re.I)
 
 
 def shown(value) -> str:
-    """A value for a message: on one line, as Python writes it, a plain name as it is; cut where it
-    is long.
+    """Return a value for a message: on one line, as Python writes it; a plain name has no quotes. A
+    long value is cut.
     """
     if isinstance(value, str) and re.fullmatch(r"[\w./-]{1,80}", value):
         return value
@@ -37,7 +37,7 @@ def shown(value) -> str:
 
 @cache
 def schema(name: str) -> dict:
-    """A schema of resources/schemas/, by name."""
+    """Return a schema of resources/schemas/, by name."""
     return read_yaml(ROOT / f"resources/schemas/{name}.schema.yaml")
 
 
@@ -59,15 +59,15 @@ KINDS = {
     "null": "null",
 }
 
-# JSON Schema calls 32.0 an integer, and Python True one; here neither is.
+# In JSON Schema 32.0 is an integer, in Python True is one. Here neither is an integer.
 TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": _is_integer, "number": _is_number}
 )
 
 
 def _check_pattern(validator, pattern: str, value, part: dict) -> Iterator:
-    """The keyword `pattern`. `$` is the end, as JSON Schema has it; to Python it is a line break at
-    the end, too.
+    """Check the keyword `pattern`. `$` means the end of the text, as in JSON Schema; in Python it
+    also matches before a final line break.
     """
     if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
         yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
@@ -79,12 +79,14 @@ VALIDATOR = jsonschema.validators.extend(
 
 
 def _place(path: list) -> str:
-    """`training.epochs`: a path as it stands in messages."""
+    """Return a path as messages write it, such as `training.epochs`."""
     return ".".join(shown(key) for key in path) or "the top level"
 
 
 def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> None:
-    """Refuse what YAML can say and JSON cannot: keys that are no texts, nan, dates, circles."""
+    """Raise UserError for YAML values that JSON does not have: keys that are not text, nan, dates,
+    circular references.
+    """
     place = f"{where}: {_place(path)}"
     if id(value) in above or len(above) > DEEPEST:
         raise UserError(f"{place} refers to itself or is nested too deep; write it out")
@@ -115,7 +117,7 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
 
 
 def _yaml_place(path: list, value: str) -> str:
-    """The YAML to write for a value at a path, in one line: `training: {epochs: 3}`."""
+    """Return the YAML of a value at a path, on one line, such as `training: {epochs: 3}`."""
     written = value
     for key in reversed(path):
         written = f"[…, {written}]" if isinstance(key, int) else f"{{{shown(key)}: {written}}}"
@@ -123,10 +125,10 @@ def _yaml_place(path: list, value: str) -> str:
 
 
 def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
-    """One sentence on a number or a true or false that is written as something else, if that is
-    what is wrong.
+    """Return one sentence about a number, true or false, or a list that is written as something
+    else; None for other errors.
     """
-    # of a pattern: what else it may be
+    # for a pattern: the other types that the schema allows
     wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])
     wanted = wanted if isinstance(wanted, list) else [wanted]
     value, place = error.instance, _place(path)
@@ -163,7 +165,7 @@ def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
 
 
 def _explain(error: jsonschema.ValidationError) -> str:
-    """One sentence on a schema error: the key, what is wrong, the YAML to write."""
+    """Return one sentence about a schema error: the key, the error, the YAML to write."""
     path = list(error.absolute_path)
     place = _place(path)
     description = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
@@ -198,7 +200,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
 
 
 def _resolved(part, whole: dict):
-    """A part of a schema, or what it refers to."""
+    """Return a part of a schema; if it is a reference, the part that it refers to."""
     while isinstance(part, dict) and str(part.get("$ref", "")).startswith("#/"):
         target = whole
         for key in part["$ref"][2:].split("/"):
@@ -208,7 +210,7 @@ def _resolved(part, whole: dict):
 
 
 def _normal(value, part, whole: dict):
-    """A value whose numbers are floats where the schema says number: 0 and 0.0 are equal
+    """Return a value with floats wherever the schema says number, so that 0 and 0.0 are equal
     settings.
     """
     part = _resolved(part, whole)
@@ -227,15 +229,15 @@ def _normal(value, part, whole: dict):
 
 
 def _first(error: jsonschema.ValidationError) -> tuple:
-    """The order of errors: the outer one first; what an entry is, then its names, then what it
-    lacks.
+    """Return the sort key of an error. The outer errors come first; at one place, first the type of
+    an entry, then its names, then its missing keys.
     """
     order = {"oneOf": 0, "anyOf": 0, "pattern": 1, "required": 3}
     return list(map(str, error.absolute_path)), order.get(error.validator, 2), error.message[:200]
 
 
 def check(value, against: dict, where: str = "configuration"):
-    """The value, normalised (_normal), where the schema allows it; else raises UserError, in one
+    """Return the value, normalised (_normal), if the schema allows it. Else raise UserError in one
     sentence.
     """
     _check_plain(value, where, [])
@@ -257,8 +259,8 @@ def _check_programs(modules: list[str], name: str, where: str) -> None:
 
 
 def check_entries(kind: str, entries: dict, where: str) -> dict:
-    """Sources or models (kind) as entries of resources/ are, checked. where: what messages call the
-    place. Raises UserError where one is broken.
+    """Check sources or models (kind) as entries of resources/, and return them. where: the name of
+    the place in messages. Raises UserError for a broken entry.
     """
     entries = check(entries, schema(kind), where)
     for name, entry in entries.items():
@@ -268,7 +270,7 @@ def check_entries(kind: str, entries: dict, where: str) -> dict:
 
 
 def check_study(name: str, entry: dict) -> dict:
-    """A study's study.yaml, checked. Raises UserError where it is broken."""
+    """Check the content of a study.yaml and return it. Raises UserError if it is broken."""
     where, programs = f"scripts/studies/{name}/study.yaml", f"scripts.studies.{name}"
     entry = check(entry, schema("study"), where)
     _check_programs([f"{programs}.build", f"{programs}.evaluate"], name, where)
@@ -276,7 +278,7 @@ def check_study(name: str, entry: dict) -> dict:
 
 
 def check_figures(items: list[dict]) -> list[dict]:
-    """The items of read_figures(), checked."""
+    """Check the items of read_figures() and return them."""
     for item in items:
         file = "resources" if item["study"] == ALL else f"scripts/studies/{item['study']}"
         where = f"{file}/figures.yaml"

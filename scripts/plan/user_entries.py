@@ -1,7 +1,7 @@
 """Models and sources of the configuration, and the models that `model:` names.
 
-A probed model is named by an entry, by its id on the hub, or by its folder. The last two become
-entries like those of resources/models.yaml.
+A probed model is named by an entry, by its id on the hub, or by its folder. An id or a folder
+becomes an entry like those of resources/models.yaml.
 """
 
 import hashlib
@@ -15,14 +15,16 @@ from scripts.plan.schemas import check, check_entries, schema
 HUB_ID = re.compile(
     r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A
 )
-LONGEST_NAME = 80  # of an entry that is named here: it is a part of file names
+LONGEST_NAME = 80  # characters of a name made here: it becomes a part of file names
 # the keys of an entry that name a file or folder
 PATHS = {"models": ("folder", "vocabulary"), "sources": ("local",)}
 STANDS_ON = {"models": "encoder", "sources": "measured_on"}  # the key that names another entry
 
 
 def from_command_line(config: dict) -> dict:
-    """The configuration with the texts of `--config` read as what they mean: `recorded=true`."""
+    """Return the configuration with the texts of `--config` read as values: `recorded=true` is a
+    boolean.
+    """
     words = {"true": True, "false": False, "null": None}
     plain = {
         key: words.get(value.lower(), value) if isinstance(value, str) and key != "name" else value
@@ -35,8 +37,9 @@ def from_command_line(config: dict) -> dict:
 
 
 def _entry_path(path: str, root: Path, here: Path) -> str:
-    """A path of the configuration as entries have it. It is looked for from the working directory
-    first; what lies there, elsewhere than in the project, is made absolute.
+    """Return a path of the configuration as entries write it. A path is looked up in the working
+    directory first. If it exists there, and the working directory is not the project's, it becomes
+    absolute.
     """
     plain = Path(os.path.expanduser(path))
     return (
@@ -49,8 +52,9 @@ def _entry_path(path: str, root: Path, here: Path) -> str:
 def merge_entries(
     kind: str, config: dict, tracked: dict, root: Path, here: Path
 ) -> tuple[dict, list[str]]:
-    """The entries of resources/ (kind: models, sources) with those of the configuration laid over,
-    each as a whole, and notes. Raises UserError for a broken entry, or one that stands on none.
+    """Return the entries of resources/ (kind: models, sources) with the configuration's entries
+    laid over them, and notes. An entry is replaced as a whole. Raises UserError for a broken entry,
+    or an entry that refers to a missing one.
     """
     where, file = f"configuration: {kind}", f"resources/{kind}.yaml"
     configured = {
@@ -75,7 +79,7 @@ def merge_entries(
 
 
 def _name(text: str, taken: dict) -> str:
-    """A free name for an entry: lower case, of the signs that a name may have."""
+    """Return a free name for an entry: lower case, with the characters that a name may have."""
     name = re.sub("[^a-z0-9_.-]+", "-", text.lower()).strip("-._") or "model"
     if len(name) > LONGEST_NAME or name in taken:
         name = f"{name[:LONGEST_NAME]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
@@ -83,16 +87,16 @@ def _name(text: str, taken: dict) -> str:
 
 
 def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
-    """The entry of a folder, looked for from the working directory and the project's; None for no
-    such folder.
+    """Return the name and entry of a folder in the working directory or the project's folder; None
+    if there is no such folder.
     """
     plain = Path(os.path.expanduser(path))
     for base in dict.fromkeys((here, root)):
-        if os.path.isdir(base / plain):  # which raises nothing, whatever the text
+        if os.path.isdir(base / plain):  # never raises, whatever the text
             folder = path if base == root else str(base / plain)
             last = (base / plain).resolve().name
             name = _name(last, {})
-            if name in taken:  # another place's
+            if name in taken:  # the name of another folder
                 name = _name(
                     f"{last}-{hashlib.sha256(str(base / plain).encode()).hexdigest()[:8]}", taken
                 )
@@ -105,8 +109,8 @@ def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dic
 
 
 def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
-    """The entry of ORG/NAME[@revision], a known one if there is one; None where the text is no such
-    id.
+    """Return the name and entry of ORG/NAME[@revision], a known entry if there is one; None if the
+    text is not such an id.
     """
     found = HUB_ID.fullmatch(model_id)
     if not found:
@@ -128,8 +132,8 @@ def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
 def probed_models(
     wanted: str | list[str] | None, models: dict, root: Path, here: Path
 ) -> tuple[list[str], dict, list[str]]:
-    """The names of the models that `model:` asks for, the models with their entries, and notes.
-    Raises UserError for one that is no entry's name, no folder and no id of the hub.
+    """Return the names of the models that `model:` asks for, the models with their entries, and
+    notes. Raises UserError for a text that is not an entry's name, a folder or an id on the hub.
     """
     names, notes = [], []
     for one in [wanted] if isinstance(wanted, str) else wanted or []:

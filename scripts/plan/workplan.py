@@ -1,7 +1,8 @@
-"""A configuration with all that it names, checked and resolved. The rules, the jobs and the page
-are made from it.
+"""A configuration with everything that it names, checked and resolved. The rules, the jobs and the
+page are made from it.
 
-Nothing of Snakemake. Reading it writes nothing but facts of models that were needed.
+This module does not use Snakemake. Reading it writes nothing, except the facts of models that were
+needed.
 """
 
 import json
@@ -27,7 +28,7 @@ from scripts.running.program import UserError, closest
 
 
 def laid_over(base: dict, over: dict) -> dict:
-    """A configuration with another one laid over it, key by key."""
+    """Return a configuration with another configuration laid over it, key by key."""
     return base | {
         key: laid_over(base.get(key) or {}, value)
         if isinstance(value, dict) and isinstance(base.get(key), dict | None)
@@ -37,14 +38,14 @@ def laid_over(base: dict, over: dict) -> dict:
 
 
 class Workplan:
-    """What one configuration asks for. given: laid over config.yaml of the project's folder `root`;
-    configfiles: those given by name. Raises UserError for whatever is wrong with it or with what it
-    uses of resources/.
+    """The runs, files and settings that one configuration asks for. given: laid over config.yaml of
+    the project's folder `root`; configfiles: the files given by name. Raises UserError for any
+    fault in the configuration, or in the entries of resources/ that it uses.
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
         for file in configfiles:
-            read_yaml(file)  # Snakemake has, too, and of a key that stands twice the last value
+            read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
         self.root = root
         self.config = check(
             from_command_line(laid_over(read_yaml(root / "config.yaml"), given)), schema("config")
@@ -87,7 +88,7 @@ class Workplan:
         self.released = {name: self._released(name) for name in self.plan.experiments}
 
     def _local_hash(self, source: str) -> str | None:
-        """The sha256 of a source's local file, which may be missing if no run uses it."""
+        """Return the sha256 of a source's local file. The file may be missing if no run uses it."""
         path = self.sources[source]["local"]
         try:
             return self.hashes.sha256(self.root / os.path.expanduser(path))
@@ -105,7 +106,9 @@ class Workplan:
             ) from None
 
     def _answers(self, experiment: str) -> list[str]:
-        """The files of people's answers that an experiment names, or that its patterns match."""
+        """Return the files of people's answers that an experiment names, or that its patterns
+        match.
+        """
         files = []
         for pattern in self.config["experiments"][experiment].get("people") or []:
             found = [pattern] if Path(pattern).exists() else sorted(glob(pattern))
@@ -123,8 +126,9 @@ class Workplan:
         return list(dict.fromkeys(files))
 
     def _released(self, experiment: str) -> list[str]:
-        """The sources of released judgements that an experiment names. Raises UserError for one
-        that released.csv does not have, or that is not of what the experiment measures.
+        """Return the sources of released judgements that an experiment names. Raises UserError for
+        a source that is not in released.csv, or that answers another corpus than the experiment
+        measures.
         """
         asked = self.config["experiments"][experiment]
         _, *rows = read_released(asked["study"], self.root)
@@ -145,8 +149,8 @@ class Workplan:
         return asked.get("released", [])
 
     def released_rows(self, experiments: Iterable[str]) -> str:
-        """The rows of released.csv that experiments of one study name, as a CSV; empty where they
-        name none.
+        """Return the rows of released.csv that experiments of one study name, as a CSV; empty if
+        they name none.
         """
         names = [name for name in experiments if self.released[name]]
         if not names:
@@ -169,8 +173,9 @@ class Workplan:
         return self.root / "docs/record" / study
 
     def on_record(self, run: Run) -> Run:
-        """The run whose scores the record may hold for a run: the run itself, or of a control on
-        splits that `limit` cuts the same control on whole splits.
+        """Return the run whose scores the record may hold for a run. This is usually the run
+        itself. For a control on splits that `limit` cuts, it is the same control on the whole
+        splits.
         """
         if run.name not in self.controls or not json.loads(run.dataset.options).get("limit"):
             return run
@@ -180,18 +185,19 @@ class Workplan:
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """By folder the datasets of all runs, and those of the runs on record."""
+        """The datasets of all runs, and of the runs on record, by folder."""
         kept = (self.on_record(self.runs[name]).dataset for name in self.recorded)
         return self.plan.datasets | {dataset.folder: dataset for dataset in kept}
 
     @cached_property
     def recorded(self) -> set[str]:
-        """The runs that are taken from the record: those with scores there, by today's training
-        code and model files. A run that makes a model is taken only if no other run begins with it.
+        """The runs that are taken from the record. The record has their scores, from the current
+        training code and model files. A run that other runs start from is taken only if all of them
+        are taken too.
         """
         if not self.config["recorded"]:
             return set()
-        # late: pandas takes a part of a second
+        # imported late: pandas is slow to import
         from scripts.data.record import read_runs
         from scripts.train.work import is_todays
 
@@ -218,9 +224,9 @@ class Workplan:
 
     @cached_property
     def batches(self) -> dict[str, list[str]]:
-        """The runs that share a process, by the name of their batch: those of the record, controls,
-        runs that ask a model and so load it once, and runs of a tiny model, whose imports cost
-        most.
+        """The runs that share a process, by the name of their batch. These are recorded runs,
+        controls, runs that ask a model (it is loaded once), and runs of a tiny model (imports take
+        most of their time).
         """
         is_alone = self.makers | self.starts
         many = self.config["devices_per_run"] > 1
@@ -240,8 +246,8 @@ class Workplan:
         return batches(shared, self.recorded, tiny)
 
     def batches_of(self, kind: str) -> list[str]:
-        """The names, without their study, of the batches of recorded runs (`recorded`), of controls
-        (`control`), of models behind an API (`api`), of others (`model`).
+        """Return the names, without their study, of one kind of batches: recorded runs
+        (`recorded`), controls (`control`), models behind an API (`api`), or other models (`model`).
         """
 
         def kind_of(run: str) -> str:
@@ -260,7 +266,7 @@ class Workplan:
 
     @cached_property
     def starts(self) -> set[str]:
-        """The measured runs whose weights other runs begin with."""
+        """The measured runs whose weights other runs start from."""
         return {run.begins_with for run in self.runs.values() if run.begins_with} - self.makers
 
     @cached_property
@@ -269,7 +275,7 @@ class Workplan:
 
     @cached_property
     def altered(self) -> dict[str, list[str]]:
-        """By study the experiments whose models are not as they came: they begin with other weights
+        """The experiments whose models are altered, by study: the models start from other weights
         (`initial`), or learn a second objective.
         """
         found: dict[str, list[str]] = {}
@@ -281,7 +287,7 @@ class Workplan:
         return found
 
     def measured_runs(self, study: str) -> list[Run]:
-        """The measured runs of a study, or of all."""
+        """Return the measured runs of a study, or of all studies."""
         return [
             run
             for run in self.runs.values()
@@ -289,7 +295,7 @@ class Workplan:
         ]
 
     def model_runs(self, study: str) -> list[Run]:
-        """measured_runs() without those of controls."""
+        """Return measured_runs() without the controls."""
         return [run for run in self.measured_runs(study) if run.name not in self.controls]
 
     @cached_property
@@ -308,7 +314,7 @@ class Workplan:
 
     @cached_property
     def ranked_models(self) -> list[str]:
-        """The models whose numbers leaderboards read."""
+        """The models whose numbers the leaderboards read."""
         return sorted({run.model for run in self.measured_runs("all")})
 
     @cached_property
@@ -317,7 +323,7 @@ class Workplan:
 
     @cached_property
     def fetched_sources(self) -> list[str]:
-        """The used sources, and those of what others released."""
+        """The used sources, and the sources that others released."""
         others = {source for names in self.released.values() for source in names}
         return sorted({*self.used_sources, *others})
 
@@ -325,11 +331,13 @@ class Workplan:
         return self.sources[source].get("measured_on", source)
 
     def sources_of(self, dataset: Dataset) -> list[str]:
-        """The sources of a dataset: its own, what that is measured on, and those beside."""
+        """Return the sources of a dataset: its own, the source that it is measured on, and the
+        sources beside.
+        """
         return [dataset.source, self.measured_on(dataset.source), *self.beside(dataset).values()]
 
     def beside(self, dataset: Dataset) -> dict[str, str]:
-        """The other sources that a dataset is built from, by name (`reads_beside` of
+        """Return the other sources from which a dataset is built, by name (`reads_beside` of
         study.yaml).
         """
         options, entry = json.loads(dataset.options), self.sources[dataset.source]
@@ -349,7 +357,7 @@ class Workplan:
         return {*models, *(entry["model"] for _, entry in stages)}
 
     def place_of(self, kind: str, name: str) -> str:
-        """Where an entry (kind: models, sources) stands, for messages."""
+        """Return the place of an entry (kind: models, sources), for messages."""
         if name in self.config[kind]:
             return f"`{kind}:` of the configuration ({name})"
         if name in self.tracked[kind]:
@@ -357,10 +365,12 @@ class Workplan:
         return f"`model:` of the configuration ({name})"
 
     def has_no_files(self, model: str) -> bool:
-        """Whether a model is not fetched: a control, made by a run, or behind an API."""
+        """Return whether a model is not fetched: it is a control, a run makes it, or it is behind
+        an API.
+        """
         return bool({*STAGES, "control", "api"} & set(self.models[model]))
 
-    # ---- Files. A file that stands for a folder is its manifest.json.
+    # ---- Files. A folder is represented by its manifest.json.
 
     @property
     def evaluated(self) -> str:
@@ -371,12 +381,14 @@ class Workplan:
         return f"results/publish/{self.name}"
 
     def project_path(self, path: str) -> str:
-        """A file of the project as seen from the working directory; absolute if it lies outside."""
+        """Return a file of the project relative to the working directory; absolute if it lies
+        outside.
+        """
         place = self.root / os.path.expanduser(path)
         return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
     def fetched(self, source: str) -> str:
-        """What stands for a source's files: its manifest, or a local file itself."""
+        """Return the file that represents a source's files: its manifest, or a local file."""
         entry = self.sources[source]
         return (
             self.project_path(entry["local"])
@@ -385,11 +397,11 @@ class Workplan:
         )
 
     def model_files(self, model: str) -> list[str]:
-        """The manifest of a model that is fetched; nothing for others."""
+        """Return the manifest of a model that is fetched; an empty list for other models."""
         return [] if self.has_no_files(model) else [f"results/fetch/models/{model}/manifest.json"]
 
     def encoder_files(self, model: str) -> list[str]:
-        """What stands for the encoder under a model (ESIM)."""
+        """Return the manifest of the encoder under a model (ESIM); an empty list for others."""
         return (
             self.model_files(self.models[model]["encoder"])
             if "encoder" in self.models[model]
@@ -397,7 +409,7 @@ class Workplan:
         )
 
     def start_folder(self, run: Run) -> str:
-        """The folder of the weights that a run begins with."""
+        """Return the folder of the weights that a run starts from."""
         start = self.runs.get(run.begins_with or "")
         return (
             f"results/train/{start.study}/{start.name}/model"
@@ -414,7 +426,7 @@ class Workplan:
 
     @cached_property
     def batch_manifests(self) -> dict[str, str]:
-        """By run of a batch the manifest of the batch."""
+        """The manifest of the batch of each run that is in a batch."""
         return {
             name: f"results/train/{batch}.manifest.json"
             for batch, names in self.batches.items()
@@ -422,8 +434,8 @@ class Workplan:
         }
 
     def run_outputs(self, run: str) -> list[str]:
-        """What stands for a finished run: its predictions, the model that it made, or both, then
-        its facts; of a run in a batch the batch's manifest.
+        """Return the files that represent a finished run: its predictions, the model that it made,
+        or both, then its history and its facts. For a run in a batch, return the batch's manifest.
         """
         if run in self.batch_manifests:
             return [self.batch_manifests[run]]
@@ -446,7 +458,7 @@ class Workplan:
         return list(dict.fromkeys(file for name in names for file in self.run_outputs(name)))
 
     def fetched_hashes(self, source: str) -> dict:
-        """What a source's files must hash to: {file: sha256}."""
+        """Return the required hashes of a source's files: {file: sha256}."""
         entry = self.sources[source]
         if "local" in entry:
             return {Path(entry["local"]).name: self.local_hashes.get(source)}
@@ -460,8 +472,8 @@ class Workplan:
         return [Path(name).name for name in self.fetched_hashes(source)]
 
     def cleaned_names(self, source: str) -> list[str]:
-        """The files of a source's cleaner: a table a split, or the manifest of its shards, and its
-        counts.
+        """Return the files of a source's cleaner: a table (or the manifest of its shards) for each
+        split, the counts, and the table of videos of a sharded source.
         """
         is_sharded = bool(self.sources[source].get("sharded"))
         end = "/manifest.json" if is_sharded else ".parquet"
@@ -469,7 +481,9 @@ class Workplan:
         return [*names, "cleaning.csv", *["videos.parquet"] * is_sharded]
 
     def dataset_names(self, dataset: Dataset) -> list[str]:
-        """The files of a dataset: its splits, and what was left out."""
+        """Return the files of a dataset: its splits, and leakage.csv (the counts of removed items)
+        if the study has it.
+        """
         study = self.studies[dataset.study]
         learn, *measure = self.splits(dataset.source)
         splits = filter(None, [learn, study.get("held_out"), *measure])
@@ -477,7 +491,7 @@ class Workplan:
         return [*names, "leakage.csv"] if study.get("leakage") else names
 
     def external_systems(self, experiment: str) -> list[str]:
-        """The folders of predictions made elsewhere on the datasets of an experiment."""
+        """Return the folders of predictions made elsewhere on the datasets of an experiment."""
         runs = [self.runs[run] for run in self.plan.experiments[experiment]]
         splits = {
             Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
@@ -489,7 +503,7 @@ class Workplan:
     # ---- Splits
 
     def splits(self, source: str) -> list[str]:
-        """The split of a source to learn from, then those to measure on."""
+        """Return the training split of a source, then the splits to measure on."""
         return [self.sources[source]["train"], *self.sources[self.measured_on(source)]["evaluate"]]
 
     def cleaned_splits(self, source: str) -> list[str]:
@@ -497,15 +511,15 @@ class Workplan:
 
 
 def cleaned(source: str) -> str:
-    """What stands for a source's tables."""
+    """Return the manifest of a source's cleaned tables."""
     return f"results/clean/{source}/manifest.json"
 
 
 def spans(source: str) -> str:
-    """What stands for the temporal expressions of a source."""
+    """Return the manifest of a source's temporal expressions."""
     return f"results/build/temporal_spans/{source}/manifest.json"
 
 
 def built(dataset: Dataset) -> str:
-    """What stands for a dataset's tables."""
+    """Return the manifest of a dataset's tables."""
     return f"{dataset.folder}/manifest.json"
