@@ -4,8 +4,8 @@ Each dataset is a configuration with its own splits. `datasets.load_dataset("res
 "<source>-<dataset>")` loads them unchanged, labels with their names. Terms and citations are those
 in the Parquet files.
 
-Each call of Snakemake that ran jobs writes the card of every existing dataset, whichever
-configuration built it (scripts/running/start.py).
+Each call of Snakemake that ran jobs writes the card of every existing dataset, even if another
+configuration built the dataset (scripts/running/start.py).
 
 Reads  FOLDER/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
 Writes FOLDER/README.md
@@ -90,8 +90,8 @@ def cell(text: object) -> str:
 
 
 def dataset_of(folder: Path, path: str) -> dict:
-    """The facts of one dataset for the card: configuration, schema, terms, options and, by split,
-    its file, rows and hash.
+    """Return the facts of one dataset for the card: configuration, schema, terms (its provenance,
+    with its options) and, for each split, its file, rows and hash.
     """
     manifest = folder / path / "manifest.json"
     splits = {
@@ -116,7 +116,7 @@ def dataset_of(folder: Path, path: str) -> dict:
 
 
 def feature(field: pa.Field, labels: list[str]) -> dict:
-    """A column in the form of the Hub's dataset_info."""
+    """Return a column in the form of the Hub's dataset_info."""
     if field.name == LABEL:
         return {
             "name": LABEL,
@@ -131,7 +131,7 @@ def feature(field: pa.Field, labels: list[str]) -> dict:
 
 
 def front_matter(datasets: list[dict], study: dict) -> dict:
-    """The YAML above a card: each dataset is a configuration, each split a split."""
+    """Return the YAML at the head of a card. Each dataset is a configuration with its splits."""
     licences = {one["terms"].get("licence", "") for one in datasets}
     configs, facts_of_datasets = [], []
     for one in datasets:
@@ -168,7 +168,9 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
 
 
 def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
-    """README.md: front matter, how to load, splits and their sizes, columns, terms."""
+    """Return the text of README.md: front matter, how to load, splits and their sizes, columns,
+    terms.
+    """
     front = yaml.safe_dump(
         front_matter(datasets, study), sort_keys=False, allow_unicode=True, width=120
     )

@@ -12,18 +12,18 @@ import pandas as pd
 from scripts.data.files import whole
 
 NUMBER = re.compile(r"[-+]?[\d.,]+(?:e[-+]?\d+)?(?: ± [\d.,]+)?")
-# with the apostrophes, so that reading removes exactly the one that writing added
+# includes apostrophes at the start, so that reading removes only the one that writing added
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def harmless(cell: object) -> object:
-    """A cell of a CSV, made safe: a spreadsheet reads no formula in it."""
+    """Return a cell of a CSV that a spreadsheet does not read as a formula."""
     risky = isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell)
     return f"'{cell}" if risky else cell
 
 
 def write_csv(table: pd.DataFrame, file: Path) -> None:
-    """Write a CSV, whole or not at all, without formulas."""
+    """Write a CSV without formulas, completely or not at all."""
     texts = {
         name: table[name].map(harmless)
         for name in table
@@ -34,10 +34,10 @@ def write_csv(table: pd.DataFrame, file: Path) -> None:
 
 
 def as_written(column: pd.Series) -> pd.Series:
-    """The original texts of a column of write_csv()."""
+    """Return the original texts of a column of write_csv()."""
     return column.str.replace(r"^'(?='*[=+\-@\t\r])", "", regex=True)
 
 
 def read_csv(file: Path) -> pd.DataFrame:
-    """The original cells of a CSV of write_csv(), all as text."""
+    """Return the original cells of a CSV of write_csv(), all as text."""
     return pd.read_csv(file, dtype=str, keep_default_na=False).apply(as_written)

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, alone or together, and their hashes."""
+"""Files that are written completely or not at all, alone or together, and their hashes."""
 
 import errno
 import glob
@@ -25,8 +25,8 @@ MINUTE, WEEK = 60, 7 * 86400  # seconds
 
 @cache
 def _here() -> str:
-    """A name of this host, and of this container on it, that differs from others on the same file
-    system. A process id is valid only here.
+    """Return a name of this host and of this container on it. It differs from others on the same
+    file system. A process id is valid only here.
     """
     try:
         space = os.readlink("/proc/self/ns/pid")
@@ -53,11 +53,11 @@ def _remove(path: Path) -> None:
 
 
 def _place_beside(path: Path) -> Path:
-    """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>. Removes
-    files under such names that killed processes of this host left, and files that nobody touched
-    for a week.
+    """Return a hidden name beside `path` that no other process takes: .<host>-<process>.<name>.
+    Remove files under such names that killed processes of this host left, and files that nobody
+    touched for a week.
     """
-    with suppress(OSError):  # another process may be quicker, or own them
+    with suppress(OSError):  # another process may be faster, or own the files
         for left in path.parent.glob(f".*.{glob.escape(path.name)}"):
             name = re.fullmatch(r"\.([0-9a-f]{8})-([0-9]+)\." + re.escape(path.name), left.name)
             age = time.time() - left.lstat().st_mtime
@@ -70,8 +70,8 @@ def _place_beside(path: Path) -> Path:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a place beside `path` to write a file or a folder to; rename it when the block ends
-    without an error. It is on the disk before it gets its name. So after a power failure there is
+    """Yield a place beside `path` to write a file or a folder to, and rename it when the block ends
+    without an error. The content is on the disk before it gets its name. So a power failure leaves
     the old file or the new one. The place keeps the suffix of `path`. On any error it is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,8 @@ def synced(path: Path) -> None:
 @contextmanager
 def whole_set(folder: Path) -> Iterator[Path]:
     """Yield a place for several files or folders. They get their names in `folder` when the block
-    ends without an error; else none does. A folder replaces the one of its name.
+    ends without an error; otherwise none gets its name. A folder replaces a folder with the same
+    name.
     """
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -126,13 +127,13 @@ def whole_set(folder: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(place, ignore_errors=True)
         if new:
-            with suppress(OSError):  # the folder is not empty: it has got its files
+            with suppress(OSError):  # the folder is not empty: it has its files
                 folder.rmdir()
 
 
 def _take_names(place: Path, folder: Path) -> None:
-    """Move all files of `place` to `folder`. Raises OSError, and moves nothing, where a file is in
-    the place of a folder.
+    """Move all files of `place` to `folder`. If a file would replace a folder, or a folder a file,
+    raises OSError and moves nothing.
     """
     written = sorted(place.iterdir())
     for path in written:
@@ -174,7 +175,7 @@ def zip_errors(what: str) -> Iterator[None]:
             or isinstance(error, OSError)
             and error.errno not in (None, errno.EINVAL)
         ):
-            raise  # permission, a full disk: no fault of the file
+            raise  # no permission or a full disk: the file is not at fault
         raise UserError(f"{what} ({cut(str(error))}); fetch it again") from None
 
 
@@ -185,8 +186,8 @@ def sha256_of(path: Path) -> str:
 
 class Hashes:
     """The sha256 of files, remembered in a JSON file while their size and time are the same. A file
-    changed within the last seconds is not remembered: a second change might leave both size and
-    time unchanged.
+    that changed within the last seconds is not remembered, since a second change might leave both
+    size and time unchanged.
     """
 
     def __init__(self, memory: Path):
@@ -210,7 +211,7 @@ class Hashes:
         return sha256
 
     def write(self) -> None:
-        """Write the new hashes. Where the file cannot be written, files are hashed each time."""
+        """Write the new hashes. If the file cannot be written, files are hashed each time."""
         if self.changed:
             with suppress(OSError), whole(self.memory) as beside:
                 beside.write_text(json.dumps(self.known, indent=1), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Seeded choices that depend on a key alone, not on its place or on its neighbours.
+"""Seeded choices that depend only on a key, not on its place or its neighbours.
 
-A draw by key stays the same when a corpus grows, loses a row or is read in another order. It needs
-no loop: every function takes and returns arrays.
+A draw by key stays the same if a corpus grows, loses a row or is read in another order. It needs no
+loop: every function takes and returns arrays.
 """
 
 from typing import TYPE_CHECKING
@@ -18,8 +18,8 @@ MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def keyed_hash(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
-    """A uint64 per row from a text key and further integers (a position, a stride, a seed)."""
-    import pandas as pd  # late: most training runs draw nothing and do not need it
+    """Return a uint64 per row from a text key and more integers (a position, a stride, a seed)."""
+    import pandas as pd  # imported late: most training runs draw nothing
 
     mixed = pd.util.hash_array(texts.to_numpy(dtype=object), categorize=True)
     for number in numbers:
@@ -31,12 +31,12 @@ def keyed_hash(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
 
 
 def cutoff_hash(hashes: np.ndarray, keep: int) -> np.uint64:
-    """The highest of the `keep` lowest hashes. A row is kept if its hash is at most this; all rows
-    are kept if there are no more than `keep`.
+    """Return the highest of the `keep` lowest hashes. A row is kept if its hash is at most this
+    value. If there are no more than `keep` rows, all rows are kept.
     """
     return np.partition(hashes, keep - 1)[keep - 1] if keep < len(hashes) else np.uint64(2**64 - 1)
 
 
 def keyed_uniform(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
-    """A float in [0, 1) per row, from the same keys."""
+    """Return a float in [0, 1) per row, from the same keys."""
     return (keyed_hash(texts, *numbers) >> np.uint64(11)) / float(2**53)

@@ -9,7 +9,7 @@ from scripts.running.identity import file_of
 
 
 def labels_of(study: str, labels: list[str], options: dict) -> list[str]:
-    """The labels of a dataset with these options, in the order of their numbers. labels: the
+    """Return the labels of a dataset with these options, in the order of their numbers. labels: the
     study's own labels. A study whose options change its labels has a module `labels` with
     labels_of(labels, options).
     """

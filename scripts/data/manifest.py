@@ -1,8 +1,8 @@
-"""Which files a folder of results holds: manifest.json, with the bytes and the sha256 of each.
+"""The files of a folder of results: manifest.json, with the bytes and the sha256 of each.
 
 The number of files differs between sources, datasets and models, but a rule of Snakemake has fixed
-outputs. So a rule's output is the manifest. It is written last, when every file is there; every job
-that reads the files depends on it.
+outputs. So a rule's output is the manifest. The job writes it last, when every file exists. Every
+job that reads the files depends on it.
 
     {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
 """
@@ -16,8 +16,8 @@ from scripts.running.program import UserError
 
 
 def files_in(manifest: Path) -> dict[str, dict]:
-    """The bytes and the sha256 of the files of a manifest, by name. Raises UserError for a damaged
-    manifest.
+    """Return the bytes and the sha256 of the files of a manifest, by name. Raises UserError for a
+    damaged manifest.
     """
     try:
         files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
@@ -32,8 +32,8 @@ def files_in(manifest: Path) -> dict[str, dict]:
 
 
 def lost_files(manifest: Path) -> list[str]:
-    """The files of a manifest that are missing or have another length now; the manifest's own name,
-    if it cannot be read.
+    """Return the files of a manifest that are missing or have another length now. If the manifest
+    cannot be read, return its own name.
     """
     try:
         files = files_in(manifest)
@@ -48,13 +48,14 @@ def lost_files(manifest: Path) -> list[str]:
 
 
 def manifest_beside(file: Path) -> Path:
-    """The manifest of all files whose names are equal up to the first dot."""
+    """Return the manifest of all files whose names are equal up to the first dot."""
     return file.with_name(f"{file.name.split('.')[0]}.manifest.json")
 
 
 def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
-    """The file that says how a file of results/ was left, and the sha256 by file. It is a manifest
-    of its files, or one beside it, or the mark of a finished run. None where there is none.
+    """Return the file that records the sha256 of a file of results/, and the sha256 by file. The
+    record is the file itself if it is a manifest, else a manifest beside it, or the mark of a
+    finished run. Without a record, return the file and no sha256.
     """
     if file.name.endswith("manifest.json"):
         facts = files_in(file)
@@ -68,14 +69,15 @@ def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
             try:
                 known = json.loads(mark.read_text(encoding="utf-8"))["sha256"]
                 return mark, {file: known[str(file.relative_to(folder))]}
-            except (ValueError, KeyError, TypeError):  # the run itself reports it, and starts anew
+            except (ValueError, KeyError, TypeError):  # the run itself reports this and restarts
                 break
     return file, {}
 
 
 def check_made(files: Iterable[Path]) -> None:
-    """Raises UserError for a file of an earlier stage that is not as its rule left it. For a
-    manifest all its files count, for a finished run the files that it handed out.
+    """Raise UserError if a file of an earlier stage has changed since its rule wrote it. For a
+    manifest, all its files are checked. For a file of a finished run, the run's own list of hashes
+    is used.
     """
     for file in files:
         recorded_in, hashes = _hashes_of(file)
@@ -88,7 +90,7 @@ def check_made(files: Iterable[Path]) -> None:
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:
-    """Describe the named files of a folder in `output`. Raises UserError for a missing file."""
+    """Describe some files of a folder in `output`. Raises UserError for a missing file."""
     files = {}
     for name in sorted(names):
         if not (folder / name).is_file():
@@ -103,8 +105,8 @@ def write_manifest(folder: Path, names: list[str], output: Path) -> None:
 
 
 def describe_beside(*files: Path) -> None:
-    """Describe files of one name beside them, so that readers can check them. On any error all of
-    them are removed.
+    """Write the manifest of files with one name beside them, so that readers can check them. On any
+    error all the files are removed.
     """
     try:
         write_manifest(files[0].parent, [file.name for file in files], manifest_beside(files[0]))

@@ -39,15 +39,15 @@ def beside(text: str) -> dict[str, Beside]:
 
 
 def source_beside(given: argparse.Namespace, name: str) -> Beside:
-    """The source of this name. Raises UserError where --beside has no such source."""
+    """Return the source of this name. Raises UserError if --beside has no such source."""
     if name not in given.beside:
         raise UserError(f"--beside: the source {name} is missing; the dataset needs it, so add it")
     return given.beside[name]
 
 
 def options_of(study: str) -> Callable[[str], dict]:
-    """The type of the argument --options: a JSON object of the study's options, with their
-    defaults.
+    """Return the type of the argument --options: it reads a JSON object of the study's options, and
+    adds their defaults.
     """
 
     def read(text: str) -> dict:
@@ -71,8 +71,8 @@ def builder_arguments(
     splits: str = "its splits, the one to learn from first",
     count: int | str = "+",
 ) -> argparse.ArgumentParser:
-    """The arguments that every builder takes. splits: the meaning of --splits, in words; count: how
-    many.
+    """Return the arguments that every builder takes. splits: the help text of --splits; count: the
+    number of splits.
     """
     options = parser(doc)
     options.add_argument(

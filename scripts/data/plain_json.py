@@ -4,5 +4,5 @@ import json
 
 
 def as_json(value) -> str:
-    """JSON that is the same for equal values, whatever the order of keys."""
+    """Return JSON that is the same for equal values, in any order of keys."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,20 +1,20 @@
 """The record: the results of runs that took hours, kept with the project. docs/record/<study>/
 holds
 
-runs.jsonl       a line a run: run (its run.json), preset, command, recorded (the date), paradigm
-                 (that of the training code, or `control`, `search/<study>`), programs (the
+runs.jsonl       a line for each run: run (its run.json), preset, command, recorded (the date),
+                 paradigm (that of the training code, or `control`, `search/<study>`), programs (the
                  identity of the code that cleaned and built its data), given (sha256 of its
-                 settings, method and splits; missing where no scores were kept)
-scores.parquet   a row a run, epoch and evaluation split: run, split, selections (schema
-                 predictions), epoch, log_odds, score (those of the examples in the order of the
-                 dataset, one after the other). log_odds: the scores were log-probabilities, and
-                 these are the log-odds of each label but the first
+                 settings, method and splits; missing if no scores were kept)
+scores.parquet   a row for each run, epoch and evaluation split: run, split, selections (schema
+                 predictions), epoch, log_odds, score (the scores of the examples in the order of
+                 the dataset, one after the other). If log_odds is true, the scores were
+                 log-probabilities, and `score` has the log-odds of each label but the first
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 
-Runs of controls that are not searched are left out, since they are quick to measure again. Scores
-are kept in the fewest bits that leave every rank unchanged. They are kept whole where a metric of
-the study adds them up (study.yaml: sums_scores). Numbers are kept to a millionth. A record holds no
+Runs of controls without a search are left out, since they are quick to measure again. Scores are
+kept in the fewest bits that leave every rank unchanged. They are kept in full if a metric of the
+study adds them up (study.yaml: sums_scores). Numbers are kept to a millionth. A record holds no
 text of a corpus.
 
 Not a program.
@@ -56,19 +56,19 @@ SCORE_SCHEMA = pa.schema(
         ("score", pa.list_(pa.float32())),
     ]
 )
-MILLIONTH = 20  # bits after the point to which numbers are kept
+MILLIONTH = 20  # numbers are kept to this many bits after the point
 FRACTION = 23  # bits of the fraction of a float32
-KEPT = (9, 12, 15, 18)  # the fewest of these with which no rank changes are kept
+KEPT = (9, 12, 15, 18)  # bits to keep: the smallest number that changes no rank is used
 
 
 def digest_of_given(settings: str, method: dict, splits: list[str]) -> str:
-    """sha256 of a run's settings, method and splits; settings: their JSON."""
+    """Return the sha256 of a run's settings, method and splits; settings: their JSON."""
     given = {"settings": json.loads(settings), "method": method, "splits": splits}
     return hashlib.sha256(as_json(given).encode()).hexdigest()
 
 
 def columns_of(method: dict, learnt_from: bool) -> list[str]:
-    """The columns over which run.json (`data`) has the digest of a split."""
+    """Return the columns from which run.json (`data`) has the digest of a split."""
     teaches = method.get("teaches", []) if learnt_from else []
     return list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label", *teaches]))
 
@@ -77,8 +77,8 @@ def columns_of(method: dict, learnt_from: bool) -> list[str]:
 
 
 def read_runs(folder: Path) -> dict[str, dict]:
-    """The lines of runs.jsonl, by the name of the run; empty without a record. Raises UserError for
-    a broken file.
+    """Return the lines of runs.jsonl, by the name of the run; empty without a record. Raises
+    UserError for a broken file.
     """
     file, found = folder / RUNS, {}
     if not file.exists():
@@ -102,7 +102,9 @@ def write_runs(runs: dict[str, dict], folder: Path) -> None:
 
 
 def rounded(scores: np.ndarray, bits: int) -> np.ndarray:
-    """Scores (float32) rounded to `bits` bits of their fraction; infinite ones and NaN stay."""
+    """Return scores (float32) rounded to `bits` bits of their fraction; infinite scores and NaN
+    stay.
+    """
     left = FRACTION - bits
     whole_bits = scores.view(np.uint32)
     kept = (whole_bits + np.uint32(1 << (left - 1))) & np.uint32(-(1 << left) & 0xFFFFFFFF)
@@ -110,16 +112,16 @@ def rounded(scores: np.ndarray, bits: int) -> np.ndarray:
 
 
 def ranks(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
-    """(n, 2 × labels) two ranks: of each score among the labels of its example, and of each label's
-    score among the examples of a choice.
+    """Return (n, 2 × labels) with two ranks: of each score among the labels of its example, and of
+    each label's score among the examples of a choice.
     """
     among = pd.DataFrame(scores).groupby(choices).rank("dense").to_numpy()
     return np.hstack([rankdata(scores, "dense", axis=1, nan_policy="omit"), among])
 
 
 def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
-    """(n, labels) scores in the fewest bits that leave each rank unchanged; choices: (n) the group
-    within which an example is compared.
+    """Return the (n, labels) scores in the fewest bits that leave each rank unchanged. choices: (n)
+    the group within which an example is compared.
     """
     wanted = ranks(scores, choices)
     for bits in KEPT:
@@ -130,18 +132,18 @@ def shortened(scores: np.ndarray, choices: np.ndarray) -> np.ndarray:
 
 
 def as_log_odds(scores: np.ndarray) -> np.ndarray | None:
-    """(n, labels - 1) the log-odds of each label but the first, of log-probabilities; None of other
-    scores.
+    """Return (n, labels - 1), the log-odds of each label but the first; None if the scores are not
+    log-probabilities.
     """
-    with np.errstate(invalid="ignore"):  # an answer that cannot be read has no scores
+    with np.errstate(invalid="ignore"):  # an unreadable answer has no scores
         if scores.shape[1] < 2 or not np.allclose(logsumexp(scores, 1), 0, atol=1e-5):
             return None
         return scores[:, 1:] - scores[:, :1]
 
 
 def as_log_probabilities(log_odds: np.ndarray) -> np.ndarray:
-    """(n, labels) log-probabilities from the log-odds of each label but the first. Two labels that
-    differed by the least that 32 bits can say do so again.
+    """Return (n, labels) log-probabilities from the log-odds of each label but the first. Two
+    labels that differ by the smallest step of 32 bits still differ in the result.
     """
     below = np.hstack([np.zeros_like(log_odds[:, :1]), log_odds])
     below = below - below.max(1, keepdims=True)
@@ -149,7 +151,7 @@ def as_log_probabilities(log_odds: np.ndarray) -> np.ndarray:
 
 
 def kept_scores(scores: np.ndarray, choices: np.ndarray, whole_scores: bool) -> dict:
-    """The columns log_odds and score of a row of scores.parquet."""
+    """Return the columns log_odds and score of a row of scores.parquet."""
     odds = as_log_odds(scores)
     if odds is not None:
         from_first = np.hstack([np.zeros_like(odds[:, :1]), odds])
@@ -163,8 +165,8 @@ def kept_scores(scores: np.ndarray, choices: np.ndarray, whole_scores: bool) -> 
 def scored_rows(
     predictions: pa.Table, data: Path, columns: dict[str, str], whole_scores: bool = False
 ) -> list[dict]:
-    """Rows of scores.parquet of one run; data: the folder of its dataset; columns: its study's.
-    Raises UserError for predictions that are not in the dataset's order.
+    """Return the rows of scores.parquet of one run; data: the folder of its dataset; columns: the
+    columns of its study. Raises UserError if the predictions are not in the dataset's order.
     """
     found: dict[tuple, dict] = {}
     keys = ["run", "split", "selection", "epoch"]
@@ -194,7 +196,7 @@ def scored_rows(
 
 
 def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.Table:
-    """The predictions from which scored_rows() made these rows."""
+    """Return the predictions from which scored_rows() made these rows."""
     parts = []
     named = [(selection, row) for row in rows for selection in row["selections"]]
     for selection, row in sorted(named, key=lambda one: one[0]):
@@ -222,13 +224,15 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
 
 
 def read_kept(folder: Path, name: str) -> pa.Table:
-    """A table of a record. Raises UserError where it is missing or damaged."""
+    """Read a table of a record. Raises UserError if it is missing or damaged."""
     with parquet_errors(folder / name, AGAIN):
         return pq.read_table(folder / name, page_checksum_verification=True)
 
 
 def to_a_millionth(metrics: pa.Table) -> pa.Table:
-    """The table with its 64-bit numbers as multiples of 2**-20, which take a third of the bytes."""
+    """Return the table with its 64-bit numbers as multiples of 2**-20, which take a third of the
+    bytes.
+    """
     for place, field in enumerate(metrics.schema):
         if pa.types.is_float64(field.type):
             numbers = np.round(np.ldexp(metrics[field.name].to_numpy(), MILLIONTH))
@@ -238,8 +242,8 @@ def to_a_millionth(metrics: pa.Table) -> pa.Table:
 
 
 def write_compact(table: pa.Table, file: Path) -> None:
-    """Write a table of a record. The bytes of one place of each number stand together, which
-    compresses well.
+    """Write a table of a record. Byte-stream splitting stores the same byte of all numbers
+    together, which compresses well.
     """
     numbers = [
         "score.list.element" if field.name == "score" else field.name

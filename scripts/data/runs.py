@@ -32,8 +32,8 @@ class Facts(dict):
 
 
 def is_name(value: object) -> bool:
-    """Whether a value names a source, a dataset, a model or a run: a text that cannot lead a path
-    out of its folder.
+    """Return whether a value can name a source, a dataset, a model or a run: a text that cannot
+    lead a path out of its folder.
     """
     return (
         isinstance(value, str)
@@ -43,12 +43,14 @@ def is_name(value: object) -> bool:
 
 
 def facts_of(file: Path) -> Facts:
-    """A run's run.json. Raises UserError for a broken file, and for a missing key."""
+    """Return a run's run.json. Raises UserError for a broken file, and for a missing key when it is
+    read.
+    """
     return Facts(json_of(text_of(file, REMEDY, "run again"), str(file), REMEDY), file)
 
 
 def read_predictions(folder: Path, columns: Iterable[str]) -> pa.Table:
-    """The named columns of a run's predictions. Raises UserError where they are of another run."""
+    """Return columns of a run's predictions. Raises UserError if they belong to another run."""
     file = folder / "predictions.parquet"
     table, stated = read_table(file, columns, PREDICTIONS), provenance_of(file)
     if "run" in stated and (folder / "run.json").is_file():

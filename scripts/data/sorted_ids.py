@@ -16,14 +16,14 @@ from scripts.data.keyed import keyed_hash
 
 
 class SortedIds(NamedTuple):
-    """Ids in the order of their hashes; `rows`: the row where each one stood before."""
+    """Ids in the order of their hashes; `rows`: the original row of each id."""
 
     hashes: np.ndarray
     ids: pa.Array
     rows: np.ndarray
 
     def rows_of(self, ids: pa.Array, hashes: np.ndarray) -> np.ndarray:
-        """For each id (and its hash) the first row where it stood, -1 where it is not here."""
+        """Return the first row of each id (with its hash); -1 for an id that is not known."""
         found = np.full(len(ids), -1, np.int64)
         pending, place = np.arange(len(ids)), np.searchsorted(self.hashes, hashes)
         while len(pending):
@@ -34,17 +34,17 @@ class SortedIds(NamedTuple):
                 zero_copy_only=False
             )
             found[pending[same]] = self.rows[place[same]]
-            pending, place = pending[~same], place[~same] + 1  # another id with this hash
+            pending, place = pending[~same], place[~same] + 1  # the next id with this hash
         return found
 
 
 def hashes_of(ids: pa.Array) -> np.ndarray:
-    """(n,) uint64."""
+    """Return the (n,) uint64 hashes of ids."""
     return keyed_hash(pd.Series(ids.to_pylist(), dtype=object))
 
 
 def sorted_ids(ids: pa.Array, hashes: np.ndarray) -> SortedIds:
-    """Ids, which may occur several times, in the order of their hashes."""
+    """Return ids, which may occur several times, in the order of their hashes."""
     rows = np.argsort(hashes, kind="stable")
     return SortedIds(hashes[rows], ids.take(pa.array(rows)), rows)
 
@@ -52,16 +52,18 @@ def sorted_ids(ids: pa.Array, hashes: np.ndarray) -> SortedIds:
 class Seen:
     """The ids that were seen so far.
 
-    They stand in runs. Each run is more than twice as long as the next one. So the number of runs
-    grows by one with each doubling of the ids. A batch is looked up in every run, and an id moves
-    at most that often to a longer run.
+    They are stored in sorted runs. Each run is more than twice as long as the next one. So the
+    number of runs grows by one with each doubling of the ids. A batch is looked up in every run,
+    and an id moves at most that often to a longer run.
     """
 
     def __init__(self) -> None:
         self.runs: list[SortedIds] = []
 
     def new(self, ids: pa.Array, hashes: np.ndarray) -> np.ndarray:
-        """(n,) whether each id is seen for the first time; afterwards all of them are seen."""
+        """Return (n,) whether each id is seen for the first time; afterwards all these ids count as
+        seen.
+        """
         batch = sorted_ids(ids, hashes)
         new = batch.rows_of(ids, hashes) == np.arange(len(ids))
         for run in self.runs:

@@ -2,17 +2,17 @@
 
 A study is a folder of scripts/studies/ that holds a study.yaml. Shared code names no study.
 
-study.yaml     what it reads, its labels, methods, controls, options and headline
+study.yaml     the corpora that it reads, its labels, methods, controls, options and headline
                (resources/schemas/study.schema.yaml)
-figures.yaml   its figures and tables, beside those of resources/figures.yaml that every study has
-columns.yaml   what the columns of its datasets and of its metrics hold
-claims.yaml    what its paper claims in words (resources/schemas/claims.schema.yaml)
-published.csv  what its paper prints in numbers (scripts/publish/comparison.py)
+figures.yaml   its figures and tables, besides those of resources/figures.yaml that every study has
+columns.yaml   the meaning of the columns of its datasets and of its metrics
+claims.yaml    the claims of its paper in words (resources/schemas/claims.schema.yaml)
+published.csv  the numbers of its paper (scripts/publish/comparison.py)
 released.csv   answers of language models to its items, as others released them
                (scripts/studies/mctaco/released.py)
 labelling.yaml how people are asked (scripts/people/labelling/page.py)
 prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
-A study may leave out all but study.yaml. Not a program.
+Only study.yaml is required. Not a program.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ def folder_of(study: str, root: Path = ROOT) -> Path:
 
 
 def read_studies(root: Path = ROOT) -> dict[str, dict]:
-    """The study.yaml of each study, in the order of the page: by `place`, then by name."""
+    """Return the study.yaml of each study, in the order of the page: by `place`, then by name."""
     files = sorted((root / "scripts/studies").glob("*/study.yaml"))
     entries = {file.parent.name: read_yaml(file) for file in files}
 
@@ -48,16 +48,17 @@ def read_studies(root: Path = ROOT) -> dict[str, dict]:
 
 
 def beside(study: str, name: str, root: Path = ROOT):
-    """The content of a YAML file in a study's folder; None where the study has no such file."""
+    """Return the content of a YAML file in a study's folder; None if the study has no such file."""
     file = folder_of(study, root) / name
     return read_yaml(file) if file.exists() else None
 
 
 def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
-    """The items of resources/figures.yaml and of each study's figures.yaml, with `study` in each.
+    """Return the items of resources/figures.yaml and of each study's figures.yaml, with `study` in
+    each.
 
-    Items that every study has (study: each) stand before the study's first table. A study has such
-    an item where it has the file that the item needs.
+    Items for every study (study: each) come before the study's first table. A study has such an
+    item if it has the file that the item needs.
     """
     shared = items_in(root / "resources/figures.yaml", ALL)
     items = [item for item in shared if item["study"] != EACH]
@@ -72,7 +73,9 @@ def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
 
 
 def items_in(file: Path, study: str) -> list[dict]:
-    """The items of a file, each with `study`. Raises UserError where it is no list of mappings."""
+    """Return the items of a file, each with `study`. Raises UserError if the file is not a list of
+    mappings.
+    """
     items = read_yaml(file)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise UserError(
@@ -83,13 +86,15 @@ def items_in(file: Path, study: str) -> list[dict]:
 
 
 def is_made(item: dict, study: str, root: Path) -> bool:
-    """Whether a study has this item of every study: it must have the file that the item needs."""
+    """Return whether a study has this item for every study: it must have the file that the item
+    needs.
+    """
     file = folder_of(study, root) / str(item.get("needs_file"))
     return item["study"] == EACH and file.exists()
 
 
 def item_of(item: dict, study: str, entry: dict) -> dict:
-    """An item that every study has, for this study: `title` with the authors of its paper."""
+    """Return an item for every study, for this study: `title` names the authors of its paper."""
     authors = entry.get("paper", study).rsplit(" ", 1)[0]
     named = {key: value for key, value in item.items() if key != "needs_file"}
     return named | {
@@ -100,7 +105,7 @@ def item_of(item: dict, study: str, entry: dict) -> dict:
 
 
 def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str]]:
-    """The rows of every published.csv under one header, the study in front."""
+    """Return the rows of every published.csv under one header, with the study as first column."""
     rows = [["study", *PUBLISHED]]
     for study in studies:
         file = folder_of(study, root) / "published.csv"
@@ -111,7 +116,9 @@ def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str
 
 
 def read_released(study: str, root: Path = ROOT) -> list[list[str]]:
-    """The rows of a study's released.csv under their header; only the header without that file."""
+    """Return the rows of a study's released.csv under their header; only the header if the file is
+    missing.
+    """
     file = folder_of(study, root) / "released.csv"
     if not file.exists():
         return [RELEASED]
@@ -119,7 +126,9 @@ def read_released(study: str, root: Path = ROOT) -> list[list[str]]:
 
 
 def read_claims(study: str, root: Path = ROOT) -> dict:
-    """The claims of a study's paper, and the classes of models that stand for one another."""
+    """Return the claims of a study's paper, and the classes of models that may represent one
+    another.
+    """
     return {
         "classes": read_yaml(root / "resources/classes.yaml"),
         "claims": beside(study, "claims.yaml", root),

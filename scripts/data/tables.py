@@ -1,38 +1,38 @@
 """The schema of every kind of table, and Parquet files that carry their provenance.
 
-captions      one row a sentence: source, split, video_id, position (from 0, in start order), text,
-              start_s, end_s (seconds)
-cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept,
-              changed, dropped, noted), reason, count
-templates     one row an event: source, split, template, past and future forms (fronted: after "In
-              May, …"), their units, duration_units, and the forms for a duration; empty text where
-              an event has no such side
-questions     one row a candidate answer: source, split, question_id, sentence, question, answer,
-              label (1 likely, 0 unlikely), category (duration, ordering, typical_time, frequency,
-              stationarity)
-dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text,
-              duplicate_of (the first dialog with the same words, of this split or an earlier one;
-              empty where there is none)
-challenge     one row an option: source, split (test: two right options of four; extras: one right),
-              instance_id, dialog (the turns as `A: text`, one a line, with one <MASK>), option,
+captions      a row for each sentence: source, split, video_id, position (from 0, in start order),
+              text, start_s, end_s (seconds)
+cleaning      the counts of a cleaner: source, split, unit (videos, sentences, …), action (read,
+              kept, changed, dropped, noted), reason, count
+templates     a row for each event: source, split, template, past and future forms (fronted: after
+              "In May, …"), their units, duration_units, and the forms for a duration; empty text
+              where an event has no such form
+questions     a row for each candidate answer: source, split, question_id, sentence, question,
+              answer, label (1 likely, 0 unlikely), category (duration, ordering, typical_time,
+              frequency, stationarity)
+dialogs       a row for each turn: source, split, dialog_id, turn (from 0), speaker (A or B), text,
+              duplicate_of (the first dialog with the same words, in this split or an earlier one;
+              empty for a dialog without duplicates before it)
+challenge     a row for each option: source, split (test: two right options of four; extras: one
+              right), instance_id, dialog (a line `A: text` for each turn, with one <MASK>), option,
               label (1 right), rule (phrase, numeral, open_ended: how a wrong option was made; empty
-              for right ones), is_original (the option that stood in the dialog)
-spans         one row a temporal expression: source, split, dialog_id (of a challenge: the instance,
-              its dialog with the original option in place), turn, start, end (characters of the
-              turn's text), text, kind (date, time, duration, set, age), has_numeral, value (its
-              normalised meaning: equal for "two weeks" and "14 days"; the words in lower case where
-              no quantity is understood)
-endings       one row an ending: source, split (of the release), item_id, activity, domain
-              (activitynet, wikihow), video_id (missing where the release has lost it), context,
-              ending, place (from 0, of its item), label (1 right)
+              for right ones), is_original (the option of the original dialog)
+spans         a row for each temporal expression: source, split, dialog_id (in a challenge: the
+              instance, its dialog with the original option in place), turn, start, end (characters
+              of the turn's text), text, kind (date, time, duration, set, age), has_numeral, value
+              (its normalised meaning: equal for "two weeks" and "14 days"; the words in lower case
+              if no quantity is recognised)
+endings       a row for each ending: source, split (of the release), item_id, activity, domain
+              (activitynet, wikihow), video_id (missing where the release lacks it), context,
+              ending, place (from 0, within its item), label (1 right)
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last
-              epoch, where nothing is held out; peak: the epoch best on this very split; direct: of
-              a model that did not learn), epoch, example_id, group_id, label, score (a list of the
-              log-probabilities of the labels, in label order; where candidates are scored, a list
-              of one: the mean log-likelihood of the candidate's tokens)
+              epoch, if nothing is held out; peak: the epoch best on this very split; direct: a
+              model without training), epoch, example_id, group_id, label, score (a list of the
+              log-probabilities of the labels, in label order; for scored candidates a list with one
+              score: the mean log-likelihood of the candidate's tokens)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy,
               n
-metrics       resources/columns.yaml and the columns.yaml of the study say what its columns hold
+metrics       resources/columns.yaml and the columns.yaml of the study describe its columns
 """
 
 import hashlib
@@ -175,7 +175,7 @@ HISTORY = pa.schema(
 )
 
 METRICS = pa.schema(
-    [  # of every study; each study has further columns of its own
+    [  # columns of every study; each study adds its own columns
         ("experiment", pa.string()),
         ("study", pa.string()),
         ("model", pa.string()),
@@ -199,8 +199,8 @@ METRICS = pa.schema(
 
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
-    """A Parquet writer (zstd, a checksum a page) for tables of `schema`. The file appears when the
-    block ends without an error. `provenance` is stored as JSON, metadata key `timestride`.
+    """Yield a Parquet writer (zstd, page checksums) for tables of `schema`. The file appears when
+    the block ends without an error. `provenance` is stored as JSON, metadata key `timestride`.
     """
     schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
     with (
@@ -232,7 +232,7 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
             f"{path}: needs more memory than there is, so it is damaged or too large; {remedy}"
         ) from None
     except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        # permission, a full disk: no fault of the file
+        # no permission or a full disk: the file is not at fault
         if isinstance(error, OSError) and error.errno:
             raise
         raise UserError(
@@ -241,13 +241,13 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
 
 
 def schema_of(path: Path) -> pa.Schema:
-    """The schema of a Parquet file."""
+    """Return the schema of a Parquet file."""
     with parquet_errors(path), pq.ParquetFile(path) as opened:
         return opened.schema_arrow
 
 
 def provenance_of(path: Path) -> dict:
-    """The provenance that a Parquet file carries."""
+    """Return the provenance that a Parquet file carries."""
     try:
         provenance = json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
     except (ValueError, RecursionError):
@@ -263,8 +263,8 @@ def provenance_of(path: Path) -> dict:
 def read_metrics(
     path: Path, schema: pa.Schema = METRICS, draws: bool = False, others: bool = False
 ) -> pa.Table:
-    """A table of metrics. schema: with the columns of a study, where its rows are wanted. draws:
-    with the draws, which only comparisons need. others: with the rows of results that others
+    """Read a table of metrics. schema: columns that the table must have, such as those of a study.
+    draws: with the draws, which only comparisons need. others: with the rows of results that others
     released, which have a table of their own.
     """
     found = schema_of(path)
@@ -284,8 +284,8 @@ def read_metrics(
 def check_columns(
     path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None
 ) -> None:
-    """Raises UserError where a wanted column is missing from a file, stands twice, or is of another
-    type than in `schema`.
+    """Raise UserError if a wanted column is missing from a file, occurs twice, or has another type
+    than in `schema`.
     """
     present = found.names
     if missing := [name for name in wanted if name not in present]:
@@ -306,7 +306,7 @@ def check_columns(
 
 
 def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterable[str]) -> None:
-    """Raises UserError where a value is missing in one of the columns."""
+    """Raise UserError if a value is missing in one of the columns."""
     for name in columns:
         if table[name].null_count:
             raise UserError(
@@ -318,8 +318,8 @@ def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterab
 def read_table(
     path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Read a Parquet file, or the named columns of it. Raises UserError when a column is missing,
-    or when a byte has changed. schema: the types of the columns that it names.
+    """Read a Parquet file, or some of its columns. Raises UserError if a column is missing, or if a
+    byte has changed. schema: the types of the columns that it names.
     """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         present = opened.schema_arrow.names
@@ -331,8 +331,8 @@ def read_table(
 
 
 def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
-    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`;
-    the file is streamed.
+    """Return some columns of about `most` rows of a Parquet file, drawn by hash of the column
+    `key`. The file is streamed.
     """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         check_columns(path, opened.schema_arrow, columns)
@@ -359,8 +359,9 @@ def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) ->
 
 
 def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:
-    """sha256 over the values of the named columns: row order counts, chunks and metadata do not.
-    Text, integers and floats only. Raises UserError for a missing value, naming `where`.
+    """Return the sha256 of the values of some columns. The row order changes it, chunks and
+    metadata do not. Text, integers and floats only. Raises UserError for a missing value, naming
+    `where`.
     """
     digest = hashlib.sha256()
     for name in columns:
@@ -393,5 +394,7 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
 
 
 def content_digest(path: Path, columns: list[str]) -> str:
-    """digest_of the named columns of a Parquet file: its encoding and its writer change nothing."""
+    """Return digest_of() some columns of a Parquet file. The file's encoding and writer do not
+    change it.
+    """
     return digest_of(read_table(path, columns), columns, str(path))

@@ -19,8 +19,8 @@ import pandas as pd
 
 from scripts.running.program import UserError, cut, log, shown
 
-# A string of JSON, whole or open at the end; and the escapes in it: a pair of surrogates, an
-# unpaired surrogate, any other.
+# A JSON string, complete or open at the end; and its escapes: a pair of surrogates, an unpaired
+# surrogate, any other.
 STRING = r'"(?:[^"\\]++|\\.)*+(?:"|\Z)'
 HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 
@@ -28,7 +28,7 @@ HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)
 def text_of(
     file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again"
 ) -> str:
-    """The text of a file in UTF-8. Raises UserError for a missing file, a folder, or another
+    """Return the text of a file in UTF-8. Raises UserError for a missing file, a folder, or another
     encoding.
     """
     try:
@@ -41,7 +41,7 @@ def text_of(
 
 
 def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
-    """Bytes as UTF-8 text; `where` (the file) opens the error."""
+    """Decode bytes as UTF-8 text; `where` (the file) begins the error."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise UserError(
             f"{where}: not UTF-8 text at byte 0, but UTF-16; save it as UTF-8, or {remedy}"
@@ -63,8 +63,8 @@ def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
 
 
 def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]:
-    """The lines of a text, without their ends; an empty last line does not count. Raises UserError
-    where carriage returns alone seem to end lines.
+    """Return the lines of a text, without their ends; an empty last line does not count. Raises
+    UserError if carriage returns alone seem to end lines.
     """
     if "\r" in text.removesuffix("\r") and "\n" not in text:
         raise UserError(
@@ -76,9 +76,7 @@ def lines_in(text: str, where: str, remedy: str = "fetch it again") -> list[str]
 
 
 def unique_keys(pairs: list[tuple[str, object]]) -> dict:
-    """A JSON object from its pairs. Raises UserError (without its file) for a key that stands
-    twice.
-    """
+    """Return a JSON object from its pairs. Raises UserError (without file) for a repeated key."""
     known: dict[str, object] = {}
     for name, value in pairs:
         if name in known:
@@ -95,9 +93,9 @@ def json_of(
     remedy: str = "fetch it again",
     behind: Callable[[str], str] = lambda before: "",
 ) -> Any:
-    """The value of a JSON text; `where` (file, line) opens the error. Raises UserError for broken
-    JSON, a key that stands twice, an unpaired surrogate, and too deep nesting. behind: a function
-    of the text before a fault; it names the place, as `, in or just behind video x`.
+    """Return the value of a JSON text; `where` (file, line) begins the error. Raises UserError for
+    broken JSON, a repeated key, an unpaired surrogate, and too deep nesting. behind: a function of
+    the text before a fault; it names the place, such as `, in or just behind video x`.
     """
 
     def place(at: int) -> str:
@@ -135,9 +133,9 @@ def csv_of(
     remedy: str = "fetch it again",
     missing: str = "fetch the corpus again",
 ) -> pd.DataFrame:
-    """The named columns of a CSV file with a header, as text; empty lines do not count. Raises
-    UserError that names the line, for a record with more or fewer cells than the header, and for
-    broken quotes.
+    """Return the named columns of a CSV file with a header, as text; empty lines do not count.
+    Raises UserError for a record with more or fewer cells than the header, and for broken quotes.
+    The error names the line.
     """
     text = text_of(file, remedy, missing)
     lines_in(text, str(file), remedy)
@@ -173,8 +171,8 @@ def csv_of(
 
 
 def numbers_of(column: pd.Series, file: Path, remedy: str = "fetch it again") -> pd.Series:
-    """A column of csv_of() as finite numbers. Raises UserError that names the row of a cell that is
-    no finite number.
+    """Return a column of csv_of() as finite numbers. Raises UserError that names the row of a cell
+    that is not a finite number.
     """
     values = pd.to_numeric(column, errors="coerce").astype(float)
     wrong = column[~values.abs().lt(float("inf"))]

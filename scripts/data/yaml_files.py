@@ -1,6 +1,6 @@
 """Reading YAML: for each fault, one sentence names the place.
 
-A key that stands twice is a fault; YAML itself would keep the last one.
+A repeated key is a fault; YAML itself would keep the last one.
 """
 
 import itertools
@@ -15,10 +15,8 @@ MOST = 500_000  # values
 
 
 def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
-    """Raise UserError that names file, line and key of the first key that stands twice in one
-    mapping.
-    """
-    waiting, seen = [root], {id(None)}  # an alias is the same node object that it names
+    """Raise UserError that names the file, line and key of the first repeated key of a mapping."""
+    waiting, seen = [root], {id(None)}  # an alias is the same object as its node
     while waiting:
         node = waiting.pop()
         if id(node) in seen:
@@ -42,7 +40,9 @@ def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
 
 
 def count_values(node: yaml.Node, counts: dict[int, float]) -> float:
-    """How many values a node holds, an alias counted wherever it occurs; infinite in a cycle."""
+    """Return the number of values in a node. An alias is counted wherever it occurs; a cycle is
+    infinite.
+    """
     if id(node) not in counts:
         counts[id(node)] = math.inf
         inner = [] if isinstance(node, yaml.ScalarNode) else node.value
@@ -52,8 +52,8 @@ def count_values(node: yaml.Node, counts: dict[int, float]) -> float:
 
 
 def read_yaml(file: Path):
-    """The value of a YAML file. Raises UserError, with the line, for a file that cannot be read,
-    has a key twice or holds too many values through its aliases.
+    """Return the value of a YAML file. Raises UserError, with the line, for a file that cannot be
+    read, has a repeated key or holds too many values through its aliases.
     """
     try:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())
@@ -80,7 +80,7 @@ def read_yaml(file: Path):
 
 
 def entries_of(file: Path) -> dict[str, dict]:
-    """The entries of a file of resources/, by name. Raises UserError for a file of another form."""
+    """Return the entries of a file of resources/, by name. Raises UserError for other content."""
     entries = read_yaml(file)
     if not isinstance(entries, dict):
         raise UserError(f"{file}: must be a mapping of names to entries; correct it there")

@@ -135,8 +135,8 @@ def batches(
 ) -> dict[str, list[str]]:
     """Return these runs in batches: {<study>/<model>-<hash>: runs}. A batch has the runs of one
     study that share a model, are controls, or are in the record. The runs of all tiny models share
-    a batch for each corpus, so that several cores train them. The hash is over the runs. If other
-    runs of a model take its place for a while, this batch stays valid.
+    a batch for each corpus, so that several cores train them. The hash is over the runs. So a batch
+    stays valid while a configuration asks for other runs of the model.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for run in runs:
