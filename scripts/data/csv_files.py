@@ -1,4 +1,4 @@
-"""CSV that is safe to open, whatever texts of a corpus it holds.
+"""CSV files that are safe to open, even with texts of a corpus in them.
 
 A spreadsheet reads a cell that begins with =, +, - or @ as a formula. Such a cell is written with
 an apostrophe in front, unless it is a number. Reading removes the apostrophe.

@@ -82,7 +82,7 @@ def whole(path: Path) -> Iterator[Path]:
         os.replace(beside, path)
         sync(path.parent)
     except BaseException as error:
-        # The user knows the name that the file was to get.
+        # The user knows the final name of the file.
         if isinstance(error, OSError) and error.filename in (None, str(beside), beside):
             error.filename = str(path)
         _remove(beside)
@@ -143,8 +143,8 @@ def _take_names(place: Path, folder: Path) -> None:
         if there.exists() and not there.is_dir() and path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
     for path in written:
-        # A folder cannot be renamed over another. So the old one moves to the place, whole, and is
-        # removed with it.
+        # A folder cannot be renamed over another folder. So the old folder moves to `place`, and
+        # is removed with it.
         if path.is_dir() and (folder / path.name).is_dir():
             (folder / path.name).replace(place / f".old-{path.name}")
         path.replace(folder / path.name)

@@ -1,4 +1,4 @@
-"""The labels of a study's datasets, for shared code, which names no study.
+"""The labels of a study's datasets, for shared code that names no study.
 
 Standard library only: the Snakefile may import this.
 """

@@ -47,8 +47,9 @@ def limited(
 
 
 def choosing(table: pa.Table, group: str, threshold: str, where: str) -> pa.Table:
-    """Return the rows of a training split that choose a threshold. threshold: the prompt's value.
-    `train` keeps all groups (values of the column `group`), a number keeps at most that many.
+    """Return the rows of a training split that choose a threshold. threshold: the prompt's value,
+    `train` or a number. `train` keeps all groups (values of the column `group`). A number keeps at
+    most this many groups.
     """
     limit = int(threshold) if threshold.isdecimal() else None
     groups = table.select([group]).to_pandas()

@@ -1,6 +1,6 @@
 """The arguments of every study's builder. --options are the options of its dataset, as study.yaml
-declares them. The workflow checks them before any job runs. This check serves people who call a
-builder by hand.
+declares them. The workflow checks the options before any job runs. The check here is for people who
+call a builder by hand.
 """
 
 import argparse

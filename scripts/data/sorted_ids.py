@@ -1,6 +1,6 @@
 """Find which of many ids are known, in time that hardly grows with their number.
 
-Not a program. Ids are kept in the order of their hashes, so one is found by halving. Where the
+Not a program. Ids are kept in the order of their hashes, so a binary search finds an id. If the
 hashes of two ids are equal, the ids themselves are compared, so the answer is exact. An id takes
 about 25 bytes of memory.
 """

@@ -263,9 +263,9 @@ def provenance_of(path: Path) -> dict:
 def read_metrics(
     path: Path, schema: pa.Schema = METRICS, draws: bool = False, others: bool = False
 ) -> pa.Table:
-    """Read a table of metrics. schema: columns that the table must have, such as those of a study.
-    draws: with the draws, which only comparisons need. others: with the rows of results that others
-    released, which have a table of their own.
+    """Read a table of metrics. schema: the columns that the table must have. draws: with the draws,
+    which only comparisons need. others: with the results that others released. These have a table
+    of their own.
     """
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
@@ -350,8 +350,8 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
-    """read_table() of the columns of a schema. Raises UserError for a missing value, except in the
-    columns of `missing`.
+    """Return read_table() of the columns of a schema. Raises UserError for a missing value, except
+    in the columns of `missing`.
     """
     table = read_table(path, schema.names, schema)
     check_complete(path, table, set(schema.names) - set(missing))

@@ -94,8 +94,8 @@ def json_of(
     behind: Callable[[str], str] = lambda before: "",
 ) -> Any:
     """Return the value of a JSON text; `where` (file, line) begins the error. Raises UserError for
-    broken JSON, a repeated key, an unpaired surrogate, and too deep nesting. behind: a function of
-    the text before a fault; it names the place, such as `, in or just behind video x`.
+    broken JSON, a repeated key, an unpaired surrogate, and too deep nesting. behind: takes the text
+    before a fault, and returns a place such as `, in or just behind video x`.
     """
 
     def place(at: int) -> str:

@@ -30,8 +30,8 @@ OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 
 def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argparse.ArgumentParser:
-    """Return the arguments of every study's evaluation. gold: the help text of --gold, for a study
-    whose paper scored predictions against a gold file that may replace a dataset.
+    """Return the arguments of every study's evaluation. gold: the help text of --gold. A study has
+    it if its paper scored predictions against a gold file, which may replace a dataset.
     """
     options = parser(HELP.format(doc=doc, study=study))
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 BLOCKS = 16_384  # groups whose ids fall into one block share a weight: bounds memory and time
-AT_ONCE = 256  # blocks whose weights are held in double precision at once
+AT_ONCE = 256  # the number of blocks with weights in double precision at one time
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:

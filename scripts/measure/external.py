@@ -181,8 +181,8 @@ def number_of(value: Any) -> float:
 
 def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, file: Path) -> None:
     """Raise UserError if different scores become equal in 32 bits, so that the ranking is lost.
-    scores: (n, labels). rivals: for each row, the text that it shares with the candidates it is
-    ranked against; None where the labels of each row are ranked.
+    scores: (n, labels). rivals: the text of each row; the candidates of one text are ranked
+    together. None: the labels of each row are ranked.
     """
     rounded = scores.astype(np.float32)
     lost = (rounded == rounded.max(axis=1, keepdims=True)).sum(axis=1) > (
@@ -206,8 +206,9 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
 def read_predictions_file(
     file: Path, answered: Answered, split: Path
 ) -> tuple[np.ndarray, list[str], dict]:
-    """Return the (n, labels) scores of a split's examples in their order, the names of the scores,
-    and the facts that the harness gives about its run. split: the file of the split.
+    """Return the (n, labels) scores of a split's examples in their order, and the names of the
+    scores. Also return the facts that the harness gives about its run. split: the file of the
+    split.
     """
     facts: dict = {}
     examples = read_table(split, answered.columns[:1])[0].to_pandas()

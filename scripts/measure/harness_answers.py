@@ -63,8 +63,8 @@ def answered_rows(file: Path) -> pd.DataFrame:
 
 
 def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.DataFrame, dict]:
-    """Return the scores of each label for the examples of a split, by example_id (NaN where an
-    answer cannot be read), and the facts about the task and the run. `unread` is the share of
+    """Return the scores of each label for the examples of a split, by example_id, and the facts
+    about the task and the run. An unreadable answer has NaN. The fact `unread` is the share of
     unreadable answers.
     """
     rows = answered_rows(file)

@@ -24,7 +24,9 @@ class Part(NamedTuple):
 
 
 def student_t(freedom: float) -> float:
-    """Return t such that the share LEVEL of Student's t is in -t to t; freedom: above 0."""
+    """Return the quantile t of Student's t distribution: the share LEVEL lies between -t and t.
+    freedom: above 0.
+    """
     from scipy.special import stdtrit  # imported here: it takes 0.25 s, which figures do not need
 
     return float(stdtrit(freedom, (1 + LEVEL) / 2))
@@ -70,7 +72,7 @@ def wilson(value: float, groups: float) -> tuple[float, float]:
     middle = value + Z**2 / (2 * groups)
     half = Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2))
     low, high = (middle - half) / (1 + Z**2 / groups), (middle + half) / (1 + Z**2 / groups)
-    # rounding must not put the value outside
+    # rounding must not put the value outside the interval
     return min(value, max(0.0, low)), max(value, min(1.0, high))
 
 
@@ -102,7 +104,7 @@ class Estimate(NamedTuple):
 
     @property
     def clear(self) -> bool:
-        """Whether the interval excludes zero."""
+        """True if the interval excludes zero."""
         if self.ci_low is None or self.ci_high is None:
             return False
         return self.ci_low > 0 or self.ci_high < 0

@@ -80,8 +80,8 @@ class Units(NamedTuple):
         slices: dict[str, np.ndarray],
         replicates: Sequence[Replicate] = (),
     ) -> list[dict]:
-        """Return the rows of each metric on each slice. values: for all units, by metric; name: the
-        pattern of the rows' metric, with {} for the metric's name.
+        """Return the rows of each metric on each slice. values: for all units, by metric. name: the
+        name of the rows' metric, in which {} is replaced by the metric.
         """
         groups = len(self.drawn.block)
         tallies = [

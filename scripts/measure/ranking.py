@@ -79,7 +79,7 @@ def outranked_by_chance(
     above = np.bincount(instance, (label == 0) & (score > lowest[instance])) > 0
     # In the right orders of the tied options, the right options take the first places.
     orders = np.array([math.comb(int(a + b), int(a)) for a, b in zip(right, wrong)])
-    # A wrong option that ties with k right ones is the last of them in one of k + 1 orders.
+    # A wrong option ties with k right ones. It comes last in one of k + 1 orders.
     option = np.where(tied, 1 - 1 / (right[instance] + 1), score > lowest[instance])
     return np.where(above, 0, 1 / orders), np.where(label == 0, option, 0)
 

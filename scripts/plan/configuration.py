@@ -216,7 +216,7 @@ class _Resolver:
             return [CONTROL]
         known = self.entries.known(model, where, needed=wanted == FITTING)
         if wanted == FITTING:
-            assert known  # it was needed
+            assert known  # known() raises UserError if needed facts are missing
             methods = {
                 method: how
                 for method, how in experiment.methods.items()
@@ -304,7 +304,7 @@ def resolve(
     as check() returned it.
 
     probed: the names of the models that `model:` asks for. facts: takes a model's name, its entry,
-    and whether the facts are needed; returns {kind, abilities, weights}, or None if they are
+    and whether the facts are needed. It returns {kind, abilities, weights}, or None if they are
     unknown and not needed. A model of an MLM or CLM stage adds the run that makes it. `initial`
     adds the run that a run starts from. Raises UserError for an unknown name, and for a method that
     does not fit a model.

@@ -49,8 +49,8 @@ class Dataset:
 
 def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
     """Yield each option and value that the `only_where` of an option or a method excludes. data:
-    the values, or lists of values, by option; for the `only_where` of an option also the `kind` of
-    the source.
+    the values, or lists of values, by option. For the `only_where` of an option, data also has the
+    `kind` of the source.
     """
     for name, condition in entry.get("only_where", {}).items():
         value = data.get(name)

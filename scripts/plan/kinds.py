@@ -31,7 +31,7 @@ def kind_of(config) -> str | None:
 
 
 def is_decoder(model_type: str) -> bool:
-    """Return whether a model type only reads from left to right, whatever its config.json says."""
+    """Return whether models of a type always read only from left to right, for any config.json."""
     return model_type in _types("CAUSAL_LM") - _types("MASKED_LM", "SEQ_TO_SEQ_CAUSAL_LM")
 
 

@@ -21,8 +21,8 @@ def check_objectives(
     experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str
 ) -> None:
     """Raise UserError for unknown objectives, a weight of 0 on a method's own objective, a model
-    that cannot fill masks, or an additional adapter. systems: the method's entry, the known facts
-    of the model, its name.
+    that cannot fill masks, or an additional adapter. systems: (the method's entry, the known facts
+    of the model, its name).
     """
     weights = training["objectives"]
     known = [how["objectives"] for how, _, _ in systems if "objectives" in how]

@@ -1,5 +1,5 @@
-"""Choose the methods of a study with which a probe asks a model, by the model's kind, and give the
-reason for each method that is left out.
+"""Choose the methods of a study with which a probe asks a model. Give the reason for each method
+that is left out.
 """
 
 from collections.abc import Collection
@@ -92,16 +92,16 @@ def fitting(
     methods: dict[str, dict], model: Known, fine_tune: str | bool
 ) -> tuple[list[str], dict[str, str]]:
     """Return the methods of a study with which a probe asks a model, and the reason for each other
-    method of probes. fine_tune: auto follows the study's `probe`; True adds every fitting method
-    that trains; False excludes methods that train.
+    method of probes. fine_tune: auto follows the study's `probe`. True adds every fitting method
+    that trains. False excludes the methods that train.
     """
     chosen, left_out = [], {}
     for method, how in methods.items():
         if "fits" not in how or how.get("makes_model"):
-            continue  # the controls' method, and stages that make a model
+            continue  # the method of controls, or a stage that makes a model
         why = _why_not(how, model, fine_tune)
         if why is None:
             chosen.append(method)
-        elif how.get("probe") and not method.endswith(BLIND):  # a control goes with its method
+        elif how.get("probe") and not method.endswith(BLIND):  # its method has the reason
             left_out[method] = why
     return chosen, left_out

@@ -105,7 +105,7 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
         raise UserError(
             f"{place} is {value}, not a finite number; write `{_yaml_place(path, '…')}`"
         )
-    elif isinstance(value, int) and value.bit_length() > 128:  # Python may refuse to write it out
+    elif isinstance(value, int) and value.bit_length() > 128:  # Python may refuse to print it
         raise UserError(f"{place} is a number of {value.bit_length()} bits; write a smaller one")
     elif isinstance(value, str) and (found := NO_TEXT.search(value)):
         raise UserError(f"{place} holds the invalid character {found[0]!r}; take it out")

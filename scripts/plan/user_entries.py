@@ -92,7 +92,7 @@ def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dic
     """
     plain = Path(os.path.expanduser(path))
     for base in dict.fromkeys((here, root)):
-        if os.path.isdir(base / plain):  # never raises, whatever the text
+        if os.path.isdir(base / plain):  # isdir() never raises
             folder = path if base == root else str(base / plain)
             last = (base / plain).resolve().name
             name = _name(last, {})

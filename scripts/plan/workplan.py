@@ -192,8 +192,8 @@ class Workplan:
     @cached_property
     def recorded(self) -> set[str]:
         """The runs that are taken from the record. The record has their scores, from the current
-        training code and model files. A run that other runs start from is taken only if all of them
-        are taken too.
+        training code and model files. If other runs start from a run, it is taken only if all these
+        runs are taken too.
         """
         if not self.config["recorded"]:
             return set()
@@ -224,9 +224,9 @@ class Workplan:
 
     @cached_property
     def batches(self) -> dict[str, list[str]]:
-        """The runs that share a process, by the name of their batch. These are recorded runs,
-        controls, runs that ask a model (it is loaded once), and runs of a tiny model (imports take
-        most of their time).
+        """The runs that share a process, by the name of their batch: recorded runs, controls, runs
+        that ask a model, and runs of a tiny model. Runs that ask a model load it once. The imports
+        take most of the time of a tiny model's run.
         """
         is_alone = self.makers | self.starts
         many = self.config["devices_per_run"] > 1
@@ -332,7 +332,7 @@ class Workplan:
 
     def sources_of(self, dataset: Dataset) -> list[str]:
         """Return the sources of a dataset: its own, the source that it is measured on, and the
-        sources beside.
+        other sources from which it is built.
         """
         return [dataset.source, self.measured_on(dataset.source), *self.beside(dataset).values()]
 
@@ -472,8 +472,8 @@ class Workplan:
         return [Path(name).name for name in self.fetched_hashes(source)]
 
     def cleaned_names(self, source: str) -> list[str]:
-        """Return the files of a source's cleaner: a table (or the manifest of its shards) for each
-        split, the counts, and the table of videos of a sharded source.
+        """Return the files of a source's cleaner: for each split a table, or the manifest of its
+        shards, and the counts. A sharded source also has a table of videos.
         """
         is_sharded = bool(self.sources[source].get("sharded"))
         end = "/manifest.json" if is_sharded else ".parquet"
