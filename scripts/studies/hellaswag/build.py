@@ -1,17 +1,19 @@
-"""Build the endings of HellaSwag to choose from (Zellers et al. 2019),
-split by the videos that they were made from.
+"""Build the endings of HellaSwag to choose from (Zellers et al. 2019), split by the videos that
+their captions describe.
 
-Half of its items continue captions of ActivityNet. Sentence order is learnt from, and measured on,
-captions of the same videos. So the videos decide the split:
+Half of its items continue captions of ActivityNet. The study of sentence order trains and evaluates
+on captions of the same videos. So the videos decide the split:
+
   training items     from videos in the captions' training split
   evaluation items   from videos in the captions' evaluation splits
-So a model that learnt the order of captions has seen no video of its evaluation items here, and the
-other way round.
 
-Where the release has lost the name of a video, the captions find it. The context with its right
-ending must equal one to four captions in a row, compared by letters and digits. An item without
-such a video, or with several, is dropped. Items of wikihow are split by article, half and half, by
-hash.
+A model trained on the order of captions has therefore seen no video of the evaluation items here. A
+model trained here has seen no video of the evaluation captions.
+
+The release has lost the names of some videos. The captions then identify the video: the context
+with its right ending must equal one to four captions in a row, compared by letters and digits. An
+item is dropped if no video, or more than one, fits. Items of wikihow are split by article, half and
+half, by hash.
 
 Reads  <cleaned>/*.parquet (schema endings), of --beside `captions` every split (schema captions)
 Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items went to
@@ -39,18 +41,20 @@ from scripts.running.program import UserError, execute, log
 from scripts.data.tables import CAPTIONS, ENDINGS, provenance_of, read_complete, write_table
 from scripts.studies.hellaswag.tables import CHOICES
 
-MOST = 4  # captions in a row that an item is made of
-PARTED, DRAWN = 23, 24  # mark the draws: of articles, of training items
-LEARNT, MEASURED = "learnt", "measured"  # the use of a video in sentence order
+MOST = 4  # an item consists of at most this many captions in a row
+PARTED, DRAWN = 23, 24  # keys of the hashes of articles and of training items
+LEARNT, MEASURED = "learnt", "measured"  # the use of a video in the study of sentence order
 
 
 def plain(texts: pd.Series) -> pd.Series:
-    """Texts by their letters and digits alone: the release changed case, spaces and signs."""
+    """Return the letters and digits of texts, in lower case: the release changed case, spaces and
+    signs.
+    """
     return texts.str.lower().str.replace(r"[^a-z0-9]+", " ", regex=True).str.strip()
 
 
 def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
-    """Every run of one to four captions of a video: key (plain text), video_id, use.
+    """Return every run of one to four captions of a video: key (plain text), video_id, use.
 
     captions: video_id, use, text, in their order.
     """
@@ -63,10 +67,10 @@ def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
-    """Items with video_id and use (learnt, measured; missing where no video, or several, can be
-    theirs), and `found`: the number of such videos.
+    """Return items with video_id, use (learnt or measured) and `found`, the number of videos that
+    fit. video_id and use are missing if no video, or more than one, fits.
 
-    items: for each item the row of its right ending. An item's own video name is trusted.
+    items: for each item the row of its right ending. A video name in the release is trusted.
     """
     keyed = items.assign(key=plain(items["context"] + " " + items["ending"]))[["item_id", "key"]]
     matched = keyed.merge(runs_of(captions), on="key")[
@@ -90,8 +94,8 @@ def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
-    """For each item: item_id, domain, group_id (video or article), use, and why it is dropped
-    (empty where it stays).
+    """Return for each item: item_id, domain, group_id (video or article), use, and the reason why
+    it is dropped (empty for a kept item).
     """
     items = with_videos(endings[endings["label"] == 1], captions)
     of_video = items["domain"] == "activitynet"
@@ -116,7 +120,9 @@ def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
 
 
 def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
-    """How many items are in each split or were dropped, and why; splits: the split of each use."""
+    """Count the items of each split and the dropped items, with the reason. splits: the split of
+    each use.
+    """
     why = {
         (
             "activitynet",
@@ -150,7 +156,7 @@ def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
 
 
 def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """The endings of items as rows of the schema choices."""
+    """Return the endings of items as rows of the schema choices."""
     rows = endings.merge(items[["item_id", "group_id"]], on="item_id")
     return rows.rename(columns={"item_id": "instance_id", "ending": "candidate"}).assign(
         example_id=rows["item_id"] + ":" + rows["place"].astype(str),
@@ -159,9 +165,9 @@ def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:
-    """The rows of `wanted` items, by hash; all rows where `wanted` is None.
+    """Return the rows of `wanted` items, chosen by hash; all rows if `wanted` is None.
 
-    Raises UserError where there are fewer items.
+    Raises UserError if there are fewer items.
     """
     names = pd.Series(rows["instance_id"].unique(), dtype=object)
     if wanted is not None and wanted > len(names):
@@ -180,7 +186,9 @@ def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame
 
 
 def read_captions(given: argparse.Namespace) -> pd.DataFrame:
-    """The captions of all videos, with the use of each video in sentence order."""
+    """Return the captions of all videos, with the use of each video in the study of
+    sentence order.
+    """
     captions = source_beside(given, "captions")
     used = {captions.train: LEARNT} | dict.fromkeys(captions.evaluate, MEASURED)
     return pd.concat(
@@ -195,7 +203,7 @@ def read_captions(given: argparse.Namespace) -> pd.DataFrame:
 
 
 def build(given: argparse.Namespace, folder: Path) -> None:
-    """Write both splits, and the reasons of the split, to a folder."""
+    """Write both splits and leakage.csv to a folder."""
     files = sorted(given.cleaned.glob("*.parquet"))
     if not files:
         raise UserError(f"{given.cleaned}: no endings; clean the source again")

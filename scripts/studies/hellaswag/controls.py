@@ -1,6 +1,6 @@
-"""What a control may see of an ending without its context.
+"""Controls of HellaSwag: they see an ending, but not its context.
 
-one_text     the ending: its words, its length, how often it repeats itself, its marks
+one_text     the ending: its words, its length, how often it repeats itself, its punctuation marks
 all_options  the same, and how the ending compares with the other endings of its item: by length, by
              shared words. The control does not see which ending is right.
 """
@@ -31,7 +31,9 @@ COMPILED = [re.compile(mark) for mark in MARKS]
 
 
 def of_ending(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) length, the share of distinct words, and punctuation marks for each word."""
+    """Return (n, k) length, share of distinct words, and counts of marks (punctuation, digits,
+    capitals, some small words) for each word.
+    """
     place, texts = pd.factorize(table["second"])
     text = pd.Series(texts, dtype=object)
     words = text.str.lower().str.findall(WORD)
@@ -42,8 +44,9 @@ def of_ending(table: pd.DataFrame) -> np.ndarray:
 
 
 def of_endings(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) of_ending() less the item's mean, and the rank by length. Also the similarity to the
-    other endings: its mean, maximum and minimum.
+    """Return (n, k) of_ending(), also less the item's mean, and ranks by length, word length and
+    distinct words. Add the mean, maximum and minimum similarity to the other endings, also less
+    their mean.
     """
     item, items = pd.factorize(table["choice_id"])
     alone = pd.DataFrame(of_ending(table))

@@ -1,10 +1,10 @@
-"""Measure HellaSwag (Zellers et al. 2019): in how many items the right ending scores highest.
+"""Measure HellaSwag (Zellers et al. 2019): the share of items whose right ending scores highest.
 
   accuracy  of items with one right ending of four, over all items (slice all) and by source
-            (domain=activitynet, domain=wikihow). A tie counts as wrong; ties of a control are
-            broken at random, in expectation. Groups are videos and articles.
+            (domain=activitynet, domain=wikihow). A tie counts as wrong. A control's tie counts as
+            the expected value of a random choice. Groups are videos and articles.
 
-Predictions made elsewhere are a score of every ending, or a label right or wrong.
+External predictions give a score of every ending, or a label right or wrong.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from scripts.measure.ranking import checked, outranked, outranked_by_chance, sco
 SCHEMA = metrics_schema(
     {"domain": pa.string(), "train_items": pa.int64(), "train_examples": pa.int64()}
 )
-PRINTED = {"domain=": ("accuracy",)}  # of slices, for predictions made elsewhere
+PRINTED = {"domain=": ("accuracy",)}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
     "hellaswag",
     ("example_id", "group_id", "context", "candidate"),
@@ -38,8 +38,8 @@ ANSWERED = Answered(
 
 
 def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
-    """The accuracy on each slice, by video or article, and these groups. right: for each replicate
-    the (items,) share of credit (a tie gives a part).
+    """Return the accuracy on each slice, by video or article, and the names of these groups. right:
+    for each replicate the (items,) credit (a tie gives a part).
     """
     items = endings.drop_duplicates("instance")
     group, groups = pd.factorize(items["group_id"])
@@ -59,7 +59,7 @@ def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tal
 
 
 def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
-    """(items,) 1 where the right ending, and no other, was chosen; else 0."""
+    """Return (items,) 1 if a person chose the right ending and no other ending, else 0."""
     return {
         "accuracy": outranked(
             chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0]
@@ -91,7 +91,7 @@ def rows_of(
 
 
 def read_endings(file: Path) -> pd.DataFrame:
-    """The endings of a split (schema choices), with `instance`, the number of their item."""
+    """Return the endings of a split (schema choices), with `instance`, the number of their item."""
     return checked(read_examples(file, CHOICES, 2), file)
 
 

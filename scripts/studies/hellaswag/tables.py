@@ -1,6 +1,4 @@
-"""The dataset of HellaSwag, one row an ending; columns.yaml says what its columns hold. Not a
-program.
-"""
+"""The dataset of HellaSwag, one ending a row; columns.yaml explains its columns. Not a program."""
 
 import pyarrow as pa
 

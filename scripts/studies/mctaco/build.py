@@ -8,11 +8,11 @@ Writes <output>/<split>.parquet (schema answers), in the order of the data
         --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' \\
         --output /tmp/mctaco
 
-study.yaml explains the options. train_questions keeps the questions whose ids hash lowest, by draw;
-a larger number keeps the questions of a smaller one. With contrast "unit" the evaluation splits
-hold only questions with an answer that another unit writes exactly. Beside each stands its
-counterpart: the same question with these answers in the other unit ("1 hour" as "60 minutes"), and
-the same labels.
+study.yaml explains the options. train_questions keeps the questions with the lowest hashes of their
+ids; the option draw changes the hashes. A larger number includes the questions of a smaller number.
+With contrast "unit" the evaluation splits keep only questions with an answer that another unit
+writes exactly. Each question is followed by its counterpart: the same question with these answers
+in the other unit ("1 hour" as "60 minutes") and the same labels.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from scripts.studies.mctaco.tables import ANSWERS
 
 
 def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:
-    """Cleaned questions as rows of the schema answers."""
+    """Return cleaned questions as rows of the schema answers."""
     answers = questions["answer"]
     return pd.DataFrame(
         {
@@ -51,10 +51,11 @@ def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -
 
 
 def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) -> pd.DataFrame:
-    """The questions with an answer that another unit writes exactly, then their counterparts. A
-    counterpart's id ends in COUNTERPART, and its answers are in the other unit where there is one.
+    """Return the questions with an answer that another unit writes exactly, then their
+    counterparts. A counterpart's ids end in COUNTERPART. Its answers are in the other unit if that
+    unit writes them exactly.
 
-    Raises UserError where no question has a counterpart.
+    Raises UserError if no question has a counterpart.
     """
     rewritten = in_another_unit(rows["answer"])
     kept = rewritten.notna().groupby(rows["group_id"]).transform("any")
@@ -74,7 +75,7 @@ def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) 
 
 
 def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
-    """The rows of `wanted` questions. Raises UserError when there are fewer."""
+    """Return the rows of `wanted` questions. Raises UserError if there are fewer questions."""
     names = pd.Series(rows["group_id"].unique(), dtype=object)
     if wanted > len(names):
         raise UserError(
@@ -89,7 +90,7 @@ def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFr
 def build(given: argparse.Namespace, folder: Path) -> None:
     """Write every split to a folder."""
     options = given.options
-    # At its default a later option is not written: files stay as those made before the option.
+    # The default of this newer option is not written. So the files equal older files.
     recorded = {
         key: value for key, value in options.items() if (key, value) != ("contrast", "none")
     }

@@ -1,13 +1,13 @@
-"""What a control may see of an answer without its sentence and question.
+"""Controls of MC-TACO: they see an answer, but not its sentence and question.
 
 one_text     the answer and the question's category: its words, its size (seconds, hour of the day,
              times a year), how it is written, its kinds
-all_options  the same, and how the answer compares with the other answers of its question: their
-             number, the share with its unit, the distance to the nearest duration. The control sees
-             no labels.
+all_options  the same, and how the answer compares with the other answers of its question: the
+             number of answers, the share with the same unit, the distance to the nearest duration.
+             The control sees no labels.
 
-More numbers of the answers together (rank, distance to the median, shared words) did no better on
-folds of the training questions.
+Other numbers that compare answers (rank, distance to the median, shared words) did not improve the
+control on folds of the training questions.
 """
 
 import re
@@ -61,15 +61,16 @@ KINDS = {
         "sign": r"[^\w\s:.,'-]",
     }.items()
 }
-FAR = 30.0  # the distance to the nearest duration where there is none, in log seconds
+FAR = 30.0  # log seconds; used as distance if the question has no other duration
 SIZES = ["seconds", "hour", "rate", "amount"]
 
 
 def read(answers: pd.Series) -> pd.DataFrame:
-    """The sizes of each answer, its unit, its kinds and its length. Each text is read once.
+    """Return the sizes, unit, kinds and length of each answer. The function reads each distinct
+    text once.
 
-    A size is NaN where an answer has none: log seconds of a duration, hour of the day, log times a
-    year, log number.
+    The sizes are the log seconds of a duration, the hour of the day, the log times a year and the
+    log number. A size that an answer does not have is NaN.
     """
     place, texts = pd.factorize(answers)
     written = pd.Series(texts, dtype=object)
@@ -102,18 +103,18 @@ def read(answers: pd.Series) -> pd.DataFrame:
 
 
 def log(numbers: pd.Series) -> pd.Series:
-    """Natural logarithms of positive numbers; NaN for all others."""
+    """Return natural logarithms of positive numbers, NaN for other numbers."""
     return np.log(numbers.where(numbers > 0))
 
 
 def unit_of(word: str) -> str:
-    """The unit of a word: day for "nightly"."""
+    """Return the unit of a word, for example day for "nightly"."""
     word = SAME_AS.get(word, word)
     return next((unit for unit, names in NAMES.items() if re.fullmatch(names, word)), "day")
 
 
 def cues(table: pd.DataFrame) -> pd.Series:
-    """An answer's words, and its unit, kinds and sizes in steps."""
+    """Return an answer's words, its unit and kinds, and its sizes rounded to steps."""
     found = read(table["second"])
     said = table["second"].str.lower().str.findall(r"\w+").str.join(" ")
     said = said + " UNIT" + found["unit"]
@@ -126,19 +127,22 @@ def cues(table: pd.DataFrame) -> pd.Series:
 
 
 def of_answer(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) sizes, length and kinds, and the category; 0 and a mark where there is no size."""
+    """Return (n, k) sizes, length, kinds and category. A missing size is 0; four columns mark the
+    sizes that exist.
+    """
     found = read(table["second"]).drop(columns="unit")
     of_category = [table["category"] == name for name in CATEGORIES]
     return np.column_stack([found.fillna(0), found[SIZES].notna(), *of_category]).astype(float)
 
 
 def of_answers(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) of_answer(), and three numbers that compare the answer with its question's answers.
+    """Return (n, k) of_answer() and three numbers that compare the answer with its question's
+    answers.
 
-    * how many answers there are
-    * the share of answers with its unit
-    * the distance in log seconds to the nearest other duration (0 for the same duration, FAR
-      where there is none)
+    * the log of the number of answers
+    * the share of answers with the same unit
+    * the distance in log seconds to the nearest other duration (0 for the same duration, FAR if
+      there is no other duration)
     """
     found = read(table["second"])[["seconds", "unit"]].assign(group=table["group_id"].to_numpy())
     found = found.reset_index(drop=True)

@@ -1,23 +1,23 @@
 """Measure MC-TACO (Zhou et al. 2019, section 4): exact match and F1 by question,
 as the authors score them.
 
-  exact_match  the share of questions of which every candidate is judged right
-  f1           the mean over questions of the F1 of accepted candidates (precision is 1 where
-               nothing is accepted, recall is 1 where nothing is likely, F1 is 0 where both are 0)
-  f1_minus_exact_match  the difference of the two: credit for candidates in questions that are not
-                        right as a whole
-  contrast_exact_match  of contrast pairs (data option contrast), the share in which every candidate
+  exact_match  the share of questions with every candidate judged right
+  f1           the mean over questions of the F1 of accepted candidates (precision is 1 if no
+               candidate is accepted, recall is 1 if no candidate is likely, F1 is 0 if both are 0)
+  f1_minus_exact_match  f1 less exact_match: credit for candidates of questions with a wrong
+                        candidate
+  contrast_exact_match  the share of contrast pairs (data option contrast) in which every candidate
                         of the question and of its counterpart is judged right
 
-These systems stand beside the runs: always_yes, always_no, random (its expected value) and the
-data's own labels (gold). Groups are sentences, since the questions about one sentence belong
-together. Judgements released by a paper's authors (`predictions` of the sources) are a system like
-any other, with the method `released`. So are released judgements of language models (--released);
-their dataset is the name of their source. An untrained model (method untrained) has train_questions
-0. Contrast pairs have the slices contrast=original and contrast=counterpart.
+The rows also contain always_yes, always_no, random (its expected value) and the data's labels
+(gold). Groups are sentences, because one sentence has several questions. Judgements that a paper's
+authors released (`predictions` of the sources) are a system with the method `released`. So are
+released judgements of language models (--released); their dataset is the name of their source. An
+untrained model (method untrained) has train_questions 0. Contrast pairs have the slices
+contrast=original and contrast=counterpart.
 
-Predictions made elsewhere have the labels likely and unlikely. Or they have the form of the
-authors' release: one yes or no a line, in the order of the gold file:
+External predictions have the labels likely and unlikely. Or they have the form of the authors'
+release, one yes or no a line, in the order of the gold file:
     python -m scripts.studies.mctaco.evaluate --predictions FILE --gold test_9442.tsv
 """
 
@@ -58,8 +58,8 @@ from scripts.measure.tally import (
     sums_by_group,
 )
 
-OF_PEOPLE = ("exact_match", "f1")  # what people are measured by as well
-PRINTED = {"category=": OF_PEOPLE}  # of slices, for predictions made elsewhere
+OF_PEOPLE = ("exact_match", "f1")  # the metrics that people have too
+PRINTED = {"category=": OF_PEOPLE}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
     "mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],)
 )
@@ -71,8 +71,8 @@ SCHEMA = metrics_schema(
 
 
 def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:
-    """F1 from counts: accepted candidates that are likely, accepted ones, likely ones;
-    arrays of one shape.
+    """Return F1 from three arrays of counts with one shape: accepted candidates that are likely,
+    accepted candidates, likely candidates.
     """
     precision = np.divide(right, accepted, out=np.ones(np.shape(right)), where=accepted > 0)
     recall = np.divide(right, likely, out=np.ones(np.shape(right)), where=likely > 0)
@@ -83,7 +83,7 @@ def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.nda
 def by_question(
     label: np.ndarray, accepted: np.ndarray, question: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(questions,) exact match and F1; label and accepted are (n,) 0 or 1,
+    """Return (questions,) exact match and (questions,) F1. label and accepted are (n,) 0 or 1;
     question is (n,) integers from 0.
     """
     wrong = np.bincount(question, weights=label != accepted)
@@ -94,8 +94,8 @@ def by_question(
 
 
 def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(questions,) the expected exact match and F1 of a fair coin for each candidate: computed over
-    all outcomes, not from one draw.
+    """Return (questions,) expected exact match and F1 of a system that tosses a fair coin for each
+    candidate. They are computed over all outcomes, not from one draw.
     """
     size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
     f1 = np.zeros(len(size))
@@ -112,9 +112,7 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
 
 
 def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics of files of predictions in the form of the authors' release,
-    in per cent.
-    """
+    """Print the metrics, in per cent, of prediction files in the form of the authors' release."""
     table = read(gold)
     answers = pd.DataFrame(
         {
@@ -135,8 +133,8 @@ def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
 class Questions(NamedTuple):
     """The questions of a split, ready for tallies.
 
-    ids: (questions,) their names. sentence: (questions,) the number of each one's sentence, from 0.
-    slices: from slices(). drawn: the draws over the sentences.
+    ids: (questions,) their names. sentence: (questions,) the number of each question's sentence,
+    from 0. slices: from slices(). drawn: the draws over the sentences.
     """
 
     ids: pd.Index
@@ -146,7 +144,9 @@ class Questions(NamedTuple):
 
 
 def questions_of(answers: pd.DataFrame, resamples: int) -> Questions:
-    """The questions of answers (group_id, sentence_id, answer, category), by first appearance."""
+    """Return the questions of answers (group_id, sentence_id, answer, category), by first
+    appearance.
+    """
     first = answers.drop_duplicates("group_id")
     sentence, names = pd.factorize(first["sentence_id"])
     drawn = resampling(names, resamples)
@@ -154,8 +154,8 @@ def questions_of(answers: pd.DataFrame, resamples: int) -> Questions:
 
 
 def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = ()) -> list[dict]:
-    """The rows of each metric on each slice of questions, and of contrast pairs. values: from
-    question_values(). Sums are by sentence.
+    """Return the rows of each metric on each slice of questions, and on contrast pairs. values:
+    from question_values(). Sums are by sentence.
     """
     tallies = []
     for metric, table in (values | of_pairs(values["exact_match"], asked.ids)).items():
@@ -171,8 +171,9 @@ def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = 
 
 
 def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
-    """contrast_exact_match: (replicates, questions) at the original of each contrast pair, NaN at
-    other questions; empty where no id is that of a counterpart. exact: (replicates, questions).
+    """Return contrast_exact_match: (replicates, questions), with a value at the original of each
+    contrast pair and NaN at other questions. It is empty if there are no contrast pairs. exact:
+    (replicates, questions).
     """
     original, counterpart = contrast_pairs(ids).T
     both = np.full_like(exact, np.nan)
@@ -181,8 +182,8 @@ def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
 
 
 def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Values:
-    """By metric the (replicates, questions) values; NaN where a question has none. judgements: for
-    each replicate (n,) 1 where an answer is accepted, else 0, in the order of the answers.
+    """Return the (replicates, questions) values of each metric; a missing value is NaN. judgements:
+    for each replicate (n,) 1 for an accepted answer, else 0, in the order of the answers.
     """
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
@@ -190,13 +191,14 @@ def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Valu
 
 
 def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
-    """The values of both metrics, and of the difference between them."""
+    """Return the values of exact match, of F1 and of their difference."""
     return {"exact_match": exact, "f1": f1, "f1_minus_exact_match": f1 - exact}
 
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
-    """(questions,) which questions belong to each slice. timebench=yes: those with four candidates
-    in TimeBench (Chu et al. 2024). contrast=…: the halves of contrast pairs, where there are any.
+    """Return a mask (questions,) for each slice. timebench=yes: questions with at least four
+    candidates and a likely one, as in TimeBench (Chu et al. 2024). contrast=…: the originals and
+    the counterparts, if the split has contrast pairs.
     """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
@@ -213,8 +215,8 @@ def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
-    """By metric the (questions,) values of answers that accept (1)
-    or turn down (0) each candidate.
+    """Return the (questions,) values of each metric, for people's answers that accept (1) or reject
+    (0) each candidate.
     """
     return dict(
         zip(OF_PEOPLE, by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["unit"])[0]))
@@ -286,8 +288,9 @@ STUDY = Study(
 def released_rows(
     parts: list[Part], fetched: Path | None, others: list[Released], resamples: int
 ) -> list[dict]:
-    """The rows of released judgements (with the corpora, and by others), read from `fetched`, one
-    time for each split. None on contrast pairs, since nobody judged their counterparts.
+    """Return the rows of released judgements (with the corpora, and by others), read from
+    `fetched`. Each split is measured once. Contrast pairs have no rows, because nobody judged the
+    counterparts.
     """
     rows: list[dict] = []
     done = set()
@@ -318,8 +321,8 @@ def released_rows(
 def of_released(
     answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int
 ) -> list[dict]:
-    """Every metric of released judgements of one split. predictions: their entries in the sources;
-    folder: the folder of their files.
+    """Return every metric of the released judgements of one split. predictions: their entries in
+    the sources; folder: the folder of their files.
     """
     rows, asked = [], questions_of(answers, resamples)
     for name, entry in predictions.items():
@@ -339,7 +342,9 @@ def of_released(
 def of_others(
     answers: pd.DataFrame, others: list[Released], fetched: Path, resamples: int
 ) -> list[dict]:
-    """Every metric of the released answers of language models on one split, a system a file."""
+    """Return every metric of the released answers of language models on one split. Each file is a
+    system.
+    """
     if not others:
         return []
     rows: list[dict] = []

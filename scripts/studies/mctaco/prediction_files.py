@@ -1,5 +1,5 @@
-"""Predictions of MC-TACO: in the authors' form, one yes or no a line in the order of the gold file;
-or one answer in letters a line, as others release them.
+"""Read predictions of MC-TACO from two forms of file. The authors' form has one yes or no a line,
+in the order of the gold file. Other releases have one answer in letters a line.
 
 Not a program.
 """
@@ -15,17 +15,18 @@ from scripts.data.texts import lines_in, text_of
 
 REMEDY = "give the predictions, one yes or no a line"
 LINES = "give an answer a line"
-# Letters of candidates in the prompt of Qiu et al. 2024: the 13th is N, the 14th M.
+# Letters of candidates. The prompt of Qiu et al. 2024 calls the 13th candidate N, the 14th M.
 LETTERS = "abcdefghijklnmopqrstuvwxyz"
 
 
 def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.ndarray:
-    """(rows,) 1 for yes, 0 for no.
+    """Return (rows,) 1 for yes, 0 for no.
 
-    Raises UserError that names a line that is neither, or the line where the lengths differ.
+    Raises UserError that names the first line that is not yes or no. If the number of lines is
+    wrong, the error names the first line that only one file has.
 
-    rows: how many lines there must be, where that is known; gold: the name of the gold file, for
-    the message.
+    rows: how many lines the file must have, if known; gold: the name of the gold file, for the
+    message.
     """
     words = pd.Series(
         lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY) or [""], dtype=object
@@ -43,11 +44,11 @@ def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.n
 
 
 def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
-    """(n,) 1 for yes, 0 for no, for the answers of a built split. The file covers the whole
+    """Return (n,) 1 for yes, 0 for no, for the answers of a built split. The file covers the whole
     split, in its order.
 
-    A split may be cut (option limit). Then the ids of the answers, `split:row`, say which rows they
-    were.
+    The option limit may have cut the split. The ids of the answers, `split:row`, then give the rows
+    in the file.
     """
     row = answers["example_id"].str.rpartition(":")[2].astype(int).to_numpy()
     if row.max() + 1 == len(answers):
@@ -64,14 +65,14 @@ def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
 def lettered_judgements(
     file: Path, answers: pd.DataFrame, joined: tuple[int, int] | None
 ) -> np.ndarray:
-    """(n,) 1 for yes, 0 for no, for the answers of a built split. The file has one line for each
-    question of the whole split, as "(A) 1 hour (C) 3 hours".
+    """Return (n,) 1 for yes, 0 for no, for the answers of a built split. The file has one line for
+    each question of the whole split, for example "(A) 1 hour (C) 3 hours".
 
-    The rule of Qiu et al. 2024 says yes in two cases. The line holds the candidate's letter in
-    brackets; or it holds the candidate anywhere, in upper or lower case ("1 hour" in "11 hours",
-    too).
+    By the rule of Qiu et al. 2024 a candidate is a yes in two cases. The line contains the
+    candidate's letter in brackets. Or it contains the candidate anywhere, in upper or lower case
+    ("1 hour" in "11 hours", too).
 
-    joined: the first and the last line, from 1, of an answer that takes several.
+    joined: the first and the last line, from 1, of an answer that takes several lines.
     """
     lines = lines_in(text_of(file, LINES, LINES), str(file), LINES)
     if joined:

@@ -1,6 +1,6 @@
 """Answers of language models to MC-TACO's test questions, as others released them (released.csv).
 
-Not a program. A row of released.csv is a system:
+Not a program. Each row of released.csv is a system, with these columns:
   source              the source of its file (resources/sources.yaml, kind judgements)
   corpus              the source whose evaluation split was judged
   name                the name of the system in metrics
@@ -9,7 +9,7 @@ Not a program. A row of released.csv is a system:
                       candidates of a question at once)
   file, form          judgements: one yes or no a line, for each candidate in turn; letters: one
                       answer a line, for each question in turn, read by lettered_judgements()
-  joined              the lines, as 3-5, that are one answer
+  joined              the first and the last line of one answer, for example 3-5
 """
 
 import re
@@ -25,7 +25,7 @@ FORMS = ("judgements", "letters")
 
 
 class Released(NamedTuple):
-    """A row of released.csv; joined: the first and the last line of one answer, from 1."""
+    """A row of released.csv. joined: the first and the last line of one answer, from 1."""
 
     source: str
     corpus: str
@@ -40,7 +40,7 @@ class Released(NamedTuple):
 
 
 def read_released(file: Path) -> list[Released]:
-    """The systems of a released.csv. Raises UserError that names a wrong row."""
+    """Return the systems of a released.csv. Raises UserError that names a wrong row."""
     found = []
     for number, row in enumerate(csv_rows(text_of(file), RELEASED, str(file))[1:], 1):
         *words, form, joined = row

@@ -1,4 +1,4 @@
-"""The dataset of MC-TACO, an answer a row; columns.yaml explains its columns. Not a program."""
+"""The dataset of MC-TACO, one answer a row; columns.yaml explains its columns. Not a program."""
 
 import pyarrow as pa
 

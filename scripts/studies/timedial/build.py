@@ -1,33 +1,34 @@
-"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of
-a dialog, masked. study.yaml explains the options.
+"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4). Each instance masks one
+temporal expression of a dialog. study.yaml explains the options.
 
-Dialogs leave for these reasons, in turn:
+Dialogs are dropped for these reasons, in turn:
   1. The challenge was made from them, exactly or nearly (scripts/studies/timedial/leakage.py).
   2. They share runs of words with an instance or its answer (scripts/text/word_overlap.py).
   3. They repeat an earlier dialog.
-With the option contaminated, only reason 3 counts. Instances that share half as much with a dialog
-that stays are marked (leak: near), whether or not max_dialogs keeps that dialog.
+With the option contaminated, only reason 3 counts. Instances that share half as much with a kept
+dialog are marked (leak: near), even if max_dialogs then drops that dialog.
 
-Every span of the remaining dialogs gives one instance: its own text is right, and `negatives`
-candidates are wrong. From a pool, the candidate that also stands in its dialog is right: nearly
-always in training, seldom on the challenge.
+Every span of the remaining dialogs gives one instance. The span's text is right, and `negatives`
+other candidates are wrong. With negatives from a pool, a cue remains: a candidate that also occurs
+elsewhere in the dialog is nearly always right in training, but seldom on the challenge.
 
-The pool holds each different text of the split's spans once, so a frequent text is not drawn more
-often. Then the more frequent candidate tends to be the right one. negatives_by: occurrence draws a
-text as often as it occurs, which removes that cue. Held-out instances draw from their own texts
-and from the training texts, since their own may be too few of a kind.
+The pool contains each different text of the split's spans once. A frequent text is then not drawn
+more often, so the more frequent candidate tends to be the right one. negatives_by: occurrence draws
+a text as often as it occurs and removes this cue. Held-out instances draw from their own texts and
+from the training texts, because the held-out split may have too few texts of a kind.
 
 A candidate never has the value of the right one or of another candidate ("two weeks", "14 days").
-It is written as its place asks: with a capital at the start of a sentence, elsewhere as inside a
-sentence. So the writing does not show which candidate is right. A drawn candidate may still fit by
-chance; the paper accepts this, too.
+At the start of a sentence it has a capital; elsewhere it is written as inside a sentence. So the
+writing does not show which candidate is right. A drawn candidate may still fit by chance; the paper
+accepts this, too.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two
-       --splits; of --beside `challenge` both of the splits to evaluate (schemas challenge, spans)
+       --splits; of --beside `challenge` both files of the evaluation splits (schemas challenge,
+       spans)
 Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cloze),
-       leakage.csv: for each split of the dialogs how many left for each reason, in turn, and how
-       many stayed; and of what was built: mask_instances, candidates, pool (different texts) and
-       right_by_frequency (the share of instances that the most frequent candidate gets right)
+       leakage.csv: for each split of the dialogs, how many were dropped for each reason, in turn,
+       and how many were kept; for each built split mask_instances, candidates, pool (different
+       texts) and right_by_frequency (the share of instances whose most frequent candidate is right)
 
     python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog \\
         --spans results/build/temporal_spans/dailydialog --splits train validation \\
@@ -36,9 +37,9 @@ Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cl
                    "evaluate": ["test", "extras"]}}' \\
         --options '{"context_scope": "local", "negatives_from": "dialog"}' --output /tmp/timedial
 
-max_dialogs keeps the dialogs of the first split with a span whose ids hash lowest, and a fifth as
-many of the second. A larger number keeps the dialogs of a smaller one, and their candidates, since
-the pool is not cut.
+max_dialogs counts dialogs with a span. It keeps the dialogs of the first split with the lowest
+hashes of their ids, and a fifth as many of the second split. A larger number keeps the dialogs of a
+smaller number and their candidates, because the pool does not shrink.
 """
 
 import argparse
@@ -77,20 +78,21 @@ EXACT, NEAR, DUPLICATE = (
 )
 SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
-HELD_OUT = 5  # training dialogs of max_dialogs for each held-out one
+HELD_OUT = 5  # with max_dialogs: training dialogs for each held-out dialog
 
 LATER = {"contaminated": False, "choices": "all", "contrast": "none"}  # options with their defaults
 
-# Marks of the draws from one key, so that no choice predicts another
-# (scripts/studies/timedial/pool.py and choices.py have the others).
+# A number of its own for each kind of draw, so that no choice predicts another.
+# scripts/studies/timedial/pool.py and choices.py have the others.
 DIALOG = 2
 
 
 def reasons_to_leave(
     dialogs: pd.DataFrame, instance_turns: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
 ) -> np.ndarray:
-    """Why each dialog leaves, by its number; empty text for dialogs that stay. instance_turns: from
-    challenge_turns(), shares: from overlaps(); contaminated: the challenge is no reason.
+    """Return the reason to drop each dialog, by its number; empty text for kept dialogs.
+    instance_turns: from challenge_turns(); shares: from overlaps(); contaminated: dialogs of the
+    challenge are kept.
     """
     reasons = np.where(
         dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE
@@ -107,8 +109,8 @@ def reasons_to_leave(
 
 
 def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | None) -> np.ndarray:
-    """Reasons to leave, also for dialogs without a span, and for all other dialogs except the
-    `most` whose ids hash lowest.
+    """Add reasons to drop: for dialogs without a span, and for dialogs over the limit `most`. The
+    kept dialogs are those with the lowest hashes of their ids.
     """
     spanless = np.bincount(spans["dialog"], minlength=len(reasons)) == 0
     reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
@@ -121,8 +123,8 @@ def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | No
 
 
 def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
-    """How often the right candidate is the one with the most frequent text (in lower case); a tie
-    counts in part.
+    """Return the share of instances whose candidate with the most frequent text (in lower case) is
+    right. A tie counts in part.
     """
     count = built["candidate"].str.lower().map(texts.value_counts())
     best = built[count == count.groupby(built["instance_id"]).transform("max")]
@@ -132,10 +134,10 @@ def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
 def funnel(
     reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series
 ) -> pd.DataFrame:
-    """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was
-    kept after it.
+    """Return the rows of leakage.csv for one split: the dialogs that were dropped for each reason,
+    and what was kept after it.
 
-    texts: those of the spans to draw from, in lower case.
+    texts: the texts of the pool's spans, in lower case.
     """
     rows, stay = [], np.ones(len(reasons), bool)
     for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
@@ -173,12 +175,12 @@ def build_split(
     where: str,
     learnt: pd.DataFrame,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The dataset of one split (schema cloze), its funnel(), and its remaining spans, for the pool
-    of another split.
+    """Return the dataset of one split (schema cloze), its funnel(), and its remaining spans, for
+    the pool of another split.
 
     dialogs: from ordered(). spans: from spans_in_dialogs(). reasons: from reasons_to_leave(). most:
-    dialogs to keep. learnt: spans whose texts are in the pool, too. Raises UserError when no span
-    is left, or the pool is too small.
+    the number of dialogs to keep. learnt: spans of another split whose texts are in the pool, too.
+    Raises UserError if no span is left, or if the pool is too small.
     """
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
@@ -226,11 +228,12 @@ def measured_options(
     file: str,
     where: str,
 ) -> pd.DataFrame:
-    """The instances of a challenge split (schema cloze) that `choices` and `contrast` ask for.
+    """Return the instances of a challenge split (schema cloze) that `choices` and `contrast`
+    select.
 
     near: instances that share words with a training dialog. turns: the texts of the training
-    dialogs. file: of the challenge. where: the dataset and its split. Raises UserError where no
-    instance of the split is left.
+    dialogs. file: the file of the challenge. where: the dataset and its split. Raises UserError if
+    no instance of the split is left.
     """
     scope = options["context_scope"]
     full = challenge_cloze(challenge, spans, "full", near, file)
@@ -247,7 +250,7 @@ def measured_options(
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
-    # At its default a later option is not written: files stay as those made before the option.
+    # The default of a newer option is not written. So the files equal older files.
     recorded_options = {
         name: value for name, value in options.items() if LATER.get(name, ...) != value
     }
@@ -284,7 +287,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
             dialogs, spans, reasons, options, most, str(spans_file), learnt
         )
         near |= still_near(shares, learnt["dialog"].unique())
-        if turns.empty:  # true for the first split: all its dialogs that stay
+        if turns.empty:  # the first split: the texts of all kept dialogs
             turns = dialogs.loc[dialogs["dialog"].isin(learnt["dialog"]), "text"]
         most = None if most is None else -(-most // HELD_OUT)
         write(built, name, file, {})
@@ -306,7 +309,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         spans = read_complete(spans_file, SPANS).to_pandas()
         place = f"{given.output} {split}"
         built = measured_options(challenge, spans, options, near, turns, str(file), place)
-        # Only here: training dialogs leave for every instance, measured on or not.
+        # The limit comes last: instances over the limit drop training dialogs, too.
         items = built["instance_id"].str.removesuffix(COUNTERPART)
         built, limit = limited(
             built.assign(item=items), "item", options["limit"], "instances", place

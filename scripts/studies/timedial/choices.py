@@ -1,23 +1,24 @@
 """The option `choices`: instances of the challenge that the control `nearest_two` cannot solve.
 
 Not a program. In the challenge the two right options are neighbours in size and the wrong ones are
-far from each other (scripts/studies/timedial/controls.py). Only instances with two right and two
-wrong options stay, and the extras stay as they are.
-  missed     the instances on which `nearest_two` is never right
-  exchanged  two dialogs exchange their right options. Both have the same four options, and what is
-             right in one dialog is wrong in the other
+far from each other (scripts/studies/timedial/controls.py). The option keeps only instances with two
+right and two wrong options. It does not change the extras.
 
-A rule that reads no dialog takes the same two options in both dialogs of an exchange. So it is
+  missed     the instances on which `nearest_two` is never right
+  exchanged  two dialogs exchange their right options. Both have the same four options, and the
+             right options of one dialog are wrong in the other
+
+A rule that reads no dialog chooses the same two options in both dialogs of an exchange. So it is
 right in at most half of the exchanged instances, even if it has learnt from the test set.
 
-Is a borrowed option wrong in its new dialog? It lies beyond a wrong option that people wrote for
-this dialog, on the same side of both right options. Where "two hours" is right and people called
-"three days" wrong, "a week" is wrong. Sizes are those of controls.py. Two dialogs exchange when
-this holds in both.
+Is a borrowed option wrong in its new dialog? People wrote a wrong option for this dialog. The
+borrowed option lies beyond this wrong option, on the same side of both right options. If "two
+hours" is right and people called "three days" wrong, then "a week" is wrong. The sizes come from
+controls.py. Two dialogs exchange options if this holds in both.
 
-The text around the gap could show more than the dialog ("a ... paid holiday"). So exchanges are
-chosen for which a trigram model of the training dialogs finds both arrangements equally likely.
-This reads the labels of the split, as a filter of a test does. The exchanges depend neither on
+The text around the gap could help without the dialog ("a ... paid holiday"). So an exchange is kept
+only if a trigram model of the training dialogs finds both arrangements about equally likely. This
+step reads the labels of the split, as a filter of a test does. The exchanges depend neither on
 context_scope nor on how the training candidates were drawn.
 """
 
@@ -30,37 +31,42 @@ from scripts.running.program import UserError, log
 from scripts.studies.timedial.controls import GROUPS, nearest_two, sizes
 from scripts.text.trigrams import MASK, Trigrams, learn, trigram
 
-RULE = "exchanged"  # of a borrowed option, in the column `rule`
-LIKELIER = 1.0  # the most that one arrangement may be likelier, in mean log-probability of a word
-ORDER = 5  # of the draws from one key (scripts/studies/timedial/build.py has another)
+RULE = "exchanged"  # the value of the column `rule` for a borrowed option
+LIKELIER = 1.0  # the largest allowed difference in mean log-probability of a word
+ORDER = 5  # the number of this kind of draw (build.py and pool.py have others)
 CIRCLES = {kind: circle for group in GROUPS for kind, circle in group.items()}
 
 
 def table_of(options: pd.DataFrame) -> pd.DataFrame:
-    """Options (schema cloze) with the columns that controls read: first, second, choice_id."""
+    """Return options (schema cloze) with the columns that controls read: first, second,
+    choice_id.
+    """
     names = {"context": "first", "candidate": "second", "instance_id": "choice_id"}
     return options.rename(columns=names)
 
 
 def missed(options: pd.DataFrame) -> pd.DataFrame:
-    """The instances (schema cloze) on which `nearest_two` is never right, however ties break."""
+    """Return the instances (schema cloze) on which `nearest_two` is never right, for any order of
+    ties.
+    """
     instance, score = pd.factorize(options["instance_id"])[0], nearest_two(table_of(options))
     right = outranked_by_chance(score, options["label"].to_numpy(), instance)[0]
     return options[(right == 0)[instance]]
 
 
 def are_wrong(right: np.ndarray, wrong: np.ndarray, circle: float) -> np.ndarray:
-    """(n, n) whether both right options of the second instance are surely wrong in the first.
+    """Return (n, n) True if both right options of the second instance are surely wrong in the
+    first.
 
-    right, wrong: (n, 2) sizes of the options of n instances, NaN for a wrong option without one.
+    right, wrong: (n, 2) sizes of the options of n instances, NaN for a wrong option without a size.
     circle: the size after which sizes start again, or infinite.
     """
 
     def gap(start: np.ndarray, end: np.ndarray) -> np.ndarray:
         return end - start if np.isinf(circle) else (end - start + circle / 2) % circle - circle / 2
 
-    # Axes: first instance, second instance, its right option, wrong option of the first one, right
-    # option of the first one.
+    # Axes: first instance, second instance, right option of the second, wrong option of the first,
+    # right option of the first.
     known = gap(right[:, None, :], wrong[:, :, None])[:, None, None]
     new = gap(right[:, None, None, :], right[None, :, :, None])[:, :, :, None]
     side = np.sign(known[..., :1])
@@ -69,8 +75,8 @@ def are_wrong(right: np.ndarray, wrong: np.ndarray, circle: float) -> np.ndarray
 
 
 def possible(options: pd.DataFrame) -> np.ndarray:
-    """(m, 2) places of instances that can exchange. Their right options have sizes of the same
-    kinds, and the first kind in CIRCLES compares them.
+    """Return (m, 2) the numbers of instances that can exchange options. Their right options have
+    sizes of the same kinds, and the first of these kinds in CIRCLES compares them.
 
     options: (schema cloze) the four options of each instance in a row, the right ones first.
     """
@@ -88,8 +94,8 @@ def possible(options: pd.DataFrame) -> np.ndarray:
 
 
 def likelier(options: pd.DataFrame, pairs: np.ndarray, model: Trigrams) -> np.ndarray:
-    """(m,) how much likelier two instances are with their right options than with each other's. It
-    is the difference in mean log-probability of a word, summed over both dialogs.
+    """Return (m,) how much likelier two instances are with their own right options than with
+    exchanged ones: the difference in mean log-probability of a word, summed over both dialogs.
     """
     line = options["context"].str.extract(f"([^\n]*{MASK}[^\n]*)")[0].to_numpy()[::4]
     right = options["candidate"].to_numpy().reshape(-1, 4)[:, :2]
@@ -103,8 +109,9 @@ def likelier(options: pd.DataFrame, pairs: np.ndarray, model: Trigrams) -> np.nd
 
 
 def matched(pairs: np.ndarray, cost: np.ndarray, order: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of which no two share an instance. The instance with the fewest partners left takes the
-    cheapest one. order: (n,) which instance goes first where numbers are equal.
+    """Return pairs that share no instance. The instance with the fewest partners left chooses
+    first, and chooses its cheapest partner. order: (n,) decides between equal instances; the lowest
+    number goes first.
     """
     partners: dict[int, dict[int, float]] = {}
     for (one, other), price in zip(pairs.tolist(), cost.tolist()):
@@ -123,7 +130,8 @@ def matched(pairs: np.ndarray, cost: np.ndarray, order: np.ndarray) -> list[tupl
 
 
 def exchanged(options: pd.DataFrame, turns: pd.Series) -> pd.DataFrame:
-    """The instances that have a partner (schema cloze); its right options are their wrong ones.
+    """Return the instances (schema cloze) that have a partner. Their wrong options are the
+    partner's right options.
 
     turns: the texts of the training dialogs.
     """
@@ -144,11 +152,11 @@ def exchanged(options: pd.DataFrame, turns: pd.Series) -> pd.DataFrame:
 
 
 def chosen(options: pd.DataFrame, choices: str, turns: pd.Series, where: str) -> pd.DataFrame:
-    """The options (schema cloze, full context) that `choices` asks for. A split without instances
-    of two right and two wrong options keeps all.
+    """Return the options (schema cloze, full context) that `choices` selects. A split without
+    instances of two right and two wrong options keeps all options.
 
-    turns: the texts of the training dialogs. where: the dataset and its split. Raises UserError
-    where no instance is left.
+    turns: the texts of the training dialogs. where: the dataset and its split. Raises UserError if
+    no instance is left.
     """
     label = options.groupby("instance_id")["label"].transform
     asked = options[(label("sum") == 2) & (label("size") == 4)].reset_index(drop=True)

@@ -1,13 +1,13 @@
-"""The option `contrast`: instances beside the same instances with durations in another unit.
+"""The option `contrast`: instances and counterparts that give durations in another unit.
 
-Not a program. A system that understands durations treats "1 hour" and "60 minutes" equally. In a
-counterpart, each option that is a plain duration is written in another unit with exactly the same
-value (in_another_unit() of scripts/text/unit_normalization.py). Words may stand around it: "about
-an hour", "two years ago". The other options stay.
+Not a program. A system that understands durations treats "1 hour" and "60 minutes" equally. A
+counterpart writes each option that is a plain duration in another unit with exactly the same value
+(in_another_unit() of scripts/text/unit_normalization.py). Other words may surround the duration:
+"about an hour", "two years ago". The other options do not change.
 
 An instance has a counterpart if a right and a wrong option are plain durations. So the change of
-units does not show which options are right. Values stay, so the control `nearest_two` passes both
-halves; the option `choices` stops this control.
+units does not show which options are right. The values do not change, so the control `nearest_two`
+solves both halves; the option `choices` stops this control.
 """
 
 import re
@@ -23,7 +23,9 @@ AFTER = re.compile(r"(?i)(?:\s+(?:ago|later|earlier|before|from now|or so))?\W*"
 
 
 def in_other_units(options: pd.Series) -> pd.Series:
-    """Each option with its duration in another unit; missing where it is no plain duration."""
+    """Return each option with its duration in another unit; missing if the option is no plain
+    duration.
+    """
     found = quantities(options)[["start", "end"]].dropna().astype(int)
     parts = pd.DataFrame(
         [
@@ -40,9 +42,9 @@ def in_other_units(options: pd.Series) -> pd.Series:
 
 
 def with_counterparts(options: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The instances that have a counterpart, and after them their counterparts (schema cloze).
+    """Return the instances that have a counterpart, then their counterparts (schema cloze).
 
-    where: the dataset and its split. Raises UserError where options have no counterpart at all.
+    where: the dataset and its split. Raises UserError if no instance has a counterpart.
     """
     new = in_other_units(options["candidate"])
     labels = options["label"].where(new.notna()).groupby(options["instance_id"])

@@ -1,16 +1,16 @@
-"""What a control may see of options: all of one instance, without the dialog.
+"""Controls of TimeDial: they see all options of one instance, but not the dialog.
 
-TimeDial's annotators wrote wrong options that differ from each other (section 3 of the paper), so
-the two right ones are often neighbours. `nearest_two` takes the two options nearest in size. It
-learns nothing: training has one right candidate beside drawn ones, which does not show this cue.
-Where no size compares the options, the two most similar in letters are nearest.
+TimeDial's annotators wrote wrong options that differ from each other (section 3 of the paper). So
+the two right options are often neighbours in size. `nearest_two` chooses the two options nearest in
+size. It is not trained: training has one right candidate and drawn wrong ones, which do not show
+this cue. If no size compares the options, the two most similar in letters are nearest.
 
-`everything` reads the dialog as a bag of words. From drawn candidates it learns which words stand
-beside which size of option, as "flight" beside hours. An option shares its score with its
-neighbour, so this control also knows that right options are neighbours.
+`everything` reads the dialog as a bag of words. From drawn candidates it learns which words occur
+with which size of option, for example "flight" with hours. An option shares its score with its
+neighbour, so this control also uses that right options are neighbours.
 
-An outsider who had seen the test declared the rule. We wrote the reading of sizes on training
-candidates; it reached 92.6 % on the test. Then we looked at five misses and repaired "and a half":
+An outsider who had seen the test proposed the rule. We developed the reading of sizes on training
+candidates; it scored 92.6 % on the test. Then we looked at five errors and corrected "and a half":
 94.1 %.
 """
 
@@ -30,9 +30,10 @@ from scripts.train.view import View
 
 MASK = "<MASK>"
 LOGARITHMS = ("duration", "offset", "rate", "number")  # kinds whose size is a logarithm
-FAR, UNSHARED, LETTERS = 1000.0, 1.0, 0.01  # no size in common; one has no such size; by letters
-# Sizes that can be compared. Of each group the first that both options have counts. A number is the
-# size of a circle.
+# Distances: no size in common; a size that only one option has; different letters.
+FAR, UNSHARED, LETTERS = 1000.0, 1.0, 0.01
+# Groups of sizes that can be compared. In each group the first size that both options have counts.
+# The number is the size after which values start again (12 months, 24 hours).
 GROUPS: list[dict[str, float]] = [
     {"duration": np.inf},
     {"offset": np.inf},
@@ -81,12 +82,14 @@ PART = re.compile(rf"\b({any_of(PARTS)})s?\b")
 
 
 def signed(seconds: float) -> float:
-    """The logarithm of a distance from now in seconds, negative in the past."""
+    """Return the logarithm of a distance from now in seconds, negative in the past."""
     return float(np.sign(seconds) * np.log1p(abs(seconds)))
 
 
 def seconds_of(words: str) -> float:
-    """The logarithm of a duration's seconds: sums added, ranges by their middle; or NaN."""
+    """Return the logarithm of a duration's seconds, or NaN. Several durations are added; a range
+    gives its middle.
+    """
     found = []
     for match in LENGTH.finditer(words):
         size = next(size for unit, size in UNIT if unit.fullmatch(match["unit"]))
@@ -101,7 +104,7 @@ def seconds_of(words: str) -> float:
 
 @lru_cache(maxsize=200_000)
 def sizes(text: str) -> dict[str, float]:
-    """The sizes of an option, by kind (of GROUPS); empty where no size can be read."""
+    """Return the sizes of an option, by kind (kinds of GROUPS); empty if no size can be read."""
     read = pieces(text, rules_of())
     words = OFTEN.sub(lambda name: f"every {PER[name[0]]}", words_of(read))
     words = QUARTERS.sub(lambda found: "0.75" if found[1] else "0.25", words).replace("quite ", "")
@@ -146,13 +149,13 @@ def sizes(text: str) -> dict[str, float]:
 
 
 def letters(text: str) -> set[str]:
-    """Every three letters in a row of a text, its ends included."""
+    """Return every three letters in a row of a text, its ends included."""
     text = f" {text.lower()} "
     return {text[place : place + 3] for place in range(len(text) - 2)}
 
 
 def distance(one: dict[str, float], other: dict[str, float]) -> float:
-    """How far the sizes of two options are from each other."""
+    """Return how far the sizes of two options are from each other."""
     total, shared = 0.0, False
     for group in GROUPS:
         for kind, circle in group.items():
@@ -166,8 +169,8 @@ def distance(one: dict[str, float], other: dict[str, float]) -> float:
 
 
 def nearest(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """(n,) the distance of each option to the option of its instance that is nearest in size, and
-    (n,) the row of that option; its own row where it stands alone.
+    """Return (n,) the distance of each option to the nearest option of its instance, and (n,) the
+    row of that option. An option alone in its instance gets its own row.
     """
     texts = table["second"].unique()
     read, spelt = {text: sizes(text) for text in texts}, {text: letters(text) for text in texts}
@@ -188,29 +191,31 @@ def nearest(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nearest_two(table: pd.DataFrame) -> np.ndarray:
-    """(n,) minus the distance of each option to the nearest option of its instance. The two nearest
-    options are on top together.
+    """Return (n,) minus the distance of each option to the nearest option of its instance. The two
+    nearest options both have the highest score.
     """
     return -nearest(table)[0]
 
 
 def with_neighbour(table: pd.DataFrame, scores: np.ndarray) -> np.ndarray:
-    """(n, k) the mean of each option's scores and of the scores of the option nearest to it.
-    Neighbours are right together. Which of the two is better counts only where all else is equal.
+    """Return (n, k) the mean of each option's scores and its nearest option's scores. Neighbours
+    are right together. A small part of the option's own score breaks ties between the two.
     """
     return (scores + scores[nearest(table)[1]]) / 2 + 1e-6 * scores
 
 
 @lru_cache(maxsize=200_000)
 def size_class(text: str) -> str:
-    """The kind of an option's size and its size, in steps of e for lengths, of two for others."""
+    """Return the kind and size of an option, in steps of e for lengths and of two for
+    other sizes.
+    """
     for kind, size in sizes(text).items():
         return f"{kind}:{int(np.floor(size)) if kind in LOGARITHMS else int(size) // 2}"
     return "none"
 
 
 def dialog_words(table: pd.DataFrame) -> pd.Series:
-    """The words of each dialog, and two words on each side of the gap with their places."""
+    """Return the words of each dialog, and two words on each side of the gap with their places."""
 
     def words(dialog: str) -> str:
         before, _, after = dialog.lower().partition(MASK.lower())

@@ -1,41 +1,42 @@
 """Measure TimeDial (Qin et al. 2021, section 5): 2-best accuracy,
 and how often a wrong option outranks a right one.
 
-  two_best_accuracy  of instances with two right options and two wrong ones (the paper's set): the
-                     share in which both right ones score above both wrong ones. A tie counts as
-                     wrong, because the model made no choice.
+  two_best_accuracy  for instances with two right and two wrong options (the paper's set): the share
+                     with both right options above both wrong ones. A tie counts as wrong, because
+                     the model made no choice.
   one_best_accuracy  the same for instances with one right option (the released extras, which the
                      paper leaves out)
   contrast_two_best_accuracy, contrast_one_best_accuracy
-                     of contrast pairs (data option `contrast`): the share in which the instance and
-                     its counterpart are both right
-  wrong_above_right  of the wrong options made by one rule (phrase, numeral, open_ended; all: of
-                     every rule): the share that scores as high as at least one right option of its
-                     instance, or higher (figure 2: `ranking those negative options over the true
-                     correct options`; n: the wrong options)
+                     the share of contrast pairs (data option `contrast`) with a right instance and
+                     a right counterpart
+  wrong_above_right  the share of wrong options that score as high as a right option of their
+                     instance, or higher; by the rule that made them (phrase, numeral, open_ended;
+                     all: every rule). n counts wrong options. Figure 2: `ranking those negative
+                     options over the true correct options`
 
-Slices are by
+Slices are
   kind=date           kind of the masked span
   has_numeral=true    whether the span holds a numeral
   turns=7-10          length of the dialog
-  leak=near, none     with and without the instances that still share words with a dialog of the
-                      training corpus
+  leak=near, none     instances that still share words with a dialog of the training corpus, and the
+                      other instances
   contrast=original, counterpart
                       halves of contrast pairs
   rule=phrase         rule, for wrong_above_right only
 
-Groups are dialogs. Ties of a control are broken at random, in expectation over all orders. Where
-every option ties, this gives 1/6 for two right of four, and 1/3 for one right of three.
+Groups are dialogs. A control's tie counts as the expected value over all random orders. If all
+options tie, this is 1/6 for two right options of four, and 1/3 for one right option of three.
 
 `source` is the training source, `measured_on` the source of the instances. `domain` is one of
-  in, out     the training source is in, or out of, the domain of the instances
-  zero_shot   the model did not learn
-  few_shot    the model saw a few examples
-  external    predictions made elsewhere
+  in, out       the training source is in, or out of, the domain of the instances
+  contaminated  the training data includes the dialogs of the instances
+  zero_shot     the model did not learn
+  few_shot      the model saw a few examples
+  external      external predictions
 
-Predictions made elsewhere are a score of every candidate, or a label right or wrong. They may also
-stand beside the released gold file: one JSON object a line with the score of every option of one
-instance, higher is better. Options are compared without the spaces around them:
+External predictions give a score of every candidate, or a label right or wrong. They may also refer
+to the released gold file. Each line is then a JSON object with the scores of one instance's
+options; higher is better. Spaces around options do not matter:
 
     python -m scripts.studies.timedial.evaluate --predictions FILE --gold test.json
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9,
@@ -88,7 +89,7 @@ SCHEMA = metrics_schema(
         "train_examples": COUNT,
     }
 )
-PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
+PRINTED = {"rule=": ("wrong_above_right",)}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
     "timedial",
     ("example_id", "dialog_id", "context", "candidate"),
@@ -101,7 +102,7 @@ def rows_of(
     options: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
-    # instances are numbered as they come; those of one dialog are drawn together
+    # instances of one dialog are drawn together
     first = options.drop_duplicates("instance")
     dialog, names = pd.factorize(first["dialog_id"])
     drawn = resampling(names, resamples)
@@ -122,7 +123,7 @@ def rows_of(
             "domain": domain_of(part) if learns else untrained_domain,
             "train_examples": runs[0].facts["train_examples"] if learns else None,
         }
-        # a control with few features ties often, and the order of equals is no merit of it
+        # a control with few features ties often; the order of tied options is no achievement
         how = outranked_by_chance if method == "control" else outranked
         outcomes = [how(score, label, instance) for score, _ in scored]
         found[model, method] = System(
@@ -144,7 +145,7 @@ def rows_of(
 
 
 def by_dialog(tally: Tally, dialog: np.ndarray) -> Tally:
-    """A tally by instance as a tally by dialog; dialog: (instances,) integers from 0."""
+    """Return a tally by instance as a tally by dialog. dialog: (instances,) integers from 0."""
     many = dialog.max() + 1
     counts = np.bincount(dialog, tally.counts, many).astype(int)
     return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], dialog, many), counts)
@@ -153,8 +154,8 @@ def by_dialog(tally: Tally, dialog: np.ndarray) -> Tally:
 def contrast_tallies(
     instances: pd.DataFrame, metric: str, outcomes: list[tuple[np.ndarray, np.ndarray]]
 ) -> list[Tally]:
-    """`contrast_<metric>`, at the original of each contrast pair, and the metric of originals and
-    of counterparts; empty without contrast pairs. instances, outcomes: as for tallies_of().
+    """Return `contrast_<metric>` at the original of each contrast pair, and the metric of originals
+    and of counterparts; empty without contrast pairs. instances, outcomes: as for tallies_of().
     """
     original, counterpart = contrast_pairs(instances["instance_id"]).T
     if not len(original):
@@ -174,16 +175,16 @@ def contrast_tallies(
 
 
 def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
-    """(instances,) 1 where the right options, and no others, were chosen; else 0."""
+    """Return (instances,) 1 if a person chose the right options and no others, else 0."""
     return outranked(chosen, options["label"].to_numpy(), pd.factorize(options["instance_id"])[0])[
         0
     ]
 
 
 def domain_of(part: Part) -> str:
-    """Whether the training source is in the domain of the instances: in, or out.
+    """Return the training source's domain relative to the instances: in, out or contaminated.
 
-    Raises UserError where the source's entry does not say.
+    Raises UserError if the source's entry gives no domain.
     """
     if part.options.get("contaminated"):
         return "contaminated"
@@ -196,8 +197,8 @@ def domain_of(part: Part) -> str:
 
 
 def read_options(file: Path) -> pd.DataFrame:
-    """The options of a split (schema cloze), with `instance`, the number of their instance; a split
-    may have no extras.
+    """Return the options of a split (schema cloze), with `instance`, the number of their instance.
+    A split may be empty (no extras).
     """
     options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
     return options if options.empty else checked(options, file)
@@ -207,8 +208,8 @@ STUDY = Study(ANSWERED, SCHEMA, read_options, rows_of, unit="instance_id", print
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics of files of scores for the options of the released gold file,
-    in per cent.
+    """Print the metrics, in per cent, of files with scores for the options of the released gold
+    file.
     """
     gold = read_gold(gold_file)
     for file in predictions:

@@ -1,5 +1,5 @@
-"""Masked spans as instances (schema cloze): dialogs in order, spans in their place,
-contexts with one mask.
+"""Turn masked spans into instances (schema cloze): dialogs in order, spans in their place, contexts
+with one mask.
 
 Not a program.
 """
@@ -24,14 +24,15 @@ NUMERAL = (
     r"|six|seven|eigh|nine)teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred"
     r"|thousand|dozen|half)\b"
 )
-AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns seen on each side of the masked one
+AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns kept on each side of the masked turn
 
 
 def ordered(file: Path) -> pd.DataFrame:
-    """Turns by dialog (train:2 before train:10) and place, with the number of their dialog from 0
-    (`dialog`).
+    """Return the turns in order of dialog (train:2 before train:10) and turn, with the number of
+    their dialog from 0 (`dialog`).
 
-    Raises UserError where they cannot be masked.
+    Raises UserError if the turns cannot be masked: a turn contains a mask or a line break, or turns
+    are not numbered 0, 1, 2, ….
     """
     dialogs = read_complete(file, DIALOGS).to_pandas()
     for sign, name in ((MASK, MASK), ("\n", "a line break")):
@@ -56,15 +57,15 @@ def ordered(file: Path) -> pd.DataFrame:
 
 
 def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
-    """Spans in the order of the dialogs, with these columns:
+    """Return the spans in the order of the dialogs, with these columns:
       instance_id
-      dialog          its number
-      length          the number of its turns
-      row             the span's turn in `dialogs`
+      dialog          the number of the dialog
+      length          the number of turns of the dialog
+      row             the row of the span's turn in `dialogs`
       before, after   the rest of that turn's text
       initial         whether the span begins a sentence
 
-    dialogs: from ordered(). Raises UserError when the spans are not those of these dialogs.
+    dialogs: from ordered(). Raises UserError if the spans are not from these dialogs.
     """
     spans = read_complete(file, SPANS).to_pandas()
     first = np.flatnonzero(dialogs["turn"] == 0)
@@ -107,10 +108,11 @@ def spans_in_dialogs(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
 
 
 def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: str) -> list[str]:
-    """The text of each instance: the lines in scope, with its masked line in place.
+    """Return the text of each instance: the lines in scope, including the masked line.
 
-    lines: of all dialogs, one after the other. masks: row (of its line), turn (its place in the
-    dialog), length (of the dialog).
+    lines: the lines of all dialogs, one dialog after the other. masks: row (of the masked line),
+    turn (its place in the dialog), length (of the dialog). masked: the masked line of each
+    instance.
     """
     most = AROUND[scope]
     return [
@@ -126,7 +128,7 @@ def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: st
 
 
 def numbered(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the schema cloze. An example id is the id of the instance with the candidate's
+    """Return rows of the schema cloze. An example id is the instance's id and the candidate's
     number.
     """
     number = rows.groupby("instance_id").cumcount().astype(str)
@@ -136,11 +138,11 @@ def numbered(rows: pd.DataFrame) -> pd.DataFrame:
 def cloze(
     masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str
 ) -> pd.DataFrame:
-    """The instances of spans from spans_in_dialogs() (schema cloze). Each has its own text, which
-    is right, then the offered candidates.
+    """Return the instances (schema cloze) of spans from spans_in_dialogs(). Each has its own text,
+    which is right, then the offered candidates.
 
-    offered: mask (a row of masks), candidate, rule, label. A candidate is written as its place
-    asks.
+    offered: mask (a row of masks), candidate, rule, label. A candidate at the start of a sentence
+    gets a capital.
     """
     begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[offered["mask"]]
     capital = offered["candidate"].str[:1].str.upper() + offered["candidate"].str[1:]
@@ -169,12 +171,12 @@ def cloze(
 
 
 def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
-    """kind and has_numeral of the masked span of each instance. Index: instance_id.
+    """Return kind and has_numeral of the masked span of each instance. Index: instance_id.
 
-    The spans were found in the dialog with the original option in place. The masked span is the one
-    at the mask's place; else the one that overlaps the mask most. Where no span overlaps, the
-    kind is `other`, and has_numeral says whether the option holds a digit or a number word. Raises
-    UserError for an instance without exactly one original option.
+    The spans were found in the dialog with the original option in place. The masked span is the
+    span that overlaps the mask most; a tie goes to the span with the nearest ends. If no span
+    overlaps the mask, the kind is `other`, and has_numeral is true if the option contains a digit
+    or a number word. Raises UserError for an instance without exactly one original option.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")[
         ["dialog_id", "turn", "mask_start", "mask_end"]
@@ -198,11 +200,12 @@ def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
 
 
 def dialogs_of(challenge: pd.DataFrame, where: str) -> pd.Series:
-    """The dialog that each instance was made from, named by its first instance. Index: instance_id.
+    """Return the dialog that each instance was made from, named by its first instance. Index:
+    instance_id.
 
-    Annotators changed words between instances of one dialog. So two instances are of one dialog
-    where they share half of the long turns of either, directly or through others. The original
-    option is in place (LONG and NEAR of scripts/studies/timedial/leakage.py).
+    Annotators changed words between instances of one dialog. So two instances belong to one dialog
+    if they share half of the long turns of either, directly or through other instances. The
+    original option is in place (LONG and NEAR of scripts/studies/timedial/leakage.py).
     """
     turns = restored_turns(challenge, where)
     turns = turns.assign(number=pd.factorize(turns["dialog_id"])[0], key=normalized(turns["text"]))
@@ -220,7 +223,8 @@ def dialogs_of(challenge: pd.DataFrame, where: str) -> pd.Series:
 def challenge_cloze(
     challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str], where: str
 ) -> pd.DataFrame:
-    """The instances of a challenge split (schema cloze); those of one dialog share its dialog_id.
+    """Return the instances of a challenge split (schema cloze). Instances of one dialog have the
+    same dialog_id.
 
     near: instances that share words with a training dialog.
     """

@@ -1,7 +1,7 @@
 """Find the dialogs that a challenge was made from, exactly or nearly
 (scripts/studies/timedial/build.py drops them).
 
-Not a program. All challenge instances of TimeDial come from DailyDialog, so a model that learns
+Not a program. All challenge instances of TimeDial come from DailyDialog. So a model that learns
 from the whole corpus has read its test set. Turns are compared by their letters and digits in lower
 case: spacing, quotation marks and case do not matter. Dialogs are joined by their turns. So the
 work grows with the number of turns, not with the number of pairs of dialogs.
@@ -16,13 +16,13 @@ from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
 
 MASK = "<MASK>"
-# letters and digits, about five words: shorter turns ("That's right .") are said in many dialogs
+# letters and digits, about five words: shorter turns ("That's right .") occur in many dialogs
 LONG = 20
-NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of them
+NEAR = 0.5  # shared long turns as a share of the dialog with fewer long turns
 
 
 def normalized(texts: pd.Series) -> pd.Series:
-    """Texts as their letters and digits in lower case."""
+    """Return the letters and digits of texts, in lower case."""
     # NFKC: a full-width letter equals the plain letter.
     lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
     return pd.Series(
@@ -31,11 +31,11 @@ def normalized(texts: pd.Series) -> pd.Series:
 
 
 def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The turns of every instance: instance_id, dialog (its number), turn, line (as it stands),
+    """Return the turns of every instance: instance_id, dialog (its number), turn, line (unchanged),
     text (without its speaker), key (the normalized text), masked.
 
-    `challenge` is of the schema challenge. Raises UserError for an instance without exactly one
-    mask or with two dialogs.
+    `challenge` has the schema challenge. Raises UserError for an instance without exactly one mask
+    or with two dialogs.
     """
     dialogs = challenge[["instance_id", "dialog"]].drop_duplicates()
     twice = dialogs.loc[dialogs["instance_id"].duplicated(), "instance_id"]
@@ -67,12 +67,12 @@ def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
-    """Turns, one dialog after the other, with these columns:
+    """Return turns with these additional columns:
       code     the number of the turn's words among the known ones, -1 for unknown words
-      length   the length of its dialog
-      others   a hash of all other turns of its dialog in their places
+      length   the number of turns of the dialog
+      others   a hash of all other turns of the dialog, with their places
 
-    The hash of a dialog is the sum of its turns' hashes, so leaving one turn out is a subtraction.
+    The hash of a dialog is the sum of its turns' hashes. A subtraction leaves one turn out.
     turns: dialog (a number from 0), turn, key (the text normalized).
     """
     code = pc.index_in(pa.array(turns["key"], pa.string()), known).fill_null(-1).to_numpy()
@@ -86,8 +86,8 @@ def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
 
 
 def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
-    """The numbers of the dialogs whose turns all equal those of an instance; in the masked turn the
-    text around the mask must be equal.
+    """Return the numbers of the dialogs whose turns all equal those of an instance. In the masked
+    turn the text around the mask must be equal.
 
     Both tables are from with_others(); instance_turns also has text and masked of
     challenge_turns().
@@ -106,11 +106,11 @@ def exact_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarr
 
 
 def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarray:
-    """The numbers of the dialogs that share at least half of the long turns with one instance: half
-    of the dialog's turns or half of the instance's.
+    """Return the numbers of the dialogs that share at least half of the long turns with one
+    instance: half of the dialog's turns or half of the instance's.
 
     The masked turn of an instance does not count, and a repeated turn counts once. A dialog without
-    a long turn is near to none. Tables as for exact_sources().
+    a long turn is never a near source. Tables as for exact_sources().
     """
     theirs = instance_turns[
         (instance_turns["key"].str.len() >= LONG) & ~instance_turns["masked"]
@@ -127,8 +127,8 @@ def near_sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> np.ndarra
 
 
 def sources(turns: pd.DataFrame, instance_turns: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of the dialogs that instances were made from: exactly, and nearly (some are in
-    both).
+    """Return the numbers of the dialogs that instances were made from: exactly, and nearly (some
+    are in both).
 
     turns: dialog (a number from 0), turn, text. instance_turns: from challenge_turns().
     """

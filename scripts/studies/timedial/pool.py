@@ -1,5 +1,5 @@
-"""Wrong candidates for masked spans (Qin et al. 2021, section 4): the pool of the spans' texts,
-and draws from it.
+"""Draw wrong candidates for masked spans (Qin et al. 2021, section 4) from the pool of the spans'
+texts.
 
 Not a program.
 """
@@ -10,17 +10,17 @@ from scipy import sparse
 
 from scripts.data.keyed import keyed_hash, keyed_uniform
 
-# Marks of the draws from one key, so that no choice predicts another
-# (scripts/studies/timedial/build.py has the other).
+# A number of its own for each kind of draw, so that no choice predicts another.
+# scripts/studies/timedial/build.py and choices.py have the others.
 DRAW, FROM_DIALOG = (1, 3)
 
 
 def words_as_written(spans: pd.DataFrame) -> pd.Series:
-    """The form of each text of spans (given in lower case) inside a sentence: its most frequent
-    form there.
+    """Return the form that each text of spans (given in lower case) has inside a sentence: its most
+    frequent form there.
 
-    A text may only ever start a sentence. It then loses its capital if its first word occurs in
-    lower case elsewhere.
+    If a text only occurs at the start of sentences, it loses its capital if its first word occurs
+    in lower case elsewhere.
     """
     forms = pd.DataFrame(
         {"key": spans["text"].str.lower(), "form": spans["text"], "initial": spans["initial"]}
@@ -36,8 +36,8 @@ def words_as_written(spans: pd.DataFrame) -> pd.Series:
 
 
 def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
-    """A number per row: the same for rows that are equal in one column or the other, directly or
-    through further rows.
+    """Return a number for each row. Rows that are equal in one column or the other, directly or
+    through further rows, have the same number.
     """
     rows, columns = pd.factorize(one)[0], pd.factorize(other)[0]
     many = len(rows)
@@ -48,13 +48,14 @@ def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
 def pool_of(
     spans: pd.DataFrame, by_kind: bool, by_occurrence: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The pool of the different texts of spans, and for each span where to draw from.
+    """Return the pool of the different texts of spans, and the part of the pool that each span
+    draws from.
 
-    pool: kind (one for all unless by_kind), form, meaning, end. Texts have the same meaning, a
-    number, when any of their spans share a value, or when they differ only in case. Texts lie on a
-    line. Each is as wide as it is likely to be drawn (1, or its occurrences), and ends at `end`.
-    spans: kind, meaning, row (of its text in the pool), first and size (the piece of that line for
-    its kind). meanings is how many meanings the pool of its kind has.
+    pool: kind (one for all unless by_kind), form, meaning, end. Two texts have the same meaning (a
+    number) if any of their spans share a value, or if they differ only in case. Texts lie on a
+    line. A text's width is its weight in draws (1, or its occurrences), and it ends at `end`.
+    spans: kind, meaning, row (of its text in the pool), first and size (the piece of the line for
+    its kind), meanings (the number of meanings in the pool of its kind).
     """
     key = spans["text"].str.lower()
     texts = pd.DataFrame(
@@ -77,11 +78,11 @@ def pool_of(
 
 
 def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.DataFrame:
-    """Each mask with each other meaning of its kind in its dialog, in the words of one of the spans
-    (columns …_said).
+    """Return each mask with each other meaning of its kind in its dialog, in the words of one of
+    the spans (columns …_said).
 
-    masks, spans: dialog, kind, the column of meanings, and more. Both have the same columns, except
-    for those that only masks have.
+    masks, spans: dialog, kind, the column of meanings, and more. Masks may have columns that spans
+    do not have.
     """
     pairs = masks.merge(
         spans.drop_duplicates(["dialog", "kind", meaning]),
@@ -92,8 +93,8 @@ def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.Da
 
 
 def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
-    """Rows of the pool, shape (instances, wanted): other spans of the instance's dialog, each
-    meaning only once; -1 where there are too few. spans: dialog, kind, meaning, row.
+    """Return rows of the pool, shape (instances, wanted): other spans of the instance's dialog,
+    each meaning only once; -1 if there are too few. spans: dialog, kind, meaning, row.
     """
     pairs = said_beside(spans.assign(instance=np.arange(len(ids))), spans, "meaning")
     pairs["order"] = keyed_hash(
@@ -110,7 +111,7 @@ def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) ->
 def wrong_rows(
     spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: dict
 ) -> np.ndarray:
-    """Rows of the pool for every instance, shape (instances, negatives), from the place that
+    """Return rows of the pool for every instance, shape (instances, negatives), from the place that
     negatives_from names.
     """
     ids, wanted, seed = spans["instance_id"], options["negatives"], options["negative_seed"]
@@ -120,8 +121,8 @@ def wrong_rows(
     dialog_rows = from_dialogs(
         ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed
     )
-    # After the dialog's own candidates come draws from the pool. There are enough of them, even
-    # after those with a repeated meaning are passed over.
+    # Draws from the pool follow the dialog's own candidates. There are enough draws, even without
+    # those that repeat a meaning.
     rest = drawn(ids, places, pool, int(min(2 * wanted, places["meanings"].min() - 1)), seed)
     meanings = np.append(pool["meaning"].to_numpy(), -1)  # of row -1: none
     passed = (meanings[rest][:, :, None] == meanings[dialog_rows][:, None, :]).any(2)
@@ -129,19 +130,19 @@ def wrong_rows(
 
 
 def first_of(rows: np.ndarray, passed: np.ndarray, wanted: int) -> np.ndarray:
-    """The first `wanted` of each line that are not passed over."""
+    """Return the first `wanted` entries of each line that are not passed over."""
     return np.take_along_axis(rows, np.argsort(passed, axis=1, kind="stable")[:, :wanted], 1)
 
 
 def drawn(
     ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int
 ) -> np.ndarray:
-    """Rows of the pool for every instance, shape (instances, wanted), from its id and the seed
-    alone.
+    """Return rows of the pool for every instance, shape (instances, wanted). They depend only on
+    the instance's id and the seed.
 
     Draws are uniform over the piece of the line (first, size) that places give. A draw is passed
-    over if it has the instance's own meaning, or that of an earlier draw. Instances that still lack
-    some get new draws, twice as many.
+    over if it has the meaning of the instance or of an earlier draw. An instance with too few
+    candidates gets new draws, twice as many.
     """
     taken = np.zeros((len(ids), wanted), np.int64)
     left, draws = np.arange(len(ids)), 2 * wanted + 2

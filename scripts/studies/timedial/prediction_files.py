@@ -1,6 +1,4 @@
-"""TimeDial's released file, and a file of scores for its options: both are read, and refused where
-they are malformed.
-"""
+"""Read TimeDial's released file, and a file of scores for its options; refuse malformed files."""
 
 import json
 import math
@@ -18,8 +16,8 @@ OPTIONS = (*RIGHT, "incorrect1", "incorrect2")
 
 
 def read_gold(file: Path) -> pd.DataFrame:
-    """The options of the released file: instance_id, split (test: two right ones, extras: one),
-    option, label, rule.
+    """Return the options of the released file: instance_id, split (test: two right options, extras:
+    one), option, label, rule.
     """
     remedy = "give TimeDial's test.json"
     data = json_of(text_of(file, remedy, remedy), str(file), remedy)
@@ -57,7 +55,7 @@ def read_gold(file: Path) -> pd.DataFrame:
 
 
 def unique_keys(pairs: list[tuple]) -> dict:
-    """A JSON object, its keys without the spaces around them; a repeated key is refused."""
+    """Return a JSON object without spaces around its keys. Raises ValueError for a repeated key."""
     known = {}
     for key, value in pairs:
         if key.strip() in known:
@@ -67,7 +65,7 @@ def unique_keys(pairs: list[tuple]) -> dict:
 
 
 def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str, dict]:
-    """The id and the scores of one line; wanted: the options of each id."""
+    """Return the id and the scores of one line. wanted: the options of each id."""
     try:
         one = json.loads(line, object_pairs_hook=unique_keys)
         name, scores = str(one["id"]), dict(one["scores"])
@@ -100,7 +98,7 @@ def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str,
 
 
 def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
-    """(n,) the score of each option of read_gold(). Raises UserError that names the line."""
+    """Return (n,) the score of each option of read_gold(). Raises UserError that names the line."""
     wanted = {
         name: list(options) for name, options in gold.groupby("instance_id", sort=False)["option"]
     }

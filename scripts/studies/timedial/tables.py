@@ -1,4 +1,4 @@
-"""The dataset of TimeDial, one row a candidate; columns.yaml says what its columns hold. Not a
+"""The dataset of TimeDial, one candidate a row; columns.yaml explains its columns. Not a
 program.
 """
 

@@ -1,5 +1,5 @@
-"""Draw accuracy on HellaSwag, a row for each system and a panel for each dataset and split; a mark
-for each origin of the items. Grey: controls.
+"""Draw accuracy on HellaSwag: a panel for each dataset and split, a row for each system, a mark for
+each origin of the items. Grey: controls.
 """
 
 import argparse

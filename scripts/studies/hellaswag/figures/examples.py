@@ -1,5 +1,6 @@
-"""Items of HellaSwag to read as cards: every ending with the rank and the score that each system
-gives it. An ending is judged wrong where it is first and not the right one, or the reverse.
+"""Publish items of HellaSwag as cards: every ending with the rank and the score that each system
+gives it. A wrong ending in first place counts as an error; so does the right ending in another
+place.
 """
 
 import argparse

@@ -1,5 +1,5 @@
-"""Tabulate by what HellaSwag's items were parted, so that no video of what is measured was learnt
-from, and what was dropped.
+"""Tabulate how HellaSwag's items were split, so that no video is in both training and evaluation,
+and which items were dropped.
 """
 
 import argparse

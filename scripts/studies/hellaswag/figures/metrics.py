@@ -20,8 +20,8 @@ CHANCE = 0.25
 
 
 def hellaswag_metrics(path: Path, models: dict) -> pd.DataFrame:
-    """The rows of HellaSwag, with `system`: the model, how it was asked and, where experiments
-    differ, which.
+    """Return the rows of HellaSwag with `system`: the model, its method and, if experiments differ,
+    the experiment.
     """
     metrics = without_people(study_metrics(path, "hellaswag", SCHEMA))
     how = metrics["method"].map(lambda method: method_note(method, ("train", "control")))

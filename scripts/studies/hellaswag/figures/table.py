@@ -1,4 +1,6 @@
-"""Tabulate HellaSwag: the accuracy of every system, overall and by where the items come from."""
+"""Tabulate HellaSwag: the accuracy of every system, for all items and by the origin of the
+items.
+"""
 
 import argparse
 

@@ -1,5 +1,5 @@
 """Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al. 2019,
-figure 2). A panel's title says what the best model reaches over all questions. The CSV has all
+figure 2). A panel's title gives the best model's score over all questions. The CSV has all
 controls.
 """
 
@@ -39,7 +39,7 @@ from scripts.studies.mctaco.figures.metrics import (
     system_means,
 )
 
-BAND = 0.78  # of the distance between two categories, for all systems
+BAND = 0.78  # width of all systems' marks, as a share of the distance between two categories
 PAPER = "the paper's BERT + unit normalization"
 PAPER_LOOK = Look(style.GREY, "D", "", style.PAPER, 3.8)
 

@@ -1,6 +1,8 @@
-"""Questions of MC-TACO to read as cards: every candidate with its label, and what was judged.
+"""Publish questions of MC-TACO as cards: every candidate with its label and each system's
+judgement.
 
-Read are runs that learnt from all questions, and judgements that the paper's authors released.
+The systems are runs that learnt from all questions, and judgements that the paper's authors
+released.
 """
 
 import argparse
@@ -22,14 +24,16 @@ LABELS = np.array(["unlikely", "likely"], dtype=object)
 
 
 def key(facts: Mapping) -> tuple | None:
-    """Corpus and unit normalization of runs that learnt from all questions; no contrast pairs."""
+    """Return corpus and unit normalization of a run that learnt from all questions; None for
+    contrast pairs.
+    """
     options = facts["data_options"]
     is_whole = options["train_questions"] is None and "contrast" not in options
     return (facts["source"], bool(options["unit_normalization"])) if is_whole else None
 
 
 def released(items: Items, answers: pd.DataFrame) -> list[System]:
-    """What systems of the paper judged of these answers, where that was released."""
+    """Return the released judgements of the paper's systems on these answers."""
     systems, source = [], items.facts["source"]
     for name, entry in items.sources[source].get("predictions", {}).items():
         if items.given.fetched and entry.get("split", items.split) == items.split:

@@ -1,9 +1,9 @@
-"""What the figures and tables of mctaco share: its metrics by system, the paper's table 2, and how
-a system looks.
+"""Read what the figures and tables of mctaco share: the metrics by system, the paper's table 2, and
+each system's look.
 
-A system is a model of resources/models.yaml, with unit normalization or without, judgements that
-the authors released (method `released`), or a baseline. A published number stands only beside the
-corpus that its `setting` names.
+A system is one of these: a model of resources/models.yaml, with or without unit normalization;
+judgements that the authors released (method `released`); a baseline. A published number is shown
+only for the corpus that its `setting` names.
 """
 
 import argparse
@@ -36,7 +36,7 @@ CATEGORIES = "duration", "ordering", "typical_time", "frequency", "stationarity"
 SLICES = {f"category={name}": name.replace("_", " ") for name in CATEGORIES}
 PLACE = ["source", "split"]
 SYSTEM = [*PLACE, "system"]
-KEY = ["paper_model", "unit_normalization"]  # by which a system has a row of table 2
+KEY = ["paper_model", "unit_normalization"]  # these name a system's row in table 2
 BASELINES = {
     "random": "random",
     "always_yes": "always yes",
@@ -44,11 +44,11 @@ BASELINES = {
     "gold": "the data's own labels",
 }
 NORMALIZED = " + unit normalization"
-# what the paper's systems do, and are told apart by their training sets
+# methods of systems that differ only by their training sets
 LEARNT = ["train", "untrained"]
 OPEN = Look(marker="o", line="", face=style.PAPER)
-LABELLED = 12  # systems: of more, the legend names unit normalization only once
-# methods that need not be told beside the model
+LABELLED = 12  # with more systems the legend names unit normalization only once
+# methods that are not written beside the model's name
 PLAIN = [*LEARNT, "control", "baseline", "released"]
 POINTS = (
     "origin source split system model unit_normalization experiment train_questions train_pairs "
@@ -57,18 +57,19 @@ POINTS = (
 
 
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
-    """The mctaco rows of a metrics table, with a column `system`; none of contrast pairs.
+    """Return the mctaco rows of a metrics table, with a column `system`; without contrast pairs.
 
-    kind: the system without unit normalization. paper_model: the model as whose system the paper
-    prints numbers. `train_questions` is missing where all questions were learnt from.
+    kind: the system's name without unit normalization. paper_model: the model whose published
+    numbers belong beside this system. `train_questions` is missing if the model learnt from all
+    questions.
 
-    What two experiments share stands once; where they measured the same setting differently, the
-    system carries the experiment's name. Baselines stand once. So do released judgements, with the
-    least of their distances to a control: an experiment may have few controls.
+    Rows that two experiments share appear once. If they measured one setting differently, the
+    system's name includes the experiment. Baselines and released judgements appear once. Released
+    judgements keep the smallest distance to a control, because an experiment may have few controls.
     """
     metrics = without_people(study_metrics(path, "mctaco", SCHEMA, draws))
     metrics = metrics[metrics["contrast"].isna()]
-    # As float, so that a column with nothing in it can be joined with one that has numbers.
+    # As float: an empty column can then be joined with a column of numbers.
     numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
     metrics = metrics.astype({"unit_normalization": bool} | dict.fromkeys(numbers, float))
     how = metrics["method"].map(lambda name: method_note(name, PLAIN))
@@ -91,7 +92,7 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of each system's largest training set, of its first draw."""
+    """Return the rows of each system's largest training set, for its first draw."""
     size = metrics["train_questions"].fillna(np.inf)
     most = metrics[size == size.groupby([metrics[name] for name in SYSTEM]).transform("max")]
     return most[most["draw"] == most.groupby(SYSTEM)["draw"].transform("min")]
@@ -102,7 +103,7 @@ def system_means(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_beside(sources: Path) -> pd.DataFrame:
-    """What the paper prints of systems, as shares: table 2 and the released predictions by
+    """Return the paper's scores of systems, as shares: table 2 and the released predictions by
     category.
     """
     claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
@@ -114,7 +115,7 @@ def published_beside(sources: Path) -> pd.DataFrame:
 
 
 def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
-    """The systems of table 2: row, f1, exact_match, by model and unit_normalization."""
+    """Return the systems of table 2: row, f1, exact_match, by model and unit_normalization."""
     rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
     key = ["row", "model", "unit_normalization"]
     wide = rows.pivot_table(index=key, columns="metric", values="value", sort=False)
@@ -125,7 +126,7 @@ def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
-    """mctaco_metrics() with `drawn`: of controls only the one with the highest exact match."""
+    """Return mctaco_metrics() with `drawn`; the only drawn control has the highest exact match."""
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
     exact = only(system_means(metrics), slice="all", metric="exact_match")
     is_best = among(metrics, with_best_control(exact, PLACE), SYSTEM)
@@ -138,8 +139,8 @@ def by_place(points: pd.DataFrame, sources: dict) -> Iterator[tuple[pd.DataFrame
 
 
 def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
-    """The look of each system but baselines: with unit normalization open and dashed. name: `kind`
-    for systems with and without it together.
+    """Return the look of each system except baselines. Marks are open and lines are dashed with
+    unit normalization. With name `kind`, a system has one look with and without it.
     """
     systems = points[~points["model"].isin(BASELINES)]
     systems = systems.assign(method=systems["method"].replace("untrained", "train"))

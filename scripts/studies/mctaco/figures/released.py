@@ -1,5 +1,5 @@
-"""Tabulate what language models said of MC-TACO's test questions, as others released it: exact
-match and F1 of each file, and its distance to the best control.
+"""Tabulate the answers of language models to MC-TACO's test questions, as others released them:
+exact match and F1 of each file, and its distance to the best control.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
     by = by_metric(rows)
     first = by["exact_match"]
     above = above_cells(by, "exact_match", models)
-    if one.asked == "letters":  # all candidates were seen
+    if one.asked == "letters":  # the model saw all candidates of a question
         above.pop(ABOVE_VIEW, None)
     cells = {
         "Corpus": source_title(first["source"], sources) + note_of(first),
@@ -39,7 +39,7 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
     }
     for name, metric in METRICS.items():
         cells |= number_cells(name, by[metric])
-        del cells[f"{name} sd"]  # each is one run
+        del cells[f"{name} sd"]  # one run has no standard deviation
     return cells | above
 
 
@@ -55,8 +55,8 @@ def tabulate(rows: pd.DataFrame, by_name: dict, sources: dict, models: dict) -> 
 
 
 def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Released]]:
-    """The means of each system that was measured here (of controls the best) and of each file that
-    others released, with `key`; and released.csv by name.
+    """Return the means of each system measured here (of controls only the best) and of each file
+    that others released, with `key`; and the rows of released.csv by name.
     """
     by_name = {one.name: one for one in read_released(given.sources.with_name("released.csv"))}
     here = system_means(metrics_to_draw(given))
@@ -68,7 +68,7 @@ def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Releas
             f"{given.metrics}: no rows of what others released; name it in an experiment of mctaco "
             "(released: [temporal_llms])"
         )
-    # what two experiments share stands once
+    # keep one copy of rows that two experiments share
     others = others.sort_values("value", kind="stable").drop_duplicates([*PLACE, "model", "metric"])
     others = others.assign(system=[by_name[name].model for name in others["model"]])
     rows = [here.assign(key=here["system"]), others.assign(key=others["model"])]

@@ -1,5 +1,5 @@
-"""Tabulate what MC-TACO holds, of all splits together and of each, beside table 1 of Zhou et al.
-2019.
+"""Tabulate the size and contents of MC-TACO, for each split and all splits, beside table 1 of Zhou
+et al. 2019.
 """
 
 import argparse
@@ -21,7 +21,7 @@ NAMES = {
     "candidates": "candidates of a question",
     "likely": "likely answers (%)",
 }
-WORDS = ["sentence_words", "question_words", "answer_words"]  # counted over all categories alone
+WORDS = ["sentence_words", "question_words", "answer_words"]  # only for all categories together
 PARTS = {"all": "all"} | SLICES
 
 

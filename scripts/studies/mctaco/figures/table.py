@@ -1,5 +1,5 @@
-"""Tabulate MC-TACO: F1 and exact match of every system beside table 2 of Zhou et al. 2019. What the
-paper measured and this study did not run stands below, on the paper's corpus only.
+"""Tabulate MC-TACO: F1 and exact match of every system beside table 2 of Zhou et al. 2019. Systems
+that only the paper measured follow below, on the paper's corpus only.
 """
 
 import argparse
@@ -26,8 +26,8 @@ METRICS = {"F1": "f1", "EM": "exact_match"}
 def rows_of(
     rows: pd.DataFrame, paper: pd.DataFrame, place: dict[str, str], models: dict
 ) -> list[dict]:
-    """A row for each system of one place, then for each of table 2 that was not run. place: the
-    first cells.
+    """Return a row for each system of one place, then for each system of table 2 that was not run
+    here. place: the first cells.
     """
 
     def in_paper(name: str, row: pd.Series) -> dict[str, str]:

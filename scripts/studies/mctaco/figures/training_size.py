@@ -1,5 +1,5 @@
 """Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure
-3), of the systems that were run with more than one size.
+3). The figure shows systems that were run with more than one size.
 """
 
 import argparse
@@ -52,13 +52,15 @@ ONE_SIZE = (
     "Every model learnt from one number of questions. "
     "Run an experiment of mctaco with data: {train_questions: [70, 280]}."
 )
-# of one draw
+# how a mark of one draw looks
 ONE: dict[str, Any] = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8}
 ONE |= {"zorder": 5, "intervals": False}
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Models at several sizes, random, and the best control; nothing where none has several."""
+    """Return the rows of models with several sizes, of random and of the best control. The table is
+    empty if no model has several sizes.
+    """
     rows = only(metrics, slice="all", metric=METRICS)
     trained = of_models(rows)
     trained = trained[~trained["method"].isin(["released", "external"])]
@@ -78,8 +80,7 @@ def of_models(rows: pd.DataFrame) -> pd.DataFrame:
 def means(rows: pd.DataFrame) -> pd.DataFrame:
     trained = of_models(rows[rows["seed"].isna()])
     key = "kind model unit_normalization experiment train_questions slice metric".split()
-    # Two experiments may share sizes: their rows are one system's, so that the experiment does not
-    # part them.
+    # Two experiments may share a system's sizes: give all its rows the same experiment.
     trained = trained.assign(experiment=trained.groupby(SYSTEM)["experiment"].transform("first"))
     by_size = trained.groupby([*SYSTEM, *key], dropna=False, sort=False)
     points = by_size.agg(
@@ -121,7 +122,9 @@ def draw_panel(
 
 
 def from_to(mean: pd.DataFrame) -> str:
-    """`tiny BERT: 13.2 % from 0 pairs, 45.0 % from 2,260`: of the system that reaches most."""
+    """Return the first and last score of the system with the highest score: `tiny BERT: 13.2 % from
+    0 pairs, 45.0 % from 2,260`.
+    """
     best = mean[mean["system"] == mean.loc[mean["value"].idxmax(), "system"]]
     ends = best.sort_values("train_pairs")[["value", "train_pairs"]].iloc[[0, -1]].to_numpy()
     first, last = (f"{percent(value)} % from {pairs:,.0f}" for value, pairs in ends)

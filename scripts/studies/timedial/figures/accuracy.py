@@ -1,5 +1,5 @@
-"""Draw 2-best accuracy of every system on TimeDial beside the published numbers (table 5 of Qin et
-al. 2021, on the paper's challenge only) and people: a panel for the challenge, and one for each
+"""Draw 2-best accuracy of every system on TimeDial, beside people and the published numbers (table
+5 of Qin et al. 2021, on the paper's challenge only). One panel shows the challenge, one more each
 variant of its options. The CSV has all controls.
 """
 
@@ -47,8 +47,8 @@ PEOPLE = Look(line=DASHED, width=0.9)
 
 
 def of_each_view(points: pd.DataFrame) -> pd.DataFrame:
-    """The points without those controls of a variant, or of what has read the challenge, that are
-    neither random nor the best of their view: of one option, or of all.
+    """Return the points with fewer controls. On a variant, or for controls that have read the
+    challenge, keep random and the best control of each view (one option, or all options).
     """
     controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
     has_read = controls["domain"] == "contaminated"
@@ -73,7 +73,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
 
 
 def says(rows: pd.DataFrame) -> str:
-    """The message of a challenge's rows; what has read it says nothing."""
+    """Return the message of a challenge's rows, without systems that have read the challenge."""
     rows = only(rows[rows["domain"] != "contaminated"], slice="all")
     return message(rows.assign(name=rows.apply(name_of, axis=1)), "two_best_accuracy", "name")
 
@@ -85,7 +85,9 @@ def draw(
     sources: dict,
     people: pd.DataFrame,
 ) -> Figure:
-    """metrics: of the most context, which say how far models lie above controls."""
+    """Draw the figure. metrics: rows with the most context, for the message how far models lie
+    above controls.
+    """
     tables, lines, reached = [], [], [CHANCE.handle("chance")]
     for (name, variant), challenge in points.groupby(["measured_on", "variant"], sort=False):
         of_paper = variant == ""  # people and the paper saw all options as released

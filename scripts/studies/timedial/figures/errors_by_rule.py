@@ -47,8 +47,8 @@ def denominators(sources: Path) -> pd.Series:
 
 
 def hardest_rule(points: pd.DataFrame) -> str:
-    """`MPNet: 40.1 % of wrong options by numeral matching score as high as a right one, 61.5 % by
-    phrase matching`: of the best model, the rules that mislead it least and most.
+    """Return the rules that mislead the best model least and most: `MPNet: 40.1 % of wrong options
+    by numeral matching score as high as a right one, 61.5 % by phrase matching`.
     """
     is_model = (points["origin"] == "here") & (points["paradigm"] != "control")
     models = points[is_model & ~points["paradigm"].str.endswith(BLIND)]

@@ -1,8 +1,8 @@
-"""Dialogs of TimeDial to read as cards, as table 6 of Qin et al. 2021: every option with the score
+"""Publish dialogs of TimeDial as cards, as table 6 of Qin et al. 2021: every option with the score
 and rank that each system gives it.
 
-An option is judged wrong where it is among the highest, of which there are as many as right
-options, and no right one, or the reverse.
+The chosen options are the highest, as many as there are right options. A chosen wrong option counts
+as an error; so does a right option that is not chosen.
 """
 
 import argparse
@@ -25,7 +25,9 @@ def key(facts: Mapping) -> tuple:
 
 
 def misled_by(options: pd.DataFrame, systems: list[System]) -> dict[str, np.ndarray]:
-    """By rule the instances in which the best model takes an option made by it for a right one."""
+    """Return for each rule the instances in which the best model ranks a wrong option of that rule
+    as right.
+    """
     item = options["instance"].to_numpy()
     best = most_right(systems, "model", item)
     taken = best[0][0].wrong & (options["label"] == 0) if best else np.zeros(len(item), bool)

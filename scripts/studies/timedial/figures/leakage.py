@@ -1,5 +1,5 @@
-"""Tabulate what left the training dialogs of TimeDial (Qin et al. 2021), and what was built from
-those that stayed: a row for each source of dialogs and split, and for datasets that differ here.
+"""Tabulate which training dialogs of TimeDial (Qin et al. 2021) were dropped, and what was built
+from the others: a row for each source of dialogs and split, and for datasets that differ here.
 """
 
 import argparse

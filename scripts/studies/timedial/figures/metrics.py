@@ -1,9 +1,9 @@
-"""What the figures and tables of timedial share: its metrics by system, what the paper prints, and
-how a row is drawn.
+"""Read what the figures and tables of timedial share: the metrics by system, the published numbers,
+and how to draw a row.
 
-A system is a model of resources/models.yaml in one paradigm, which learnt in the domain of the
-challenge, out of it, or not at all (zero-shot), or a control. A published number stands only beside
-the challenge that its `setting` names (measured_on).
+A system is a control, or a model of resources/models.yaml in one paradigm. The model learnt in the
+domain of the challenge, out of the domain, or not at all (zero-shot). A published number is shown
+only for the challenge that its `setting` names (measured_on).
 """
 
 import argparse
@@ -56,7 +56,7 @@ DOMAINS = {
     "contaminated": "in-domain, contaminated",
     "external": "",
 }
-NOT_LEARNT = ["zero_shot", "external"]  # what no training data of a study changes
+NOT_LEARNT = ["zero_shot", "external"]  # systems that do not learn from a study's training data
 SCOPES = ["target", "local", "full"]  # from little context to much
 BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
@@ -68,7 +68,7 @@ SETTINGS = {
     "negative_seed": "draw {:.0f}",
     "max_dialogs": "{:,.0f} dialogs",
 }
-# which options the instances had (data options choices and contrast), in words
+# names of the data options choices and contrast
 VARIANTS = {
     "missed": ", missed by nearest two",
     "exchanged": ", exchanged options",
@@ -102,7 +102,9 @@ SAMPLE = " [sample data]"
 
 
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
-    """`, 5 negatives`: what differs in the data of the systems of one challenge."""
+    """Return how the training data of one challenge's systems differ, for example `, 5
+    negatives`.
+    """
     texts = pd.Series("", index=trained.index)
     for _, challenge in trained.groupby("measured_on"):
         for column, text in SETTINGS.items():
@@ -116,12 +118,13 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
 
 
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
-    """The timedial rows of a metrics table, real data first, with columns `paradigm`, `title` (of
-    the model), `origin`, `variant` (of VARIANTS) and `blind` (it never sees the dialog).
+    """Return the timedial rows of a metrics table, real data first, with columns `paradigm`,
+    `title` (of the model), `origin`, `variant` (of VARIANTS) and `blind` (it never sees the
+    dialog).
 
-    What two experiments share stands once; where they measured the same setting differently, the
-    title carries the experiment's name. What did not learn, and controls, stand once for each
-    challenge and context: as measured beside the most dialogs to learn from.
+    Rows that two experiments share appear once. If they measured one setting differently, the title
+    includes the experiment. Controls and models that did not learn appear once for each challenge
+    and context: the row of the experiment with the most dialogs.
     """
     metrics = without_people(study_metrics(path, "timedial", SCHEMA))
     metrics = metrics.astype({"seed": float, "limit": float})
@@ -157,19 +160,19 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
 
 
 def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
-    """2-best accuracy over all seeds."""
+    """Return 2-best accuracy over all seeds."""
     return only(metrics, seed=None, metric="two_best_accuracy", slice="all")
 
 
 def widest(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the most context that each system was measured with."""
+    """Return each system's rows with the most context that it was measured with."""
     scope = metrics["context_scope"].map(SCOPES.index)
     return metrics[scope == scope.groupby([metrics[name] for name in SYSTEM]).transform("max")]
 
 
 def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """The points without controls, but for random and the best of each challenge, by variant, that
-    has not read its dialogs.
+    """Return the points without controls, except random and the best control of each challenge and
+    variant. The best control has not read the challenge's dialogs.
     """
     rows = widest(accuracies(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
@@ -203,7 +206,7 @@ def corpus_title(source: str, sources: dict) -> str:
 
 
 def published_beside(sources: Path) -> pd.DataFrame:
-    """What the paper prints of systems, as shares; title is the paper's name of the model. The
+    """Return the paper's scores of systems, as shares; title is the paper's name of the model. The
     changes of table 7 are added to the value with the target context.
     """
     parts = ["measured_on", "method", "domain", "context_scope", "slice"]
@@ -228,15 +231,15 @@ def published_beside(sources: Path) -> pd.DataFrame:
 
 
 def published_on(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The published numbers on the challenges of the points; none beside sample data."""
+    """Return the published numbers on the challenges of the points, without sample data."""
     real = points.loc[~points["sample"].astype(bool), "measured_on"]
     return published[published["measured_on"].isin(real)]
 
 
 def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The points of one challenge and the paper's numbers on it, in the order of the page, with
-    `row`: that of the same system; of systems that were not run one of its own, last in their
-    paradigm.
+    """Return the points of one challenge and the paper's numbers on it, in the order of the page,
+    with `row`. A published number has the row of the same system. A system that was not run here
+    gets its own row, last in its paradigm.
     """
     key = ["paradigm", "model", "domain"]
     points = points.assign(row=points["paradigm"] + "|" + points["title"] + "|" + points["domain"])
@@ -253,14 +256,14 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def read(given: argparse.Namespace, table: str) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
-    """timedial_metrics(), the numbers of a table of the paper, and the sources."""
+    """Return timedial_metrics(), the numbers of a table of the paper, and the sources."""
     sources, published = load(given.sources), published_beside(given.sources)
     metrics = timedial_metrics(given.metrics, load(given.models), sources)
     return metrics, published[published["table"] == table], sources
 
 
 def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The points as they stand in the CSV: measured here, then published."""
+    """Return the points of the CSV: measured here, then published."""
     parts = [part for part in (points, published_on(points, published)) if len(part)] or [points]
     parts = [part.reindex(columns=POINTS).astype(object) for part in parts]
     return pd.concat(parts, ignore_index=True)
@@ -274,13 +277,17 @@ def name_of(row: pd.Series) -> str:
 
 
 def bands_of(rows: Rows, table: pd.DataFrame) -> list[float]:
-    """The y of the heads over rows that were measured here: marks do not stand on the paper's."""
+    """Return the y of the headings over rows that were measured here; the marks of sample data do
+    not go over published rows.
+    """
     here = set(table.loc[table["origin"] == "here", "head"])
     return [y for y, head in rows.heads.items() if head in here]
 
 
 def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """beside_paper() with the columns of Rows. A name tells of less than the full dialog."""
+    """Return beside_paper() with the columns of Rows. A name gives the context if it is less than
+    the full dialog.
+    """
     table = beside_paper(points, published)
     is_here = table["origin"] == "here"
     named = table.drop_duplicates("row").set_index("row")
@@ -292,7 +299,9 @@ def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
-    """A colour for each paradigm, a marker for each domain; controls grey, the paper open."""
+    """Draw a colour for each paradigm and a marker for each domain; controls grey, the
+    paper open.
+    """
     known = {IN_PAPER: PAPER}
     for row in points[points["series"] != IN_PAPER].to_dict("records"):
         paradigm = row["paradigm"]

@@ -1,5 +1,5 @@
-"""Tabulate what TimeDial's challenge holds, of all splits together and of each, beside table 3 of
-Qin et al. 2021.
+"""Tabulate the size and contents of TimeDial's challenge, for each split and all splits, beside
+table 3 of Qin et al. 2021.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 """Tabulate TimeDial: 2-best accuracy of every system and context, beside tables 5 and 7 of Qin et
 al. 2021, and 1-best accuracy on the released extras.
 
-What the paper measured with the full dialog and this study did not run stands below, on the paper's
-challenge only. Not near: without the instances that a dialog of the training corpus still shares
-words with.
+Systems that only the paper measured (with the full dialog) follow below, on the paper's challenge
+only. "Not near" leaves out the instances that still share words with a dialog of the training
+corpus.
 """
 
 import argparse
@@ -39,7 +39,7 @@ SHOWN += [f"two_best_accuracy_above_{what}" for what in ("control", "same_view",
 
 
 def cut_instances(files: list[Path]) -> dict[tuple, int]:
-    """By RUN the instances of which a candidate was longer than max_length."""
+    """Return by RUN the number of instances with a candidate longer than max_length."""
     return {
         (*(fact[name] for name in RUN[:-1]), split): count
         for fact in map(facts_of, files)
@@ -48,7 +48,7 @@ def cut_instances(files: list[Path]) -> dict[tuple, int]:
 
 
 def lookup(published: pd.DataFrame) -> dict[tuple, str]:
-    """By KEY the published 2-best accuracy, in per cent; table 5 before table 7."""
+    """Return by KEY the published 2-best accuracy, in per cent; table 5 before table 7."""
     rows = published[published["metric"] == "two_best_accuracy"].drop_duplicates(KEY)
     return dict(zip(rows[KEY].itertuples(index=False, name=None), rows["value"].map(percent)))
 
@@ -56,7 +56,7 @@ def lookup(published: pd.DataFrame) -> dict[tuple, str]:
 def cells_of(
     row: pd.Series | None, name: str, count: str, truncated: dict[tuple, int]
 ) -> dict[str, str]:
-    """The cells of a metric called name; count: the column of its instances."""
+    """Return the cells of a metric called name. count: the column of its instances."""
     if row is None:
         return {}
     cut, n = truncated.get(tuple(row[RUN])), f"{row['n']:,}"
@@ -99,7 +99,7 @@ def measured(
 
 
 def not_run(rows: pd.DataFrame, published: pd.DataFrame, corpus: str) -> list[dict]:
-    """A row for each system of table 5 that was not run, people last."""
+    """Return a row for each system of table 5 that was not run here, people last."""
     table_5 = published[published["table"] == "Table 5"]
     every = beside_paper(rows, table_5)
     is_here = every["origin"] == "here"
@@ -125,7 +125,7 @@ def main(given: argparse.Namespace) -> None:
     published = published_beside(given.sources)
     truncated = cut_instances([given.train / name / "run.json" for name in given.runs])
     rows = only(metrics, slice=["all", NOT_NEAR], metric=SHOWN)
-    # these are the same with any context
+    # blind systems score the same with any context
     rows, table = rows[~rows["blind"] | rows.index.isin(widest(rows[rows["blind"]]).index)], []
     for _, challenge in rows.groupby("measured_on", sort=False):
         paper = published_on(challenge, published)
