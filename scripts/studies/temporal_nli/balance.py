@@ -1,24 +1,25 @@
 """Thin a test split until each cue is equally frequent with each label.
 
-Not a program. A cell holds the pairs that agree in all cues that a control can use. Each cell keeps
-equally many pairs of each label, those whose ids hash lowest. A cell with a single label leaves. So
-both labels of every cell are equally frequent, and a control that knows only the cell is at chance,
-50 %. A cell is
+Not a program. A cell is the set of pairs that agree in all cues that a control can use. Each cell
+keeps equally many pairs of each label, those with the lowest hashes of their ids. A cell with a
+single label is dropped. Both labels of every cell are then equally frequent. So a control that
+knows only the cell scores 50 %, chance. These cues define a cell:
 
   in every set     the part, seen or unseen
   sets I and III   the prepositions of both sentences, and whether the times are the same
   set II           the claim ("less than 5 hours."), and whether it is ten times the duration
 
-and, for unseen pairs, what training shows about the order of their times:
+For unseen pairs they also include what training shows about the order of the times:
 
-  range, set I     the order of the times, as if all held-out times were one
+  range, set I     the order of the times, with all held-out times counted as one
   range, set II    which of the two times is held out
   range, set III   T2 in whole units: for T2 below 8 or over 10 the order follows from T2 alone
   unit, set III    T1, and whether T2 / T1 exceeds the ratio of each pair of units: between the two
                    ratios (hours in a day, days in a month) only the units decide the order
 
-Where list, unit or range are held out, training lacks their words, and these have no weight. So an
-additive model can use only the cell, and is at chance there. Elsewhere it is not.
+If list, unit or range are held out, training lacks their words, and these words have no weight. An
+additive model can then use only the cell, and scores at chance. On other splits it can score
+higher.
 """
 
 import numpy as np
@@ -29,16 +30,18 @@ from scripts.running.program import UserError, log
 from scripts.studies.temporal_nli.parts import DAY_PAIRS, UNSEEN, second_size
 from scripts.studies.temporal_nli.times import SECONDS, UNIT_PAIRS
 
-DRAW = 11  # marks this draw, so that other draws from the same ids differ
+DRAW = 11  # the number of this draw: other draws from the same ids differ
 
 
 def number_in(texts: pd.Series) -> pd.Series:
-    """The number in each sentence of set III."""
+    """Return the number in each sentence of set III."""
     return pd.to_numeric(texts.str.extract(r"(?i)\b(?:in|before|after) (\d+) ")[0])
 
 
 def order_cues(rows: pd.DataFrame, held_out: str) -> dict[str, pd.Series]:
-    """What training shows about the order of each pair's times, where they are held out."""
+    """Return what training shows about the order of each pair's times, if `held_out` holds them
+    out.
+    """
     counted = rows["challenge_set"].iloc[0] == "cross_unit"
     if held_out == "range":
         return {"order": np.floor(second_size(rows)) if counted else rows["known"]}
@@ -53,7 +56,7 @@ def order_cues(rows: pd.DataFrame, held_out: str) -> dict[str, pd.Series]:
 
 
 def cells_of(rows: pd.DataFrame, held_out: str) -> pd.Series:
-    """The number of the cell of each pair."""
+    """Return the number of the cell of each pair."""
     if rows["challenge_set"].iloc[0] == "temp_duration":
         key = {
             "claim": rows["text_b"].str.extract(r".* for (.+)$")[0],
@@ -72,8 +75,9 @@ def cells_of(rows: pd.DataFrame, held_out: str) -> pd.Series:
 
 
 def balanced(rows: pd.DataFrame, held_out: str, where: str) -> pd.DataFrame:
-    """The pairs of an evaluation split of one set that stay (schema nli; for a generated one with
-    `known`). Raises UserError where no held-out pair stays. where: its name in messages.
+    """Return the pairs to keep from an evaluation split of one set (schema nli; a generated split
+    also has `known`). Raises UserError if no held-out pair remains. where: the split's name in
+    messages.
     """
     at = pd.DataFrame({"cell": cells_of(rows, held_out), "label": rows["label"]})
     by_hash = np.argsort(keyed_hash(rows["example_id"], DRAW), kind="stable")

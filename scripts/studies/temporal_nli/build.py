@@ -8,18 +8,18 @@ temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted fo
 cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.":
                durations in adjacent units
 
-scripts/studies/temporal_nli/sets.py says how pairs are labelled and drawn. The templates of the
+scripts/studies/temporal_nli/sets.py explains how pairs are labelled and drawn. The templates of the
 test split are always new. study.yaml explains --options; these change the pairs:
 
   held_out      names what else is new in the test split (scripts/studies/temporal_nli/parts.py).
-                Pairs with it leave train and dev. The column part says which pairs of the test
-                split have it (unseen) or not (seen)
+                Train and dev lose the pairs with this content. In the test split the column part
+                marks pairs with it (unseen) and without it (seen)
   balanced      thins the test split until each cue is equally frequent with each label
                 (scripts/studies/temporal_nli/balance.py)
   contrast      gives each pair of the test split a counterpart
                 (scripts/studies/temporal_nli/contrast.py)
-  limit         keeps at most that many pairs of the test split, by hash, originals and counterparts
-                together
+  limit         keeps at most that many pairs of the test split, by hash; an original and its
+                counterpart count as one
   train_pairs   keeps that many pairs of train, by hash; dev does not change
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
@@ -27,7 +27,7 @@ Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds
        taken out of train
 
 Every draw depends only on a hash of its place in the set and on generation_seed. So the same
-options give the same sentences on every machine. A pair that a set already has is drawn again.
+options give the same sentences on every machine. A repeated pair is drawn again.
 
     python -m scripts.studies.temporal_nli.build --cleaned results/clean/event_templates \\
         --splits train test --options '{"challenge_set": "temp_order", "train_templates": null,
@@ -56,13 +56,13 @@ from scripts.running.program import UserError, execute, log
 from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 
-# At its default a later option is not written: files stay as those made before the option.
+# The default of a newer option is not written. So the files equal older files.
 LATER = {"balanced": False, "contrast": "none", "train_pairs": None}
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
-    """One split of a set, generated from a table of templates, in the columns of the schema nli
-    (and late).
+    """Generate one split of a set from a table of templates. Return the columns of the schema nli,
+    with late and known.
     """
     name = options["challenge_set"]
     rows = SETS[name](
@@ -76,9 +76,9 @@ def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFram
 
 
 def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templates") -> set[str]:
-    """All names, or the `wanted` whose hash is lowest.
+    """Return all names, or the `wanted` names with the lowest hashes.
 
-    Raises UserError when there are fewer.
+    Raises UserError if there are fewer names.
     """
     known = pd.Series(names.unique(), dtype=object)
     if wanted is None:
@@ -91,8 +91,8 @@ def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templat
 
 
 def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
-    """The pairs of one split, with the kinds that hold them out. The split has at most
-    `train_templates` templates where it is train, else `test_templates`.
+    """Return the pairs of one split, with the kinds that hold them out. A train split has at most
+    `train_templates` templates, another split at most `test_templates`.
     """
     most = "train_templates" if split == "train" else "test_templates"
     file = cleaned / f"{split}.parquet"
@@ -116,8 +116,8 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
 
 
 def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
-    """Which rows belong to the templates of dev: the share of all templates whose hash is lowest,
-    at least one.
+    """Return which rows belong to the templates of dev: the share of all templates with the lowest
+    hashes, at least one.
     """
     templates = rows["group_id"].nunique()
     if templates < 2:
@@ -171,8 +171,8 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
 
 
 def as_measured(rows: pd.DataFrame, options: dict, where: str) -> pd.DataFrame:
-    """The pairs of an evaluation split, with part, after the options balanced and contrast. where:
-    the dataset and its split.
+    """Apply the options balanced and contrast to the pairs of an evaluation split (with part).
+    where: the dataset and its split.
     """
     if options["balanced"] and len(rows):
         rows = balanced(rows, options["held_out"], where)
@@ -197,7 +197,7 @@ def main(given: argparse.Namespace) -> None:
             f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn "
             "from; ask for more templates"
         )
-    if known.empty:  # set III of the release has no training file
+    if known.empty:  # the released set III has no training file
         log.info(
             "%s: no pairs of %s to learn from: only the method direct can use this dataset",
             given.cleaned,

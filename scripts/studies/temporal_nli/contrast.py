@@ -1,13 +1,13 @@
-"""Contrast pairs of temporal NLI: beside each pair stands one that differs in one thing.
+"""Contrast pairs of temporal NLI: each pair has a counterpart that differs in one thing.
 
 Not a program.
 
 preposition  before and after exchanged in the hypothesis (sets I and III); "less than" added to the
-             hypothesis, or taken away (set II)
+             hypothesis, or removed (set II)
 times        the two times exchanged between premise and hypothesis (sets I and III)
 
-A rule gives the label of a counterpart from the label of its original. The reader (reader.py) then
-reads the new sentences. Where the reader's label differs from the rule's, the pair leaves.
+A rule computes a counterpart's label from the original's label. The reader (reader.py) then reads
+the new sentences. A pair is dropped if the reader's label differs from the rule's label.
 """
 
 import numpy as np
@@ -19,12 +19,12 @@ from scripts.studies.temporal_nli.reader import Parts, read, read_labels
 
 PREPOSITION, TIMES = "preposition", "times"
 OTHER = {"before": "after", "after": "before", "lower": "higher", "higher": "lower"}
-SUMS = {"fixed": 2, "same_way": 1, "other_way": 3}  # of the two labels that a premise allows
-ENTAILMENT_AND_CONTRADICTION = 2  # their sum: each is the sum less the other
+SUMS = {"fixed": 2, "same_way": 1, "other_way": 3}  # sum of the two labels that a premise allows
+ENTAILMENT_AND_CONTRADICTION = 2  # the sum of both labels: less one label, it is the other label
 
 
 def check_contrast(challenge_set: str, contrast: str) -> None:
-    """Raises UserError for a contrast that a set does not have."""
+    """Raise UserError for a contrast that a set does not have."""
     if (challenge_set, contrast) == ("temp_duration", TIMES):
         raise UserError(
             "contrast: times needs a time in both sentences, and hypotheses of temp_duration have "
@@ -33,7 +33,7 @@ def check_contrast(challenge_set: str, contrast: str) -> None:
 
 
 def rewritten(text: str, part: Parts, said: str) -> str:
-    """The sentence with another time expression; part: the parts that the reader found."""
+    """Return the sentence with another time expression. part: the parts that the reader found."""
     length = len(f"{part['preposition']} {part.get('less') or ''}{part['time']}")
     if part["form"] == "fronted":
         return said[0].upper() + said[1:] + text[length:]
@@ -43,7 +43,7 @@ def rewritten(text: str, part: Parts, said: str) -> str:
 def counterpart_texts(
     premise: str, hypothesis: str, challenge_set: str, contrast: str
 ) -> tuple[str, str]:
-    """Both sentences of the counterpart; unchanged where they cannot be read."""
+    """Return both sentences of the counterpart; unchanged if the reader cannot read them."""
     first, second, label = read(premise, hypothesis, challenge_set)
     if not first or not second or not label:
         return premise, hypothesis
@@ -61,10 +61,12 @@ def counterpart_texts(
 
 
 def counterpart_labels(rows: pd.DataFrame, contrast: str) -> np.ndarray:
-    """(n,) by rule, from the label and columns of the originals.
+    """Return (n,) the labels of counterparts, computed by rule from the label and columns of the
+    originals.
 
-    A premise at a fixed time is entailed or contradicted. A premise that opens the same way as the
-    hypothesis is entailed or neutral. One that opens the other way is neutral or contradicted.
+    A premise at a fixed time entails or contradicts the hypothesis. An interval that opens the same
+    way as the hypothesis entails it or is neutral. An interval that opens the other way is neutral
+    or contradicts it.
     """
     label, same = rows["label"].to_numpy(int), (rows["distance"] == "same").to_numpy()
     fixed = (rows["premise_type"] == "fixed").to_numpy()
@@ -76,7 +78,7 @@ def counterpart_labels(rows: pd.DataFrame, contrast: str) -> np.ndarray:
 
 
 def varied(rows: pd.DataFrame, contrast: str) -> pd.DataFrame:
-    """The columns of the original that change in its counterpart."""
+    """Return the rows with the columns that change in the counterpart."""
     if contrast == TIMES:
         return rows.assign(
             direction=rows["direction"].map(OTHER),
@@ -94,8 +96,8 @@ def varied(rows: pd.DataFrame, contrast: str) -> pd.DataFrame:
 
 
 def with_counterparts(rows: pd.DataFrame, contrast: str, where: str) -> pd.DataFrame:
-    """The pairs (schema nli) that have a counterpart, and after them the counterparts. Two pairs
-    that are each other's counterparts occur only once.
+    """Return the pairs (schema nli) that have a counterpart, then the counterparts. Two pairs that
+    are each other's counterparts occur only once.
 
     where: the name of the pairs in the log.
     """

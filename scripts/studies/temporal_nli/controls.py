@@ -1,4 +1,5 @@
-"""What a control may see of a pair: the hypothesis alone, or both sentences as words without order.
+"""Controls of temporal NLI: they see the hypothesis alone, or the words of both sentences without
+order.
 
 `both_texts` is additive. A word that the two sentences do not share has one weight for each pair of
 their prepositions. A number has one weight for each threshold that it reaches. No weight belongs to
@@ -26,14 +27,14 @@ TIMES = re.compile(rf"\b{TIME}", re.I)
 LEADING = re.compile(
     rf"\b((?:[^\W\d_]+\s+(?:less|more)\s+than)|[^\W\d_]+)\s+(?:the\s+)?{TIME}", re.I
 )
-# The thresholds: each number up to 31, then 6 % apart; for numbers of four digits, each year.
+# The thresholds are each number up to 31, then steps of 6 %; for numbers of four digits, each year.
 THRESHOLDS = np.unique(np.rint(np.r_[1:32, 31 * 1.06 ** np.arange(80)])).astype(int)
 YEARS = np.arange(1900, 2101)
 
 
 def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
-    """What a number counts, by the text after it: hour, pm, th, :00. A number of four digits with
-    nothing after it is a year.
+    """Return what a number counts, by the text after it: hour, pm, th, :00. A number of four digits
+    with no such text is a year.
     """
     if unit:
         return unit["half"] or str(unit.lastgroup)
@@ -43,8 +44,8 @@ def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
 
 
 def cues_of(text: str) -> dict[str, str]:
-    """The cues of each word of a text, by the word: the word itself; for a number each threshold
-    that it reaches, marked by what it counts.
+    """Return the cues of each word of a text, by the word. A word is its own cue. A number has each
+    threshold that it reaches, marked by what it counts.
     """
     found, text = {}, text.lower()
     for token in TOKEN.finditer(text):
@@ -61,25 +62,25 @@ def cues_of(text: str) -> dict[str, str]:
 
 
 def leading(text: str) -> str:
-    """The words before the first time of a text: after, for less than."""
+    """Return the words before the first time of a text: after, for less than."""
     found = LEADING.search(text)
     return re.sub(r"\s+", "_", found[1].lower()) if found else "none"
 
 
 def of_each(function: Callable[[str], Any], texts: pd.Series) -> list:
-    """The function's value for each text; each different text is read once."""
+    """Return the function's value for each text. Each different text is read once."""
     codes, known = pd.factorize(texts)
     values = [function(text) for text in known]
     return [values[code] for code in codes]
 
 
 def of_both(function: Callable[[str], Any], table: pd.DataFrame) -> zip:
-    """The function's values for the premises, and for the hypotheses."""
+    """Return the function's values for the premises, and for the hypotheses."""
     return zip(*(of_each(function, table[side]) for side in ("first", "second")))
 
 
 def unshared(table: pd.DataFrame) -> pd.Series:
-    """The cues of the words that only one sentence has, each marked by its sentence."""
+    """Return the cues of the words that only one sentence has, each marked by its sentence."""
     rows = [
         " ".join(
             f"{side}:{cue}"
@@ -94,8 +95,8 @@ def unshared(table: pd.DataFrame) -> pd.Series:
 
 
 def prepositions(table: pd.DataFrame) -> pd.Series:
-    """The words before the first time of each sentence, and the number of words and numbers in the
-    hypothesis's time. Example: in>before:2 for "in May 1950" and "before July 1950".
+    """Return the words before the first time of each sentence, and the number of words and numbers
+    in the hypothesis's time. Example: in>before:2 for "in May 1950" and "before July 1950".
     """
     pairs, parts = (
         of_both(leading, table),
@@ -106,7 +107,7 @@ def prepositions(table: pd.DataFrame) -> pd.Series:
 
 
 def hypothesis_times(table: pd.DataFrame) -> pd.Series:
-    """The cues of the hypothesis's time words and numbers."""
+    """Return the cues of the hypothesis's time words and numbers."""
 
     def times(text: str) -> str:
         words = cues_of(text).items()
@@ -116,13 +117,13 @@ def hypothesis_times(table: pd.DataFrame) -> pd.Series:
 
 
 def hypothesis_preposition(table: pd.DataFrame) -> pd.Series:
-    """The words before the hypothesis's first time."""
+    """Return the words before the hypothesis's first time."""
     return pd.Series(of_each(leading, table["second"]), table.index, dtype=object)
 
 
 def hypothesis_numbers(table: pd.DataFrame) -> np.ndarray:
-    """(n, 5) the logarithms of the hypothesis's first number and of the seconds of its unit, and
-    whether the hypothesis has before, after or less.
+    """Return (n, 5) the logarithms of the hypothesis's first number and of the seconds of its unit,
+    and whether the hypothesis contains before, after or less.
     """
     text = table["second"].str.lower()
     number = pd.to_numeric(text.str.extract(r"(\d+)")[0]).fillna(0)

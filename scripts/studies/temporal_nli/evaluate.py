@@ -2,30 +2,32 @@
 
 Scores are from the epoch with the lowest loss on dev, whose templates are held out of train.
 
-  accuracy, weighted_f1  of all pairs, and of each slice of them (by choice of times, premise,
+  accuracy, weighted_f1  of all pairs, and of each slice (by choice of times, premise,
                          hypothesis, …)
-  says_entailment        the share of pairs that are predicted to be entailment
-  confusion              the share of pairs with this label and this prediction (of two labels where
-                         a model knows two)
-  contrast_accuracy      where a dataset has contrast pairs: the share of them with both right
-  less_than_consistency  of set II: of the premises with all three hypotheses "less than", the share
-                         on which the answer entailment, once given, stays as the duration grows
+  says_entailment        the share of pairs with the prediction entailment
+  confusion              the share of pairs with this label and this prediction (two labels for a
+                         model that knows two)
+  contrast_accuracy      in datasets with contrast pairs: the share of contrast pairs with both
+                         predictions right
+  less_than_consistency  in set II, over premises with all three hypotheses "less than": the share
+                         of premises on which entailment, once predicted, remains the prediction
+                         for longer durations
   unread                 the share of pairs that the rule-based reader cannot read
 
 Slices are also by
   distance, hypothesis_size   the size of the difference, and of T2
   part                        seen or unseen, by what the dataset holds out
   contrast                    original or counterpart
-  withheld                    only where whole templates alone are held out: the pairs that another
-                              dataset holds out, for a model that learnt from all of them
+  withheld                    only in datasets that hold out nothing but templates: the pairs that
+                              another dataset holds out. Here the model learnt from such pairs
 
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two
 labels has binary scoring only). The majority baseline predicts the most frequent label of the
 evaluation split. The model rule_reader is the ceiling: it reads both sentences by rule, and
-predicts neutral for a pair that it cannot read. Groups are templates and pairs of times, in two
-ways at once (scripts/measure/bootstrap.py).
+predicts neutral for a pair that it cannot read. Groups are templates and pairs of times, resampled
+in two ways at once (crossed() of scripts/measure/bootstrap.py).
 
-Predictions made elsewhere have the labels entailment, neutral and contradiction, or entailment and
+External predictions have the labels entailment, neutral and contradiction, or entailment and
 not_entailment.
 """
 
@@ -61,12 +63,12 @@ from scripts.measure.tally import (
 )
 
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
-# for each scoring the place of each label among its names
+# for each scoring, the number of the name that each label gets
 MERGED = {"ternary": np.arange(3), "binary": np.array([0, 1, 1])}
 ANSWERED = Answered(
     "temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values())
 )
-# What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
+# The slices of figure 1 and sections 5.1 to 5.3: by one column, or by two columns together.
 SLICES = {
     "temp_order": [
         "choice",
@@ -113,17 +115,19 @@ SCHEMA = metrics_schema(
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
-    """A split of a dataset. Raises UserError where it has no pairs."""
+    """Return a split of a dataset. Raises UserError if it has no pairs."""
     return read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
 
 
 def accuracy(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) from (…, 3, labels) of counts_of() and the number of pairs."""
+    """Return (…) the accuracy, from (…, 3, labels) of counts_of() and the number of pairs."""
     return np.einsum("...i->...", cells[..., 2, :]) / count
 
 
 def weighted_f1(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) from the same: the F1 of each label, weighted by how often it occurs."""
+    """Return (…) the F1 of each label, weighted by the label's frequency, from the same arguments
+    as accuracy().
+    """
     support, predicted, right = (cells[..., kind, :] for kind in range(3))
     both = support + predicted
     f1 = np.divide(2 * right, both, out=np.zeros(right.shape), where=both > 0)
@@ -131,7 +135,7 @@ def weighted_f1(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def says_entailment(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """(…) the share of pairs predicted to be entailment, which is the first label."""
+    """Return (…) the share of pairs with the prediction entailment, the first label."""
     return cells[..., 1, 0] / count
 
 
@@ -145,8 +149,8 @@ METRICS: dict[str, Metric] = {
 def counts_of(
     label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int
 ) -> np.ndarray:
-    """(groups, 3, labels) how many pairs have a label, are predicted to have it, and both. All
-    three arguments are (n,) integers from 0.
+    """Return (groups, 3, labels) how many pairs have a label, are predicted to have it, and both.
+    label, predicted and group are (n,) integers from 0.
     """
     right = label[label == predicted]
     places = ((label, group), (predicted, group), (right, group[label == predicted]))
@@ -155,10 +159,10 @@ def counts_of(
 
 
 def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
-    """Which rows belong to each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
+    """Return the rows of each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
 
-    held_out: what the dataset holds out. The slices `withheld=list`, … exist where that is whole
-    templates alone.
+    held_out: what the dataset holds out. Slices `withheld=list`, … exist only if it holds out
+    nothing but whole templates.
     """
     parts, counterpart = {"all": np.arange(len(pairs))}, is_counterpart(pairs["example_id"])
     pairs = pairs.assign(contrast=np.where(counterpart, "counterpart", "original"))
@@ -180,8 +184,8 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
 def predictions_of(
     pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], read: np.ndarray
 ) -> dict[tuple, list[np.ndarray]]:
-    """By model, method and scoring: each run's predictions, in the order of the pairs; the
-    baselines come first. read: from read_labels().
+    """Return by model, method and scoring the predictions of each run, in the order of the pairs;
+    the baselines come first. read: from read_labels().
     """
     found = {
         ("majority", BASELINES["majority"], scoring): [
@@ -204,7 +208,7 @@ def predictions_of(
 
 
 def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
-    """The share of pairs with each label and prediction, as the mean of the replicates."""
+    """Return the share of pairs with each label and prediction, as the mean of the replicates."""
     cells = [
         np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2)
         for predicted in predictions
@@ -222,8 +226,8 @@ def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[
 
 
 def less_than_premises(pairs: pd.DataFrame) -> np.ndarray:
-    """(n, 3) the rows of the hypotheses "less than" of each premise of set II, the shortest
-    duration first; premises without all three are left out.
+    """Return (n, 3) the rows of the hypotheses "less than" of each premise of set II, the shortest
+    duration first. Premises without all three hypotheses are left out.
     """
     table = pairs.assign(row=np.arange(len(pairs))).drop_duplicates(["text_a", "hypothesis_type"])
     rows = table.pivot(index="text_a", columns="hypothesis_type", values="row")
@@ -233,9 +237,9 @@ def less_than_premises(pairs: pd.DataFrame) -> np.ndarray:
 def together(
     metric: str, rows: np.ndarray, held: list[np.ndarray], group: np.ndarray, groups: int
 ) -> list[Tally]:
-    """The share of the (n, k) rows whose pairs all hold, by replicate; none where n is 0.
+    """Return the share of the (n, k) rows whose pairs all hold, by replicate; empty if n is 0.
 
-    held: for each replicate (n,) whether pairs hold; group: (n,) the group of each pair, of
+    held: for each replicate (n,) whether the pairs of a row hold; group: the group of each pair, of
     `groups`.
     """
     if not len(rows):
@@ -251,7 +255,7 @@ def rows_of(
     split, systems, held_out = part.split, part.systems, part.options.get("held_out", TEMPLATE)
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, read = slices(pairs, challenge_set, held_out), read_labels(pairs)
-    # Pairs of one template belong together, and so do pairs of the same two times.
+    # Pairs of one template form a group. Pairs of the same two times form another group.
     times = times_in(pairs["text_a"]) + " > " + times_in(pairs["text_b"])
     cells = pd.DataFrame({"template": pairs["group_id"], "times": times})
     group, groups = cells.groupby(["template", "times"]).ngroup(), cells.drop_duplicates()
@@ -322,8 +326,8 @@ def rows_of(
 
 
 def of_people(merged: np.ndarray, part: pd.DataFrame, chosen: np.ndarray) -> Values:
-    """Whether people chose the right label of each pair. merged: for each label the label that it
-    counts as.
+    """Return whether people chose the right label of each pair. merged: for each label the label
+    that it counts as.
     """
     return {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)}
 
@@ -335,8 +339,8 @@ def people_on(
     people: pd.DataFrame | None,
     resamples: int,
 ) -> list[dict]:
-    """The score of people on a split, and of every system on the same pairs, under each scoring.
-    found: from predictions_of(); replicates: by model and method.
+    """Return the score of people on a split, and of every system on the same pairs, under each
+    scoring. found: from predictions_of(); replicates: by model and method.
     """
     if people is None:
         return []

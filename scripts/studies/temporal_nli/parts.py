@@ -1,14 +1,14 @@
-"""The kinds by which a temporal NLI pair can be held out, and the sizes of its difference and
-durations (Thukral et al. 2021, section 5).
+"""The kinds of content that a temporal NLI dataset can hold out, and the sizes of a pair's
+difference and durations (Thukral et al. 2021, section 5).
 
 Not a program. If only the templates of the test split are new, a model can learn the rest by heart.
 Each list, spelling, unit and form occurs in the training pairs. So a dataset may hold out one more
 kind (the option held_out). Pairs of this kind are not in training. The pairs of the test split are
 unseen if they are of this kind, else seen. Both have new templates.
 
-  list      set I, II: weekdays, as the only list of their names
-  spelling  set I, II: hours of 24, and abbreviated months, alone or beside the other spelling
-  unit      set II: durations in days; set III: days beside hours, days beside months
+  list      set I, II: weekdays, because their names occur in no other list
+  spelling  set I, II: hours of 24, and abbreviated months, alone or with the other spelling
+  unit      set II: durations in days; set III: days with hours, days with months
   range     set I, II: times of the last third of their list (16:00 and later; Friday, Saturday;
             September to December; 1968 to 2000; of a date each of its parts); set III: T1 from 8
             to 10. One such time makes a pair unseen
@@ -42,8 +42,8 @@ WEEKDAY, DAY_LISTS, DAY_PAIRS = ["weekday"], ["weekday", "month_day"], ["hours_d
 OTHER_SPELLING = r"^hour_24$|_both$|_abbreviated$"
 SEEN, UNSEEN = "seen", "unseen"
 
-# The difference of two times, as a share of the list; in set III in the higher unit. Each bin has
-# its name and its upper end.
+# Bins with their name and upper end. They contain the difference of two times, as a share of the
+# list; in set III in the higher unit.
 SHARES = {"same": 0, "to_eighth": 1 / 8, "to_quarter": 1 / 4, "to_half": 1 / 2, "over_half": np.inf}
 AMOUNTS = {"same": 0, "to_1": 1, "to_2": 2, "to_3": 3, "over_3": np.inf}
 SIZES = {"to_3": 3, "to_6": 6, "to_9": 9, "over_9": np.inf}  # of T2, in the higher unit
@@ -51,8 +51,8 @@ ROUNDING = 1e-9
 
 
 def places(choice: pd.Series, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(3, n) the place of the time at a position of each row's list, and how many places there are.
-    A date has three places: year, month and day. All other times have their position.
+    """Return (3, n) the place of the time at a position of each row's list, and the number of
+    places. A date has three places: year, month and day. Other times have only their position.
     """
     date, day = (choice.str.startswith(kind).to_numpy(bool) for kind in ("date", "date_dmy"))
     month_of = np.where(day, position // len(DAYS), position)
@@ -64,35 +64,35 @@ def places(choice: pd.Series, position: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def late(choice: pd.Series, position: np.ndarray) -> np.ndarray:
-    """(n,) whether the time at a position of each row's list is of the last third. A date is, if
-    one of its parts is.
+    """Return (n,) whether the time at a position of each row's list is in the last third. A date is
+    in the last third if one of its parts is.
     """
     place, lengths = places(choice, position)
     return np.any(3 * place >= 2 * lengths, axis=0)
 
 
 def known_order(choice: pd.Series, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(n,) the sign of first less second, as far as training shows it where range is held out. It
-    is 0 where the part that decides is of the last third in both times.
+    """Return (n,) the sign of first less second, as far as training shows it if range is held out.
+    The sign is 0 if the part that decides is in the last third in both times.
     """
     (of_first, lengths), (of_second, _) = (places(choice, place) for place in (first, second))
-    begins = -(-2 * lengths // 3)  # of the last third
+    begins = -(-2 * lengths // 3)  # the first place of the last third
     signs = np.sign(np.minimum(of_first, begins) - np.minimum(of_second, begins))
     decides = (of_first != of_second).argmax(0)
     return np.take_along_axis(signs, decides[None], 0)[0]
 
 
 def late_magnitude(magnitude: np.ndarray, most: int) -> np.ndarray:
-    """(n,) whether T1, from 1 to `most`, is of the last third."""
+    """Return (n,) whether T1, from 1 to `most`, is in the last third."""
     return 3 * (magnitude - 1) >= 2 * most
 
 
 def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """For each kind which pairs of one set it holds out; a kind without meaning in the set is left
-    out.
+    """Return for each kind which pairs of one set it holds out. A kind without meaning in the set
+    is left out.
 
-    rows: the columns of the schema nli and, for generated sets, late: whether a time is of the last
-    third.
+    rows: the columns of the schema nli. Generated sets also have late: whether a time is in the
+    last third.
     """
     challenge_set, choice = (
         rows["challenge_set"].iloc[0],
@@ -117,8 +117,8 @@ def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
-    """The name of the first bin whose upper end is not below each value; missing for a missing
-    value.
+    """Return the name of the first bin whose upper end is not below each value; missing for a
+    missing value.
     """
     # A missing value sorts after all ends.
     place = np.searchsorted(list(ends.values()), values.to_numpy(float) - ROUNDING)
@@ -126,7 +126,7 @@ def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
 
 
 def second_size(rows: pd.DataFrame) -> pd.Series:
-    """T2 of set III in the higher unit, read from the hypothesis; missing elsewhere."""
+    """Return T2 of set III in the higher unit, read from the hypothesis; missing in other sets."""
     number = pd.to_numeric(rows["text_b"].str.extract(r"(?i)\b(?:before|after) (\d+) ")[0])
     return number * rows["unit_pair"].map(
         {name: SECONDS[low] / SECONDS[high] for name, (low, high) in UNIT_PAIRS.items()}
@@ -134,8 +134,8 @@ def second_size(rows: pd.DataFrame) -> pd.Series:
 
 
 def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
-    """The pairs of one set with distance, hypothesis_size, and withheld (the kinds that hold a pair
-    out, separated by spaces).
+    """Return the pairs of one set with distance, hypothesis_size and withheld (the kinds that hold
+    a pair out, separated by spaces).
     """
     if rows.empty:
         return rows.assign(distance=None, hypothesis_size=None, withheld="")
@@ -151,7 +151,7 @@ def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def check(challenge_set: str, kind: str, generated: bool) -> None:
-    """Raises UserError for a kind that a set lacks, or that a released set does not show."""
+    """Raise UserError for a kind that a set lacks, or that a released set does not show."""
     if (challenge_set, kind) in WITHOUT_MEANING:
         raise UserError(
             f"held_out: {kind} has no meaning here: {WITHOUT_MEANING[challenge_set, kind]}"
@@ -164,8 +164,8 @@ def check(challenge_set: str, kind: str, generated: bool) -> None:
 
 
 def unseen(rows: pd.DataFrame, kind: str) -> pd.Series:
-    """Which pairs of with_parts() are held out by a kind; for templates all pairs, since each split
-    has its own templates.
+    """Return which pairs of with_parts() a kind holds out. For templates these are all pairs,
+    because each split has its own templates.
     """
     return (
         pd.Series(True, rows.index)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 LABELS = ["entailment", "neutral", "contradiction"]
-FALLBACK = LABELS.index("neutral")  # of a pair that cannot be read: nothing follows from it
+FALLBACK = LABELS.index("neutral")  # the prediction for a pair that the reader cannot read
 FULL = (
     "January February March April May June July August September October November December"
 ).split()
@@ -24,8 +24,7 @@ MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (
 WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
-# Kinds of time. The longer expression comes first, since a date holds a month, a year and a day of
-# the month.
+# Kinds of time. Longer expressions come first, because a date contains a month, a year and a day.
 KINDS = {
     "date_dmy": rf"(?P<day>\d\d?)(?P<suffix>st|nd|rd|th) (?P<month>{MONTH}) (?P<year>\d{{4}})",
     "date_my": rf"(?P<month>{MONTH}) (?P<year>\d{{4}})",
@@ -36,14 +35,14 @@ KINDS = {
     "year": r"(?P<year>\d{4})",
 }
 TIMES = [(kind, re.compile(pattern)) for kind, pattern in KINDS.items()]
-# Set II: the unit in which positions differ, and the length of the lists that start again.
+# Set II: the unit of positions, and the length of the lists that start again.
 UNIT = {"hours": "hour", "weekday": "day", "month_day": "day", "month": "month", "year": "year"} | {
     "date_my": "month"
 }
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 
-# The pattern of a sentence starts from its times, so events may hold any words ("was sworn in",
+# The pattern of a sentence depends on its times. So events may contain any words ("was sworn in",
 # "left on a journey").
 TIME = "|".join(re.sub(r"\?P<\w+>", "?:", pattern) for pattern in KINDS.values())
 AMOUNT = rf"(?:0|[1-9]\d*) (?:{'|'.join(SECONDS)})s*"
@@ -70,12 +69,14 @@ LASTS = {
     )
 }
 
-Parts = dict[str, Any]  # of a sentence: its form and its parts, by name
+Parts = dict[str, Any]  # a sentence's form and parts, by name
 
 
 @lru_cache(maxsize=1 << 16)
 def point_in_time(text: str) -> tuple[str, int]:
-    """The kind of a time as "5 PM", "the 3rd" or "May 1950", and its place among its kind."""
+    """Return the kind of a time ("5 PM", "the 3rd", "May 1950") and its place among times of its
+    kind.
+    """
     kind, part = next(
         (kind, match.groupdict()) for kind, pattern in TIMES if (match := pattern.fullmatch(text))
     )
@@ -90,12 +91,12 @@ def point_in_time(text: str) -> tuple[str, int]:
 
 
 def amount_of_time(text: str) -> list[tuple[int, str]]:
-    """The numbers and units of "5 hours" or "4 years 1 month"."""
+    """Return the numbers and units of "5 hours" or "4 years 1 month"."""
     return [(int(number), unit) for number, unit, _ in PARTS.findall(text)]
 
 
 def sentence(text: str, forms: dict[str, re.Pattern]) -> Parts | None:
-    """The form and the parts of a sentence; None where it fits no form, or several."""
+    """Return the form and the parts of a sentence; None if it fits no form, or several."""
     fitting = [
         match.groupdict() | {"form": form}
         for form, pattern in forms.items()
@@ -108,14 +109,16 @@ def sentence(text: str, forms: dict[str, re.Pattern]) -> Parts | None:
 
 @lru_cache(maxsize=1 << 16)
 def order_sentence(text: str) -> Parts | None:
-    """A sentence of set I: with kind and position of its time."""
+    """Read a sentence of set I, with kind and position of its time."""
     part = sentence(text, POINTS)
     return part and part | dict(zip(("kind", "position"), point_in_time(part["time"])))
 
 
 @lru_cache(maxsize=1 << 16)
 def unit_sentence(text: str) -> Parts | None:
-    """A sentence of set III: with number and unit of its duration, and its seconds as position."""
+    """Read a sentence of set III, with number and unit of its duration; the position is in
+    seconds.
+    """
     if part := sentence(text, AMOUNTS):
         [(number, unit)] = amount_of_time(part["time"])
         part |= {"number": number, "unit": unit, "position": number * SECONDS[unit]}
@@ -124,7 +127,7 @@ def unit_sentence(text: str) -> Parts | None:
 
 @lru_cache(maxsize=1 << 16)
 def span_sentence(text: str) -> Parts | None:
-    """A premise of set II: with kind and position of its start and its end."""
+    """Read a premise of set II, with kind and position of its start and its end."""
     if part := sentence(text, SPANS):
         for end in ("start", "end"):
             part |= dict(zip((f"{end}_kind", f"{end}_position"), point_in_time(part[end])))
@@ -133,14 +136,14 @@ def span_sentence(text: str) -> Parts | None:
 
 @lru_cache(maxsize=1 << 16)
 def lasting_sentence(text: str) -> Parts | None:
-    """A hypothesis of set II: with the numbers and units of its duration."""
+    """Read a hypothesis of set II, with the numbers and units of its duration."""
     part = sentence(text, LASTS)
     return part and part | {"parts": amount_of_time(part["time"])}
 
 
 def relation(premise: str, i: float, hypothesis: str, j: float) -> str:
-    """The label by temporal inclusion: before and after are open intervals, every other preposition
-    is a point.
+    """Return the label by temporal inclusion: before and after are open intervals, every other
+    preposition is a point.
     """
     (start, end), (low, high) = (
         {"before": (-inf, at), "after": (at, inf)}.get(preposition, (at, at))
@@ -154,7 +157,7 @@ def relation(premise: str, i: float, hypothesis: str, j: float) -> str:
 
 
 def of_two_times(premise: Parts, hypothesis: Parts) -> str | None:
-    """The label of a pair of set I or III."""
+    """Return the label of a pair of set I or III; None if the reader cannot compare its times."""
     interval = hypothesis["preposition"] in ("before", "after")
     if not interval or premise.get("kind") != hypothesis.get("kind"):
         return None
@@ -164,8 +167,8 @@ def of_two_times(premise: Parts, hypothesis: Parts) -> str | None:
 
 
 def gold_duration(premise: Parts) -> int | None:
-    """How long a premise of set II lasts, in the unit of its times. An end that is not after the
-    start lies in the next day, week or year. Dates and years have no next cycle.
+    """Return how long a premise of set II lasts, in the unit of its times. An end that is not after
+    the start lies in the next day, week or year. Dates and years have no next cycle.
     """
     kind, lasts = premise["start_kind"], premise["end_position"] - premise["start_position"]
     if kind != premise["end_kind"] or kind not in UNIT:
@@ -174,7 +177,9 @@ def gold_duration(premise: Parts) -> int | None:
 
 
 def claimed_duration(hypothesis: Parts, kind: str) -> int | None:
-    """The duration of a hypothesis of set II, in the unit of these times."""
+    """Return the duration of a hypothesis of set II, in the unit of times of this kind; None for
+    other units.
+    """
     units = [unit for _, unit in hypothesis["parts"]]
     if units not in ([[UNIT[kind]]] + [["year"], ["year", "month"]] * (kind == "date_my")):
         return None
@@ -182,7 +187,7 @@ def claimed_duration(hypothesis: Parts, kind: str) -> int | None:
 
 
 def of_duration(premise: Parts, hypothesis: Parts) -> str | None:
-    """The label of a pair of set II."""
+    """Return the label of a pair of set II; None if the reader cannot read a duration."""
     gold = gold_duration(premise)
     claimed = None if gold is None else claimed_duration(hypothesis, premise["start_kind"])
     if gold is None or claimed is None:
@@ -193,7 +198,7 @@ def of_duration(premise: Parts, hypothesis: Parts) -> str | None:
 
 
 class Grammar(NamedTuple):
-    """How to read the sentences of a set, and how the label follows."""
+    """Functions that read the sentences of a set and return the label."""
 
     premise: Callable[[str], Parts | None]
     hypothesis: Callable[[str], Parts | None]
@@ -208,8 +213,8 @@ GRAMMARS = {
 
 
 class Reading(NamedTuple):
-    """The content of a pair: the parts of both sentences, and the label that follows; None for
-    what cannot be read.
+    """The parts of both sentences of a pair, and the label that follows; None for a part that the
+    reader cannot read.
     """
 
     premise: Parts | None
@@ -225,7 +230,8 @@ def read(premise: str, hypothesis: str, challenge_set: str) -> Reading:
 
 
 def read_labels(pairs: pd.DataFrame) -> np.ndarray:
-    """(n,) the label of each pair by rule, as a place among LABELS; -1 where it cannot be read.
+    """Return (n,) the label of each pair by rule, as a place in LABELS; -1 if the reader cannot
+    read the pair.
 
     pairs: text_a, text_b, challenge_set.
     """

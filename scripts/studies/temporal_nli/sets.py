@@ -1,16 +1,17 @@
-"""The three challenge sets of temporal NLI (Thukral et al. 2021, section 3),
-generated from event templates.
+"""Generate the three challenge sets of temporal NLI (Thukral et al. 2021, section 3) from event
+templates.
 
 Not a program. The labels of sets I and III compare the premise's time (or interval) with the
 hypothesis's interval:
   entailment      it lies inside
   contradiction   it lies outside
   neutral         otherwise
-In set II the label is entailment when the stated duration holds. Times of one pair lie in the same
-cycle (the same day, week, …), at most half of it apart, unless next_cycle says otherwise.
+In set II the label is entailment if the stated duration is true, else contradiction. Both times of
+a pair lie in the same cycle (the same day, week, …); with next_cycle the end lies in the next one.
+In set I times in a cycle are at most half a cycle apart.
 
-Every draw depends only on a hash of its place in the set and on the seed. A pair that a set already
-has is drawn again.
+Every draw depends only on a hash of its place in the set and on the seed. A repeated pair is drawn
+again.
 """
 
 from collections.abc import Callable
@@ -42,9 +43,9 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 FIXED, INTERVAL = "fixed", "interval"
 
 MAGNITUDES = range(1, 11)  # T1 of set III, in the higher unit
-DIFFERENCE_RANGE = 5  # of T2 from T1, in the higher unit
+DIFFERENCE_RANGE = 5  # the largest difference of T2 from T1, in the higher unit
 
-# set II: claimed duration as (factor, plus), worded "less than" or not, and whether it holds
+# set II: the claimed duration as factor and addend, its words before the duration, its label
 HYPOTHESES = {
     "equal_gold": (1, 0, "", ENTAILMENT),
     "equal_gold_plus_1": (1, 1, "", CONTRADICTION),
@@ -53,11 +54,11 @@ HYPOTHESES = {
     "less_than_gold_plus_1": (1, 1, "less than ", ENTAILMENT),
     "less_than_gold_times_10": (10, 0, "less than ", ENTAILMENT),
 }
-MOST_ROUNDS = 200  # rounds of drawing again; after these a set counts as having no further pair
+MOST_ROUNDS = 200  # rounds of drawing again before an error says that no further pair exists
 
 
 def cross(table: pd.DataFrame, **columns: list) -> pd.DataFrame:
-    """Every row of the table with every combination of the values."""
+    """Return every row of the table with every combination of the values."""
     for name, values in columns.items():
         table = table.merge(pd.DataFrame({name: values}), how="cross")
     return table
@@ -66,13 +67,13 @@ def cross(table: pd.DataFrame, **columns: list) -> pd.DataFrame:
 def drawn(
     table: pd.DataFrame, key: list[str], what: int, seed: int, below: np.ndarray | int
 ) -> np.ndarray:
-    """An integer from 0 to `below` - 1 for each row, by hash of the row's key, its round,
+    """Return an integer from 0 to `below` - 1 for each row, by hash of the row's key, its round,
     `what` and the seed.
     """
     text = table[key[0]]
     for name in key[1:]:
         text = text + ":" + table[name].astype(str)
-    # The upper 32 bits scaled: exact in integers, so the same everywhere.
+    # Scale the upper 32 bits. Integers are exact, so every machine gives the same draw.
     hashed = keyed_hash(text, table["round"].to_numpy(), what, seed) >> np.uint64(32)
     return (hashed * np.asarray(below).astype(np.uint64) >> np.uint64(32)).astype(np.int64)
 
@@ -80,8 +81,7 @@ def drawn(
 def without_repeats(
     cells: pd.DataFrame, fill: Callable[[pd.DataFrame], pd.DataFrame], iterations: int
 ) -> pd.DataFrame:
-    """`fill(cells)`, drawn anew for repeated texts and for rows that it marks as unfit, until none
-    is left.
+    """Return `fill(cells)`. Draw again while a text is repeated or a row is marked as unfit.
 
     fill takes cells with a column `round`. It returns one row or more for each cell, in order, with
     the columns cell (the cell's row number), fit, text_a, text_b. A cell with one bad row is drawn
@@ -111,13 +111,13 @@ def without_repeats(
 def inside(
     before: np.ndarray, premise_type: np.ndarray, premise_before: np.ndarray, difference: np.ndarray
 ) -> np.ndarray:
-    """The labels of sets I and III, for the hypothesis `before T2` (else `after T2`);
+    """Return the labels of sets I and III, for the hypothesis `before T2` (else `after T2`);
     difference is T1 - T2.
 
-    A fixed T1 is inside when it lies strictly before (after) T2. Intervals:
-      same opening    inside when T1 is not beyond T2
-      other opening   disjoint when T1 is not short of T2
-    All other cases are neutral.
+    A fixed T1 gives entailment if it lies strictly before (after) T2, else contradiction.
+    Intervals:
+      same opening    entailment if T1 is not beyond T2, else neutral
+      other opening   contradiction if T1 does not fall short of T2, else neutral
     """
     # how far T1 lies outside the hypothesis's interval
     beyond = np.where(before, difference, -difference)
@@ -130,7 +130,7 @@ def inside(
 
 
 def sides(templates: pd.DataFrame) -> pd.DataFrame:
-    """A row for each tense side and unit: group_id, tense, unit, forward, fronted."""
+    """Return a row for each tense side and unit: group_id, tense, unit, forward, fronted."""
     parts = [
         pd.DataFrame(
             {
@@ -147,7 +147,7 @@ def sides(templates: pd.DataFrame) -> pd.DataFrame:
 
 
 def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Set I: for each side and list, `iterations` draws for each premise (fixed, interval)
+    """Generate set I: for each side and list, `iterations` draws for each premise (fixed, interval)
     and position.
     """
     cells = sides(templates)
@@ -184,7 +184,7 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         pairs["difference"] = np.abs(first - second) / size
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
         pairs["known"] = known_order(pairs["choice"], first, second)
-        # times farther apart might lie in the next cycle
+        # times farther apart could lie in the next cycle
         near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
         return pairs
@@ -193,8 +193,8 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
 
 
 def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Set II: for each duration unit and list, `iterations` premises for each cycle and form,
-    six hypotheses each.
+    """Generate set II: for each duration unit and list, `iterations` premises for each cycle and
+    form, six hypotheses each.
     """
     lasting = pd.DataFrame(
         {
@@ -221,7 +221,7 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
     def fill(premises: pd.DataFrame) -> pd.DataFrame:
         size = premises["choice"].map(length).to_numpy()
         one = drawn(premises, key, 1, seed, size)
-        two = (one + 1 + drawn(premises, key, 2, seed, size - 1)) % size  # never the same
+        two = (one + 1 + drawn(premises, key, 2, seed, size - 1)) % size  # never equals `one`
         other = drawn(premises, key, 3, seed, 2) == 1
         turn = premises["next_cycle"].to_numpy(bool)
         ends = np.sort([one, two], axis=0)
@@ -267,8 +267,8 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
 
 
 def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Set III: for each adjacent pair of units and each T1, every form of premise and
-    hypothesis, T2 below and above.
+    """Generate set III: for each adjacent pair of units and each T1, every form of premise and
+    hypothesis, with T2 below and above T1.
     """
     ahead = sides(templates)
     ahead = ahead[ahead["tense"] == "future"].groupby(
@@ -300,8 +300,7 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     )
     ratio = (high.map(SECONDS) / low.map(SECONDS)).to_numpy()
     magnitude = crossed["magnitude"].to_numpy()
-    # T2 keeps some distance from T1 where people often say the two are equal ("1 month" and "30
-    # days" are the same to most people).
+    # T2 is never equal to T1 in the usual ratio ("1 month" and "30 days" are equal to most people).
     same = np.rint(magnitude * ratio).astype(np.int64)
     least = np.maximum(1, np.rint((magnitude - DIFFERENCE_RANGE) * ratio).astype(np.int64))
     most = np.rint((magnitude + DIFFERENCE_RANGE) * ratio).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The dataset of temporal NLI; columns.yaml says what its columns hold. Not a program."""
+"""The dataset of temporal NLI; columns.yaml explains its columns. Not a program."""
 
 import pyarrow as pa
 
@@ -21,7 +21,7 @@ VARIED = [
     "hypothesis_size",
     "withheld",
     "part",
-]  # missing where it does not apply
+]  # missing if a column does not apply
 NLI = pa.schema(
     dict.fromkeys(
         ["example_id", "group_id", "text_a", "text_b", "label", "challenge_set", *VARIED],

@@ -1,5 +1,5 @@
-"""The times and durations of temporal NLI (Thukral et al. 2021, table 1), and how sentences write
-them.
+"""The times and durations of temporal NLI (Thukral et al. 2021, table 1), and their spelling in
+sentences.
 
 Not a program.
 """
@@ -11,7 +11,7 @@ import pandas as pd
 
 FORWARD, FRONTED = "forward", "fronted"
 
-# Table 1: the lists of times. A day of the month ends at 28, so that it exists in every month.
+# Table 1: the lists of times. Days end at 28, because every month has a 28th.
 HOURS_12 = [
     f"{hour % 12 or 12} {half}"
     for half, hours in (("AM", range(12)), ("PM", range(12, 24)))
@@ -40,9 +40,8 @@ MONTHS = [
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
-# The ways to choose two times. Each has the unit, the number of times in the list, and two
-# spellings. It also has the parts of a date, the preposition of a fixed time, and whether time runs
-# in a cycle. Each sentence of a pair has one spelling; a coin says which.
+# The ways to choose two times: the unit, the number of times in the list, two spellings, and the
+# preposition of a fixed time. Each sentence of a pair uses one spelling; a coin decides which.
 LISTS = {
     "hour_12": ("hours", 24, (HOURS_12, HOURS_12), "at"),
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
@@ -64,9 +63,9 @@ SPELLINGS = {
     "abbreviated": (SHORT_MONTHS, SHORT_MONTHS),
     "both": (MONTHS, SHORT_MONTHS),
 }
-UNCYCLED = {"month_day", "year"}  # the month's length is not stated; years do not come again
+UNCYCLED = {"month_day", "year"}  # months differ in length; years do not repeat
 
-# Seconds of a unit, as in the release; its day_time is an hour here.
+# Seconds of a unit, as in the release. The release's unit day_time is hours here.
 SECONDS = {"minutes": 60, "hours": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
 NAMES = {"minutes": "minute", "hours": "hour", "day": "day", "month": "month", "year": "year"}
 UNIT_PAIRS = {
@@ -84,12 +83,14 @@ TIME = re.compile(
 
 
 def times_in(texts: pd.Series) -> pd.Series:
-    """The times and durations that each text names, in its order: `5 PM`, `March 1950`."""
+    """Return the times and durations that each text names, in its order: `5 PM`, `March 1950`."""
     return texts.str.findall(TIME).str.join(" ")
 
 
 def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Series:
-    """The time at a position of each row's list, in the list's first spelling, or the other one."""
+    """Return the time at a position of each row's list, in the list's first spelling, or its second
+    if `other` is true.
+    """
     said = pd.Series("", index=choice.index, dtype=object)
     for name, at in choice.groupby(choice).groups.items():
         rows = choice.index.get_indexer(at)
@@ -108,7 +109,7 @@ def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Se
 
 
 def length(choice: str) -> int:
-    """How many times a list has."""
+    """Return the number of times of a list."""
     months = 12 * len(YEARS)
     return (
         LISTS[choice][1]
@@ -120,12 +121,14 @@ def length(choice: str) -> int:
 
 
 def preposition(choice: str) -> str:
-    """The preposition of a fixed time: at 5 PM, on Monday, in May, on 5th May 1950, in May 1950."""
+    """Return the preposition of a fixed time: at 5 PM, on Monday, in May, on 5th May 1950, in May
+    1950.
+    """
     return LISTS[choice][3] if choice in LISTS else "on" if choice.startswith("date_dmy") else "in"
 
 
 def choices(units: pd.Series, dates: list[str]) -> pd.DataFrame:
-    """The ways to choose times in each unit, as columns unit and choice."""
+    """Return the ways to choose times in each unit, as columns unit and choice."""
     rows = [(unit, choice) for choice, (unit, *_) in LISTS.items()]
     rows += [("year", f"{kind}_{spelling}") for kind in dates for spelling in SPELLINGS]
     return pd.DataFrame(rows, columns=["unit", "choice"]).merge(
@@ -134,7 +137,9 @@ def choices(units: pd.Series, dates: list[str]) -> pd.DataFrame:
 
 
 def sentence(pairs: pd.DataFrame, part: str, time: pd.Series | np.ndarray) -> pd.Series:
-    """`They got married in May.` or `In May, they got married.`; part: premise or hypothesis."""
+    """Return `They got married in May.` or `In May, they got married.`; part: premise or
+    hypothesis.
+    """
     when = pairs[f"{part}_preposition"] + " " + time
     capital = when.str[:1].str.upper() + when.str[1:]
     forward, fronted = pairs["forward"] + " " + when + ".", capital + ", " + pairs["fronted"] + "."
@@ -142,13 +147,15 @@ def sentence(pairs: pd.DataFrame, part: str, time: pd.Series | np.ndarray) -> pd
 
 
 def counted(number: np.ndarray, unit: np.ndarray | str) -> np.ndarray:
-    """`1 hour`, `5 hours`."""
+    """Return `1 hour`, `5 hours`."""
     unit = np.where(number == 1, unit, np.char.add(np.asarray(unit, dtype=str), "s"))
     return np.char.add(np.char.add(number.astype(str), " "), unit).astype(object)
 
 
 def duration_text(number: np.ndarray, unit: pd.Series, in_years: np.ndarray) -> np.ndarray:
-    """A duration in words; with `in_years`, months as years and months, a zero part left out."""
+    """Return a duration in words. With `in_years`, months become years and months, without a zero
+    part.
+    """
     years, months = counted(number // 12, "year"), counted(number % 12, "month")
     mixed = np.where(number < 12, months, np.where(number % 12 == 0, years, years + " " + months))
     return np.where(in_years, mixed, counted(number, unit.map(NAMES).to_numpy()))

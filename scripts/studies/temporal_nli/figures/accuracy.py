@@ -1,8 +1,9 @@
-"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and section
-5).
+"""Draw accuracy on one challenge set by the factors that vary in it (Thukral et al. 2021, figure 1
+and section 5).
 
-A panel for each source, model and method. Scoring is ternary, binary for models of two labels. The
-last part of --output names the set: temporal_nli_temp_order, …_temp_duration or …_cross_unit.
+The figure has a panel for each source, model and method. Scoring is ternary, and binary for models
+of two labels. The last part of --output names the set: temporal_nli_temp_order, …_temp_duration or
+…_cross_unit.
 """
 
 import argparse
@@ -54,7 +55,7 @@ COLUMNS = [*ABOUT, *"section row series_name slice metric value sd ci_low ci_hig
 COLUMNS += ["majority", "control", "sample", "limit"]
 PLACED = "slice section_place section row dot series_name row_place dot_place".split()
 ALL = "all"
-# Of a dot, by what it stands for; in the order of the dots of a row.
+# How each dot looks, by the value that it shows; in the order of the dots of a row.
 LOOKS = {
     dot: Look(colour, marker, "", size=3.9)
     for dot, colour, marker in (
@@ -73,13 +74,13 @@ LOOKS = {
     )
 }
 MAJORITY, CONTROL = Look(style.CONTROL, "|", "", size=7.4), Look(style.GREY, "x", "", size=5)
-HEADING = 72  # letters of a line of it
+HEADING = 72  # letters of a line of a heading
 LANE = 0.075  # inches, between the dots of a row
 
 
 @dataclass(frozen=True)
 class Section:
-    """Some rows of a panel, each with a dot for every value of `dots` (or of `only`)."""
+    """Some rows of a panel. Each row has a dot for every value of `dots` (or of `only`)."""
 
     title: str
     rows: tuple[str, ...]
@@ -87,7 +88,7 @@ class Section:
     only: tuple[str, ...] = ()
 
 
-# section 5.2: what is missed more where times are far apart
+# section 5.2: hypotheses with more errors when the times are far apart
 CLOSE = ("equal_gold", "equal_gold_plus_1", "less_than_gold")
 SECTIONS = {
     "temp_order": [
@@ -112,7 +113,7 @@ SECTIONS = {
 
 
 def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
-    """The row and the dot of each slice that a section shows, and their order."""
+    """Return the row and the dot of each slice that a section shows, and their order."""
     known: dict[frozenset, dict] = {}
     for section_place, section in enumerate(sections):
         rows = [(name, value) for name in section.rows for value in VALUES[name]]
@@ -136,12 +137,12 @@ def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
-    """The points to draw, with the value of the majority and of the control that is best over all
+    """Return the points to draw, with the value of the majority and of the best control over all
     pairs.
     """
     wanted = only(metrics, metric="accuracy", seed=None, challenge_set=challenge_set)
     where = places(wanted["slice"].unique(), SECTIONS[challenge_set])
-    # there the name of a control, here its value
+    # in the metrics `control` is a name; below it becomes a value
     points = wanted.drop(columns="control").merge(where, on="slice")
     same = [*PLACE, "scoring", "slice", "section_place"]
     shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
@@ -153,7 +154,9 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
 
 
 def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
-    """`2 × 170`, `800 + 1,600`: the pairs that the dots of a row are measured on, by its place."""
+    """Return the numbers of pairs behind the dots of a row, by the row's place: `2 × 170`, `800 +
+    1,600`.
+    """
     dots = points.drop_duplicates(["row", "dot"]).sort_values("dot_place")
     found = {}
     for row, of in dots.groupby("row")["n"].agg(list).items():
@@ -180,7 +183,9 @@ def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -
 
 
 def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
-    """Of each dataset its points, and its panels in lines; those of one model stand together."""
+    """Return the points of each dataset, and its panels in lines. The panels of one model are next
+    to each other.
+    """
     found = []
     for _, of_dataset in points.groupby(PLACE, sort=False):
         models: dict[str, list] = {name: [] for name in of_dataset["series"].unique()}
@@ -195,7 +200,9 @@ def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
 def draw(
     points: pd.DataFrame, metrics: pd.DataFrame, sources: dict, people: pd.DataFrame
 ) -> Figure:
-    """metrics: of nli_metrics(), which say how far models lie above controls."""
+    """Draw the figure. metrics: from nli_metrics(), for the message how far models lie above
+    controls.
+    """
     points, note = highest(points, points["slice"] == ALL)
     row = points["section_place"].astype(str) + points["row"]
     points = points.assign(head=points["section"], name=points["row"], row=row)

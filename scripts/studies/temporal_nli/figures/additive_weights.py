@@ -1,15 +1,15 @@
-"""Draw what an additive model learns from set I of temporal NLI: the weight of each time against
-its place in the list.
+"""Draw the weights that an additive model learns from set I of temporal NLI: each time's weight
+against its place in the list.
 
 The model is the control that sees both texts (VIEWS of scripts/studies/temporal_nli/controls.py): a
 logistic regression for entailment, of words without order, crossed with the two prepositions. It is
-fitted here on the training pairs. A panel is a list of times, in pairs with a premise at a fixed
-time and `before` in the hypothesis: In May, … / Before July, …
+fitted here on the training pairs. Each panel shows a list of times. Its pairs have a premise at a
+fixed time and `before` in the hypothesis: In May, … / Before July, …
 
-Each time has two marks: its weight in the hypothesis, and its weight in the premise, with its sign
-reversed and the model's constant. The model says entailment where the hypothesis's mark is higher;
-the distance is the log-odds. In the CSV, in_order is the share of all pairs of different times of
-the list that the model puts in the right order.
+Each time has two marks. One is its weight in the hypothesis. The other is its weight in the
+premise, with its sign reversed and the model's constant. The model predicts entailment if the
+hypothesis's mark is higher; the distance is the log-odds. In the CSV, in_order is the share of
+pairs of different times of the list that the model puts in the right order.
 """
 
 import argparse
@@ -42,7 +42,7 @@ HELD_OUT = {
     "list": ", weekdays held out of training",
     "range": ", last third of each list held out of training",
 }
-BLANK = "0x"  # stands where a time does, and no training pair has it: it has no weight
+BLANK = "0x"  # replaces a time; no training pair contains it, so it has no weight
 HYPOTHESIS = Look(style.COLOURS[0], "o", size=3)
 PREMISE = Look(style.COLOURS[1], "s", DASHED, style.PAPER, size=3)
 TICKS = {
@@ -58,8 +58,8 @@ COLUMNS = (
 
 
 def additive(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
-    """The model, learnt from pairs (first, second, label): from pairs to (n,) log-odds of
-    entailment.
+    """Fit the model to pairs (first, second, label). Return a function from pairs to (n,) log-odds
+    of entailment.
     """
     read = reader(VIEWS["both_texts"], train, exchangeable=False)
     model = LogisticRegression(C=STACKED, max_iter=ITERATIONS, tol=1e-3)
@@ -69,8 +69,8 @@ def additive(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
 
 
 def weights_of(odds: Callable[[pd.DataFrame], np.ndarray], name: str) -> pd.DataFrame:
-    """The weights of a list of times. The log-odds of two times are the hypothesis's weight of the
-    one less the premise's of the other.
+    """Return the weights of a list of times. The log-odds of a pair are the hypothesis weight of
+    its second time less the premise weight of its first time.
     """
     _, size, (times, _), preposition = LISTS[name]
     first, second = [BLANK, *times, *[BLANK] * size], [BLANK, *[BLANK] * size, *times]
@@ -104,7 +104,7 @@ def points_of(train: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, most: float, is_first: bool) -> None:
-    """most: the end of the y axis."""
+    """Draw a list of times. most: the end of the y axis."""
     name = points["list"].iloc[0]
     times = points.drop_duplicates("place")
     for place in times.loc[~times["in_training"], "place"]:
@@ -146,8 +146,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataFrame]:
-    """By source, dataset and what it holds out the training pairs of set I. Datasets that differ in
-    what is measured alone stand once.
+    """Return the training pairs of set I by source, dataset and what the dataset holds out. Of
+    datasets with equal training pairs only the first is kept.
     """
     found: dict[tuple[str, str, str], pd.DataFrame] = {}
     places = set()

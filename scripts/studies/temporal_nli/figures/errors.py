@@ -1,8 +1,8 @@
-"""Pairs of temporal-expression NLI to read as cards: for each source and challenge set, on the
-first evaluation split of the dataset that holds out templates alone.
+"""Publish pairs of temporal-expression NLI as cards: for each source and challenge set, the first
+evaluation split of the dataset that holds out only templates.
 
-A model that was not shown the premise counts as a control. One that knows two labels is wrong where
-it takes entailment for not_entailment, or the other way round.
+A model without the premise counts as a control. A model that knows two labels makes an error if it
+takes entailment for not_entailment, or the other way round.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from scripts.publish.names import details_of
 from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.figures.metrics import SETS, value_name
 
-# Of each set what is shown of a pair: the partitions that the page filters by.
+# The columns of each set that the page filters by.
 PARTS = {
     "temp_order": ["choice", "premise_type", "next_cycle"],
     "temp_duration": ["hypothesis_type", "duration_format"],

@@ -1,10 +1,10 @@
-"""Draw whether accuracy on temporal-expression NLI is a rule or memory: a matrix for each source,
-set, model and method.
+"""Draw whether accuracy on temporal-expression NLI comes from a rule or from memory: a matrix for
+each source, set, model and method.
 
-A row is what training lacked besides whole templates: a list of times, a spelling, a unit, …
-Columns: seen, the test pairs without it; unseen, those that have it; learnt, the same unseen pairs
-for the model that learnt from everything. A rule holds in the middle column; memory falls there,
-and not in the last one.
+A row names what training lacked besides whole templates: a list of times, a spelling, a unit, … The
+columns are seen, the test pairs without it; unseen, the test pairs with it; learnt, the same unseen
+pairs for the model that learnt from everything. A model with a rule keeps its accuracy in the
+middle column. A model with only memory loses accuracy there, but not in the last column.
 """
 
 import argparse
@@ -49,22 +49,22 @@ OF_SET = {
     ("cross_unit", "range"): "range: T1 from 8 to 10",
 }
 COLUMNS = [*ABOUT, *"held_out part slice value sd ci_low ci_high n groups sample limit".split()]
-PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
+PLACE = ["source", "challenge_set", "whole", "split"]  # these name the matrices of one dataset
 ROW, ACROSS = 0.34, 3  # inches of a row; matrices side by side
-DARKEST = 1.15  # the share that has the first colour itself: no cell is as dark
-PALE_TEXT = 0.981  # the share from which on text in ink stands out less than in paper
+DARKEST = 1.15  # the share with the full first colour; no cell is so dark
+PALE_TEXT = 0.981  # above this share text in paper colour is easier to read than in ink
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
 def without(dataset: str, kind: str) -> str:
-    """The name of the dataset that holds out templates alone, and is else the same."""
+    """Return the name of the dataset that holds out only templates and is otherwise the same."""
     return re.sub(rf"-{kind}(?=(?:-(?:{'|'.join(CHANGED)}|limit-\d+))*$)", "", dataset)
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
-    """A row for each cell, with part and whole (the dataset without what it holds out besides).
-    Only systems that were measured with something held out besides; of the controls the best over
-    all pairs of the datasets of a set.
+    """Return a row for each cell, with part and whole (the name of the dataset that holds out only
+    templates). Only systems that were measured with another kind held out appear. The only control
+    is the best over all pairs of the datasets with one `whole`.
     """
     rows = finest(metrics[~metrics["method"].isin(["majority", "baseline"])])
     whole = [without(*place) for place in zip(rows["dataset"], rows["held_out"])]
@@ -89,8 +89,8 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str], parts: list[str]) -> None:
-    """A matrix, darker where the accuracy is higher; blank where none was measured. names: of the
-    rows, by what was held out. parts: the columns.
+    """Draw a matrix, darker for a higher accuracy, blank without a measurement. names: the names of
+    the rows, by what was held out. parts: the columns.
     """
     shares = cells.pivot(index="held_out", columns="part", values="value")
     shares = shares.reindex(index=list(names), columns=parts)
@@ -114,8 +114,9 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str], parts: li
 
 
 def most_lost(cells: pd.DataFrame) -> str:
-    """`The largest clear loss on unseen pairs: 48.6 points (MPNet, list: weekdays)`, of models. A
-    loss is clear where the intervals of seen and unseen pairs do not overlap.
+    """Return the largest clear loss of a model: `The largest clear loss on unseen pairs: 48.6
+    points (MPNet, list: weekdays)`. A loss is clear if the intervals of seen and unseen pairs do
+    not overlap.
     """
     models = cells[(cells["method"] != "control") & (cells["held_out"] != TEMPLATE)]
     seen, unseen = (models[models["part"] == part] for part in PARTS[:2])

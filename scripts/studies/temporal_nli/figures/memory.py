@@ -1,15 +1,16 @@
-"""Tabulate who is right on pairs of times that stand in the training pairs, and on those that do
-not: a rule, or memory?
+"""Tabulate accuracy on pairs of times that occur in training, and on other pairs: does a model use
+a rule, or memory?
 
-The test templates are new, but times come from short lists, so a pair of times often stands in the
-training pairs of another template, with its label. The row `by heart` is no model: it knows these,
-and guesses elsewhere. Of a sentence counts what it says of time, with its prepositions:
+The test templates are new, but times come from short lists. So a pair of times often occurs in the
+training pairs of another template, with its label. The row `by heart` is not a model. It knows the
+pairs of times from training, and guesses on other pairs. Sentences are compared by their time
+expressions, with prepositions:
 
-      pair learnt    both sentences say what the two of one training pair say
-      times learnt   each says what some training sentence says, but no training pair says both
-      a time is new  no training sentence says what one of them says
+      pair learnt    one training pair has the time expressions of both sentences
+      times learnt   training sentences have each time expression, but no training pair has both
+      a time is new  no training sentence has the time expression of one of the sentences
 
-Read are datasets that hold out whole templates alone.
+Only datasets that hold out only whole templates are read.
 """
 
 import argparse
@@ -37,12 +38,12 @@ TIME = (
     rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd"
     rf"|rd|th)?|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)"
 )
-# with its own preposition
+# a time with its preposition
 SAID = (
     r"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) "
     rf")?{TIME}(?: {TIME})*"
 )
-PLAIN = ("train", "control")  # methods that need not be told beside the model
+PLAIN = ("train", "control")  # methods that are not written beside the model's name
 ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
 WHAT = ["pairs (%)", "accuracy (%)"]
 HEAD = ["Source", "Challenge set", "Split", "Model"]
@@ -51,8 +52,8 @@ BY_HEART = "by heart"
 
 
 def with_times(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs with `before march`, what each sentence says of time, and with what both say; all
-    of a sentence that says nothing of it.
+    """Add the columns first, second and both to the pairs: the time expression of each sentence,
+    for example `before march`, and both joined. A sentence without a time gives its whole text.
     """
     for name, text in {"first": "text_a", "second": "text_b"}.items():
         said = pairs[text].str.findall(SAID).str.join(" ")
@@ -68,7 +69,9 @@ def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
-    """(n,) the most frequent label of a pair of times in training, else the most frequent label."""
+    """Return (n,) the most frequent training label of each pair of times, else the most frequent
+    label.
+    """
     known = train.groupby(["both", "label"]).size().reset_index(name="n")
     known = known.sort_values(["n", "label"], ascending=[False, True])
     label = known.drop_duplicates("both").set_index("both")["label"]
@@ -76,7 +79,7 @@ def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
 
 
 def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
-    """(n,) whether a run judged each pair right, by the labels that it knows."""
+    """Return (n,) 1 if a run judged a pair right, by the labels that the run knows, else 0."""
     scores, gold = read_scores(run, split, test["example_id"], "pairs")[0], test["label"].to_numpy()
     return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
 
@@ -89,7 +92,9 @@ def cells_of(
     templates: pd.Series,
     resamples: int,
 ) -> dict[str, str]:
-    """Of each part how many pairs it has, and how many are right. right: (n,) of each replicate."""
+    """Return a system's cells: the share of pairs in each part, and the accuracy on them. right:
+    for each replicate (n,) 1 for a right pair.
+    """
     groups, group = np.unique(templates, return_inverse=True)
     tallies = [
         Tally(
@@ -134,7 +139,7 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
 def main(given: argparse.Namespace) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
-    resamples = pc.max(pc.list_value_length(measured["draws"])).as_py()  # behind an interval
+    resamples = pc.max(pc.list_value_length(measured["draws"])).as_py()  # draws for an interval
     notes, models, sources = notes_by_dataset(metrics), load(given.models), load(given.sources)
     rows = []
     for place, runs in runs_of_datasets(given.train, given.runs).items():

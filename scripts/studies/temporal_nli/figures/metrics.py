@@ -1,6 +1,4 @@
-"""What the parts of temporal-expression NLI are called in its figures and tables, and its rows of
-the metrics.
-"""
+"""The titles of temporal-expression NLI in its figures and tables, and its rows of the metrics."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,18 +26,18 @@ SETS = {
     "temp_duration": "Set II: Temp-Duration",
     "cross_unit": "Set III: Cross-Unit",
 }
-BASELINES = {"rule_reader": "rule-based reader"}  # the ceiling; titles of what is no model
+BASELINES = {"rule_reader": "rule-based reader"}  # titles of systems that are no model: the ceiling
 METHODS = (
     "majority baseline direct hypothesis_only likelihood likelihood_blind likelihood_pmi train "
     "external control"
 ).split()  # in the paper's order
 PLACE = ["source", "dataset", "split"]
 SYSTEM = ["series", "method", "scoring"]
-# of a point, in a figure's CSV
+# the columns that name a point in a figure's CSV
 ABOUT = "source dataset challenge_set split model method scoring experiment".split()
 
-# What the sets vary, in the order in which it is shown. The columns are those of the datasets;
-# slices name them.
+# Titles of the values that vary in the sets, in the order of the figures. Slices name these columns
+# of the datasets.
 SPELLINGS = {"full": "full", "abbreviated": "abbr.", "both": "both"}
 VALUES = {
     "choice": {
@@ -107,7 +105,7 @@ VALUES = {
 }
 
 
-# what the options balanced and contrast are in the name of a dataset
+# titles of the options balanced and contrast, by their part of a dataset's name
 CHANGED = {
     "balanced-True": "balanced",
     "preposition": "contrast pairs: prepositions",
@@ -120,20 +118,22 @@ def value_name(column: str, value: str) -> str:
 
 
 def data_title(source: str, dataset: str, sources: dict) -> str:
-    """A source's title, with how the dataset was reduced, drawn or changed, as its name says."""
+    """Return a source's title, with how the dataset was reduced, drawn or changed, from the
+    dataset's name.
+    """
     changed = [title for part, title in CHANGED.items() if f"-{part}-" in f"{dataset}-"]
-    details = details_of(dataset, ["limit"])  # which is a mark
+    details = details_of(dataset, ["limit"])  # the limit is shown as a mark
     return ", ".join([source_title(source, sources) + details, *changed])
 
 
 def detail_of(method: str, scoring: str) -> str:
-    """`direct evaluation, binary`: how a model was asked."""
+    """Return how a model was asked: `direct evaluation, binary`."""
     return method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
 
 
 def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
-    """The study's rows in the paper's order, with `series`: the model. held_out: the rows of
-    datasets that hold out these; as in the paper whole templates alone.
+    """Return the study's rows in the paper's order, with `series`: the model. held_out: keep
+    datasets that hold out one of these; the default is the paper's, only whole templates.
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = of_most_pairs(metrics, ["source", "challenge_set", "held_out"])
@@ -152,7 +152,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
 
 
 def finest(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracies over all seeds, of each system under the finest scoring that it has."""
+    """Return each system's accuracies over all seeds, under the finest scoring of the system."""
     rows = only(metrics, metric="accuracy", seed=None)
     best = rows.groupby([*PLACE, *SYSTEM[:2]])["scoring"].transform(
         lambda scoring: min(scoring, key=list(NAMES).index)

@@ -31,16 +31,16 @@ from scripts.studies.temporal_nli.figures.metrics import (
 )
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
-KEY = ["model", "challenge_set", "method", "scoring"]  # of a number of the paper, beside its metric
+KEY = ["model", "challenge_set", "method", "scoring"]  # with its metric, these name a number
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
 JOINT = {
     "contrast_accuracy": "Both of a contrast pair right (%)",
     "less_than_consistency": "Less-than consistency (%)",
-}  # of several pairs together, where the set has them
+}  # metrics of several pairs together, in sets that have them
 
 
 def printed(sources: Path) -> dict[tuple, str]:
-    """By KEY and metric what the paper's tables print of whole sets."""
+    """Return the paper's numbers on whole sets, by KEY and metric."""
     claims = claims_beside(sources, STUDY, [*KEY[1:], "slice"])
     claims = only(claims, slice="all", metric=NAMES, unit="%")
     claims = claims[claims["table"].str.startswith("Table")]
@@ -50,7 +50,7 @@ def printed(sources: Path) -> dict[tuple, str]:
 
 
 def spread(row: pd.Series) -> str:
-    """`99.81 ± 0.03`; without sd where there is one run."""
+    """Return `99.81 ± 0.03`; without sd for a single run."""
     return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
 
 
