@@ -2,8 +2,8 @@
 
 Videos with fewer than five sentences are left out. So are the first and the last sentence of each
 video. For stride n every span of n + 2 consecutive sentences gives one pair: its first and its last
-sentence. A coin, by hash of the pair, decides whether they stand in the order of the video (label
-1) or swapped (label 0).
+sentence. A hash of the pair decides whether both are in the order of the video (label 1) or swapped
+(label 0).
 
 Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema
        captions)
@@ -17,17 +17,18 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
 study.yaml explains the options. The first split is the training split.
 
   hard pairs    evaluation pairs that hard_pairs.py keeps; the training pairs do not change
-  limit         draws by hash of the video and of the place of the first sentence, so strides are
-                compared on nearly the same pairs. Of spans it draws by hash of their place. It does
-                not look at the control of hard pairs, which then gets about half of them right
+  limit         draws pairs by hash of the video and of the place of the first sentence. So nearly
+                the same pairs of each stride are compared. Spans are drawn by hash of their place.
+                The draw ignores the control of hard pairs, so the control is right on about half
+                of the drawn hard pairs
   context       sentences, strides and positions are counted in windows (parts.py)
-  span: k       the evaluation pairs are those of all k units (tallies.py puts the units in order),
+  span: k       the evaluation pairs are all pairs of k units (tallies.py puts the units in order),
                 from the videos that have k units; the training pairs have all strides of these
                 pairs, equally many of each
   order_by      permutations: a row is one order of the k units (orders.py), and size_matched cuts
                 spans
 
-Beside each pair stand the columns of its slices (pairs.py).
+Each row also has the columns of the pair's slices (pairs.py).
 """
 
 import argparse
@@ -57,38 +58,38 @@ from scripts.studies.strided_sop.strides import strides_of
 from scripts.data.tables import provenance_of, table_writer
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
-Keep = Callable[[pa.Table], np.ndarray]  # which rows of a table of pairs are kept: (n,) booleans
-SIZE = 2  # marks the draw of pairs, so that other draws from the same key differ
+Keep = Callable[[pa.Table], np.ndarray]  # from a table of pairs to (n,) booleans, the kept rows
+SIZE = 2  # the number of the draw of pairs: other draws from the same key differ
 HIGHEST = np.uint64(2**64 - 1)
-BITS = 16  # of a hash, by which pairs are counted
-PERMUTATIONS = "permutations"  # of the option order_by
-# Options that came later. At their defaults they are not written: files stay as before.
+BITS = 16  # the first bits of a hash, used to count pairs
+PERMUTATIONS = "permutations"  # a value of the option order_by
+# The defaults of newer options are not written. So the files equal older files.
 LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order", "train_pairs": None}
 
 
 def filtered(tables: Iterator[pa.Table], keep: Keep) -> Iterator[pa.Table]:
-    """The pairs that are kept, table by table."""
+    """Return the kept pairs, table by table."""
     return (pairs.filter(pa.array(keep(pairs))) for pairs in tables)
 
 
 def of_kept(part: Part, options: dict, keep: Keep) -> Iterator[pa.Table]:
-    """The pairs of a split that are kept, table by table."""
+    """Return the kept pairs of a split, table by table."""
     return filtered(pairs_of(part, options), keep)
 
 
 def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """The hash by which pairs are cut: the lowest stay."""
+    """Return the hash that decides the cut to a size: pairs with the lowest hashes are kept."""
     return keyed_hash(ids.to_pandas(), SIZE)
 
 
 def all_of(pairs: pa.Table) -> np.ndarray:
-    """(n,) True."""
+    """Return (n,) True."""
     return np.ones(len(pairs), bool)
 
 
 def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
-    """(n,) whether each pair stays when the size is cut. highest: for each stride the highest hash
-    that stays.
+    """Return (n,) whether each pair is kept in the cut to a size. highest: the highest kept hash of
+    each stride.
     """
     strides = sorted(highest)
     limits = np.array([highest[stride] for stride in strides], np.uint64)
@@ -101,8 +102,8 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
 def hashes_of_pairs(
     part: Part, stride: int, matched: int, options: dict
 ) -> Iterator[tuple[np.ndarray, int]]:
-    """The size hashes of all pairs of one stride in a split, and how many pairs the stride
-    `matched` has, table by table.
+    """Return, table by table, the size hashes of all pairs of one stride in a split, and the number
+    of pairs of the stride `matched`.
     """
     for captions in units_of(part, options):
         rows = pa.array(spans(captions, stride, part.same_videos)[0])
@@ -118,10 +119,12 @@ def hashes_of_pairs(
 def size_limit(
     part: Part, stride: int, matched: int, share: int, options: dict, most: int | None
 ) -> np.uint64:
-    """The highest hash of a pair of a stride that stays. So many pairs stay as the stride `matched`
-    has, divided by `share` and rounded up. Raises UserError where no pair stays.
+    """Return the highest hash of the kept pairs of a stride. The number of kept pairs is `most`, or
+    else the number of pairs of the stride `matched`, divided by `share` and rounded up. Raises
+    UserError if no pair is kept, or if there are fewer than `most`.
 
-    Pairs are counted by the first bits of their hashes, so only those near the limit are held.
+    The function counts pairs by the first bits of their hashes. So memory holds only those near the
+    limit.
     """
     shift, counted, wanted = np.uint64(64 - BITS), np.zeros(1 << BITS, np.int64), 0
     for hashes, of_matched in hashes_of_pairs(part, stride, matched, options):
@@ -154,9 +157,9 @@ def size_limit(
 
 
 def cut_to_size(part: Part, matched: int | None, options: dict, most: int | None = None) -> Keep:
-    """A function that says which pairs of a split stay. From several strides it keeps equally many
-    of each, as many as the largest stride has. Or all strides together keep as many as the stride
-    `matched`, or at most `most`.
+    """Return a function that selects the kept pairs of a split. Of several strides it keeps equally
+    many pairs, as many as the largest stride has. With `matched`, all strides together keep as many
+    pairs as the stride `matched` has. With `most`, each stride keeps `most` pairs.
     """
     if matched is None and most is None and len(part.strides) == 1:
         return all_of
@@ -170,8 +173,8 @@ def cut_to_size(part: Part, matched: int | None, options: dict, most: int | None
 
 
 def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
-    """The hash by which evaluation pairs are cut. It is the same for pairs of any stride that begin
-    at one place; in a mixture of strides each stride has another hash.
+    """Return the hash that decides the limit of evaluation pairs. Pairs of any stride that begin at
+    one place have the same hash; in a mixture of strides each stride has another hash.
     """
     numbers = [
         pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))
@@ -180,8 +183,8 @@ def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
 
 
 def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
-    """(n,) whether each pair is in a span of `length` units whose hash is not above `highest`. The
-    units of a span are `step` places apart.
+    """Return (n,) whether each pair is in a kept span: a span of `length` units with a hash of at
+    most `highest`. The units of a span are `step` places apart.
     """
     first, sentences = (
         pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences")
@@ -191,7 +194,7 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
         (pairs["stride"].to_numpy() + 1) // step,
         np.zeros(len(pairs), bool),
     )
-    for place in range(length - 1):  # of the pair's first unit in the span
+    for place in range(length - 1):  # the place of the pair's first unit in the span
         start = first - place * step
         fits = (
             (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + gap < length)
@@ -201,8 +204,8 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
 
 
 def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[Keep, dict]:
-    """A function that says which evaluation pairs of a split stay, and the provenance's words on
-    it. It starts from the pairs of `keep`, or their spans, and cuts them to the option limit.
+    """Return a function that selects the kept evaluation pairs of a split, and the provenance of
+    the cut. It cuts the pairs of `keep`, or their spans, to the option limit.
     """
     length, limit = options["span"], options["limit"]
     if limit is None:
@@ -223,7 +226,7 @@ def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[K
 
 
 def none_left(part: Part, options: dict) -> UserError:
-    """The error that a split has no pair."""
+    """Return the error that a split has no pair."""
     cleaned, split = part.cleaned, part.split
     stride, same_videos = part.strides[-1], part.same_videos
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
@@ -238,10 +241,10 @@ def none_left(part: Part, options: dict) -> UserError:
 def build_split(
     part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool
 ) -> dict:
-    """Write the kept pairs of one split, or the orders of its kept spans, shard by shard; returns
-    its counts. Raises UserError where nothing is kept.
+    """Write the kept pairs of one split, or the orders of its kept spans, shard by shard. Return
+    its counts. Raises UserError if nothing is kept.
 
-    cut: further facts for the provenance. learnt: whether it is the training split.
+    cut: further facts for the provenance. learnt: whether this is the training split.
     """
     counts, schema, tables = (
         {"videos": 0, "pairs": 0, "in_order": 0},
@@ -272,9 +275,10 @@ def build_split(
 
 
 def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
-    """The strides of the training pairs, and of the evaluation pairs.
+    """Return the strides of the training pairs and the strides of the evaluation pairs.
 
-    Raises UserError where same_videos is smaller than one of them.
+    Raises UserError for options that exclude each other, and if same_videos is smaller than a
+    stride.
     """
     measured = strides_of(options["stride"])
     if options["span"] is not None:
@@ -286,7 +290,7 @@ def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
                 "span, and leave train_stride out"
             )
         orders.check_length(options["span"])
-        measured = measured[-1:]  # the pair of its first and last unit stands for a span
+        measured = measured[-1:]  # the pair of the first and last unit represents a span
     if options["train_labels"] == "coin" and (
         options["predict"] or options["order_by"] == PERMUTATIONS
     ):
@@ -314,7 +318,7 @@ def main(given: argparse.Namespace) -> None:
     learn = Part(cleaned, split, learnt, options["same_videos"])
     measured_parts = [Part(given.cleaned, split, measured, reached) for split in given.splits]
     if options["hard"]:
-        # late: it imports scikit-learn, which takes a second
+        # imported here, because scikit-learn takes a second
         from scripts.studies.strided_sop.hard_pairs import hard_of, judge_of
 
         all_pairs = (pairs for part in measured_parts for pairs in pairs_of(part, options))

@@ -1,4 +1,4 @@
-"""What a control may see of two captions: each by itself.
+"""Controls of strided sentence order: they see two captions, but each by itself.
 
 A caption often shows its place in its video: "he begins by", "the man", "the end". `place` learns
 this place from the training captions, one at a time. The difference of two places orders a pair,
@@ -15,8 +15,8 @@ from sklearn.linear_model import Ridge
 from scripts.train.search import has_words
 from scripts.train.view import View
 
-PENALTY = 10.0  # of the ridge regression on words, which have unit length
-# Words that look back to a thing named before, and words that name a thing first.
+PENALTY = 10.0  # the penalty of the ridge regression on word vectors of unit length
+# Words that refer to a thing named before, and words that name a thing first.
 LOOKS = [
     r"^(?:a|an|two|three|several|some|people)\b",
     r"^(?:the|this|that|these)\b",
@@ -31,10 +31,10 @@ LOOKS = [
 
 
 def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
-    """A function from a table to (n,): the place of the second text in its video, 0 to 1, predicted
-    from its words. It learns from the positions of the training captions.
+    """Return a function from a table to (n,): the place of the second text in its video, 0 to 1,
+    predicted from its words. It learns from the positions of the training captions.
     """
-    if "sentences" not in train:  # the label is not the order, so no text has a place
+    if "sentences" not in train:  # the label is not the order, so the places are unknown
         return lambda table: np.zeros(len(table))
     last = np.maximum(train["sentences"].to_numpy() - 1, 1)
     early, late = (train[f"{side}_position"].to_numpy() / last for side in ("first", "second"))
@@ -59,7 +59,9 @@ def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
 
 
 def looks(table: pd.DataFrame) -> np.ndarray:
-    """(n, k) how often the second text names a thing first or looks back to one, and its length."""
+    """Return (n, k) counts of words in the second text that name a thing first or refer to a thing
+    named before, and the text's length.
+    """
     text = table["second"].str.lower()
     return np.column_stack(
         [

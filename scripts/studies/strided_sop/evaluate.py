@@ -1,15 +1,16 @@
 """Measure strided sentence order prediction (Jain et al. 2020, section 3 and figure 3).
 
   accuracy       at the epoch with the lowest loss on the held-out training videos
-  peak_accuracy  at the epoch that was best on this very split: what the paper reports
-  human_accuracy of people's answers (--people), where there are any; further columns are in
-                 scripts/measure/people.py
-scripts/studies/strided_sop/tallies.py measures two more tasks: predicting the stride (the option
-predict) and ordering spans (the option span). The accuracy stands on all pairs (slice all) and on
-slices of them (overlap=none, position=first_third, …: scripts/studies/strided_sop/slices.py). The n
-of each partition's slices add up to that of all. Groups are videos.
+  peak_accuracy  at the epoch with the best accuracy on the evaluation split, as in the paper
+  human_accuracy of people's answers (--people), if there are any; scripts/measure/people.py has
+                 further columns
 
-Predictions made elsewhere have the labels swapped and in_order.
+scripts/studies/strided_sop/tallies.py measures two more tasks: predicting the stride (the option
+predict) and ordering spans (the option span). Accuracy is measured on all pairs (slice all) and on
+slices (overlap=none, position=first_third, …: scripts/studies/strided_sop/slices.py). The n of each
+partition's slices add up to the n of all. Groups are videos.
+
+External predictions have the labels swapped and in_order.
 """
 
 import argparse
@@ -72,9 +73,9 @@ SCHEMA = metrics_schema(
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
-    """The pairs of a split (schema PAIRS), with example_id and group_id.
+    """Return the pairs of a split (schema PAIRS), with example_id and group_id.
 
-    Raises UserError where there are none.
+    Raises UserError if the split has no pairs.
     """
     pairs = read_complete(file, PAIRS, ["category"]).to_pandas()
     if pairs.empty:
@@ -83,11 +84,11 @@ def read_pairs(file: Path) -> pd.DataFrame:
 
 
 def judged(run: Run, split: str) -> pd.DataFrame:
-    """A run's predictions on a split: metric, example_id, group_id, label, right (0, 1; half of a
-    tie).
+    """Return a run's predictions on a split: metric, example_id, group_id, label, right (0, 1; a
+    tie gives half).
 
-    A control that sees no cue in a pair scores both orders equally. It is then half right by
-    expectation; the order of the labels does not decide.
+    A control that sees no cue in a pair scores both orders equally. It then gets half, the expected
+    value; the order of the labels does not decide.
     """
     table = read_predictions(
         run.folder, ["split", "selection", "example_id", "group_id", "label", "score"]
@@ -104,8 +105,8 @@ def judged(run: Run, split: str) -> pd.DataFrame:
 def tallies_of(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, metric: str
 ) -> Found:
-    """The tallies of one system, and the videos. judgements: for each replicate a table over the
-    pairs, in their order.
+    """Return the tallies of one system, and the videos. judgements: for each replicate a table over
+    the pairs, in their order.
     """
     options = part.options
     if predict := options.get("predict"):
@@ -122,10 +123,10 @@ def tallies_of(
 def system_rows(
     runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, resamples: int
 ) -> list[dict]:
-    """The rows of one model, by metric; judgements: from judged()."""
+    """Return the rows of one model, by metric. judgements: from judged()."""
     by_metric, rows = [dict(list(one.groupby("metric"))) for one in judgements], []
     plain = not part.options.get("predict") and not part.options.get("span")
-    # A run that was scored by kept weights has no peak.
+    # A run that was scored with saved weights has no peak.
     shared = [name for name in by_metric[0] if all(name in one for one in by_metric)]
     for metric in [name for name in shared if plain or name == "accuracy"]:
         ordered = []
@@ -143,7 +144,7 @@ def system_rows(
 
 
 def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame) -> System:
-    """Whether each run of a system is right on each pair, for the comparison with people."""
+    """Return whether each run of a system is right on each pair, for the comparison with people."""
     right = [
         one[one["metric"] == "accuracy"].set_index("example_id")["right"].loc[pairs["pair_id"]]
         for one in judgements
@@ -175,15 +176,15 @@ def rows_of(
 
 
 def order_by(options: dict) -> str | None:
-    """How a dataset's spans are put in order: by scores of their pairs, or of their permutations;
-    None where it has no spans.
+    """Return how a dataset's spans are put in order: by scores of their pairs, or of their
+    permutations; None without spans.
     """
     return options.get("order_by", "pairs") if options.get("span") else None
 
 
 def objectives_of(training: dict) -> str | None:
-    """`sop 1, mlm 0.5`: the objectives of a run and their weights; None where it has no second
-    objective.
+    """Return the objectives of a run and their weights, for example `sop 1, mlm 0.5`; None without
+    a second objective.
     """
     weights = training.get("objectives")
     if not weights:
@@ -192,7 +193,7 @@ def objectives_of(training: dict) -> str | None:
 
 
 def context_of(options: dict) -> str | None:
-    """`10 s`, `3 sentences`: the windows that were put in order; None for single captions."""
+    """Return the windows that are put in order: `10 s`, `3 sentences`; None for single captions."""
     if not (context := options.get("context")):
         return None
     if "seconds" in context:
@@ -201,8 +202,8 @@ def context_of(options: dict) -> str | None:
 
 
 def columns_of(options: dict) -> dict:
-    """The options of a dataset as columns of metrics. The stride is missing where pairs of several
-    strides are mixed.
+    """Return the options of a dataset as columns of metrics. The stride is missing for a mixture of
+    strides.
     """
     stride, trained = options["stride"], options.get("train_stride")
     mixed = isinstance(stride, str)
@@ -216,7 +217,9 @@ def columns_of(options: dict) -> dict:
 
 
 def refuses(options: dict) -> str:
-    """Why people cannot be asked about a dataset of these options; empty where they can."""
+    """Return why people cannot be asked about a dataset with these options; empty if they can be
+    asked.
+    """
     reason = "people are asked which of two comes first, which is not what {dataset} tells"
     return "" if tells_of_pairs(options) else reason
 

@@ -7,16 +7,16 @@ times, each time without a fifth of the videos. A pair is judged only by learner
 nothing from its video. So splits that share videos (ActivityNet's val_1 and val_2) are judged
 fairly, too.
 
-Consider the pairs of which the judge is about equally sure. Of these, as many right ones are kept
-as wrong ones. So the judge is right on 50 % of the kept pairs, however sure it is. Equal numbers
-without regard to its sureness are not enough: other controls, with other errors, were then right on
-up to 62 % (ActivityNet, stride 3). A tie is dropped: the judge made no choice.
+Pairs are grouped by how sure the judge is. Each group keeps as many right pairs as wrong pairs. So
+the judge is right on 50 % of the kept pairs, however sure it is. Equal numbers over all pairs are
+not enough: other controls, with other errors, were then right on up to 62 % (ActivityNet, stride
+3). A tie is dropped, because the judge made no choice.
 
 The kept pairs depend neither on the coin that swaps pairs nor on size_matched.
 
-The judge is fitted, and another kind of processor fits it a little otherwise. So the choice for
-ActivityNet stands here (CHOSEN), and its hard pairs are the same on every machine. Pairs of another
-content are judged anew.
+The judge is fitted, and another kind of processor gives slightly different numbers. So CHOSEN lists
+the choice for ActivityNet, and its hard pairs are the same on every machine. Pairs of other content
+are judged again.
 """
 
 import hashlib
@@ -34,11 +34,11 @@ from scripts.studies.strided_sop.controls import VIEWS
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train.search import FOLD, FOLDS, LEAST_FOLDS, Search, as_margin
 
-MOST = 30_000  # training pairs of the judge: bounds time and memory on a large corpus
+MOST = 30_000  # training pairs of the judge; limits time and memory on a large corpus
 AT_ONCE = 10_000  # pairs judged at a time
-STRATUM = 50  # pairs that count as equally sure
-# Marks of three draws: the pairs to learn from, the pairs that are kept, and their order for the
-# judge. So other draws from the same key differ.
+STRATUM = 50  # pairs in a group that counts as equally sure
+# The numbers of three draws: the pairs to learn from, the kept pairs, and their order for the
+# judge. Other draws from the same key differ.
 DRAWN, KEPT, COIN = 5, 31, 33
 READ = [
     *("pair_id", "video_id", "text_a", "text_b", "label"),
@@ -46,9 +46,9 @@ READ = [
 ]
 Judge = Callable[
     [pa.Table], np.ndarray
-]  # of pairs (n,): how sure the judge is of the right order; below 0 it is wrong
-# By content of a split's pairs: whether each is kept, a bit a pair, in base64. These are the pairs
-# that the record's models were measured on: ActivityNet's val_1 and val_2 at strides 0 to 3.
+]  # (n,) how sure the judge is of the right order of each pair; below 0 the judge is wrong
+# For a hash of a split's pairs: which pairs are kept, one bit a pair, in base64. The models of the
+# record were measured on these pairs: ActivityNet's val_1 and val_2 at strides 0 to 3.
 CHOSEN = {
     # stride 0, val_1: 2,246 of 2,882 pairs
     "c3a68ba68d7f657e": (
@@ -98,7 +98,7 @@ CHOSEN = {
 
 
 def sample_of(tables: Iterable[pa.Table]) -> pa.Table:
-    """At most MOST of the pairs, those with the lowest hash of their id."""
+    """Return at most MOST of the pairs, those with the lowest hash of their id."""
     sample = pa.schema([STRIDED_PAIRS.field(name) for name in READ]).empty_table()
     for pairs in tables:
         sample = pa.concat_tables([sample, pairs.select(READ)])
@@ -109,7 +109,7 @@ def sample_of(tables: Iterable[pa.Table]) -> pa.Table:
 
 
 def examples_of(pairs: pa.Table) -> pd.DataFrame:
-    """Pairs as a control reads them, swapped or not by a hash of their id alone."""
+    """Return pairs as a control reads them, swapped or not by a hash of their id alone."""
     table = pairs.select(READ).to_pandas()
     coin = (keyed_hash(table["pair_id"], COIN) & np.uint64(1)).astype(int)
     is_turned = table["label"] != coin
@@ -123,7 +123,7 @@ def examples_of(pairs: pa.Table) -> pd.DataFrame:
 def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
     """Learn to judge pairs from the tables of all splits.
 
-    Raises UserError for too few videos to learn from, and where all pairs have equal texts.
+    Raises UserError if too few videos have pairs to learn from, or if all pairs have equal texts.
     """
     sample = examples_of(sample_of(tables))
     if sample["group_id"].nunique() < FOLDS or (sample["first"] == sample["second"]).all():
@@ -136,8 +136,8 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
     names = [name for name in fits[0].scores if all(name in fitted.scores for fitted in fits)]
 
     def margins(table: pd.DataFrame) -> np.ndarray:
-        """(n, learners) how sure each learner is of label 1; only learners without the pair's
-        video.
+        """Return (n, learners) how sure each learner is of label 1. Only learners without the
+        pair's video judge it.
         """
         fold = keyed_hash(table["group_id"], FOLD) % np.uint64(FOLDS)
         found = np.zeros((len(table), len(names)))
@@ -162,7 +162,7 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
 
 
 def unlearnable(sample: pd.DataFrame, source: str) -> UserError:
-    """The error that a control cannot be learnt."""
+    """Return the error that the control cannot be trained."""
     return UserError(
         f"{source}: hard: true trains a control on pairs of different texts, but "
         f"{sample['group_id'].nunique()} videos have too few pairs; set hard: false, or use a "
@@ -171,8 +171,8 @@ def unlearnable(sample: pd.DataFrame, source: str) -> UserError:
 
 
 def balanced(sure: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    """(n,) which pairs are kept. Each stratum of equally sure pairs keeps as many right as wrong
-    ones, those with the lowest hash.
+    """Return (n,) which pairs are kept. Each stratum of equally sure pairs keeps as many right as
+    wrong pairs, those with the lowest hashes.
     """
     decided = np.flatnonzero(sure)
     rows = decided[np.lexsort([hashes[decided], np.abs(sure[decided])])]
@@ -189,12 +189,14 @@ def balanced(sure: np.ndarray, hashes: np.ndarray) -> np.ndarray:
 
 
 def hashes_of(pairs: pa.Table) -> np.ndarray:
-    """The hash by which the pairs of a split are drawn and recognised."""
+    """Return the hash that draws and identifies the pairs of a split."""
     return keyed_hash(pairs["pair_id"].to_pandas(), KEPT)
 
 
 def contents_of(pairs: pa.Table) -> np.ndarray:
-    """(n,) a hash of each pair's id and texts, whatever coin swapped the texts."""
+    """Return (n,) a hash of each pair's id and texts; it does not depend on the coin that swapped
+    them.
+    """
     table = examples_of(pairs)
     return keyed_hash(table["first"] + "\n" + table["second"], hashes_of(pairs))
 
@@ -202,11 +204,11 @@ def contents_of(pairs: pa.Table) -> np.ndarray:
 def hard_of(
     read: Callable[[], Iterable[pa.Table]], judge: Callable[[], Judge], split: str
 ) -> Callable[[pa.Table], np.ndarray]:
-    """A function from a table to (n,): which pairs of a split are hard. It holds 16 bytes for each
-    pair of the split, not its texts.
+    """Return a function from a table to (n,): which pairs of a split are hard. It stores 16 bytes
+    for each pair of the split, not its texts.
 
-    read: the tables of the split. judge: learnt when a choice is not in CHOSEN. Raises UserError
-    where no pair is hard.
+    read: the tables of the split. judge: trained only if a choice is not in CHOSEN. Raises
+    UserError if no pair is hard.
     """
     seen = [(hashes_of(pairs), contents_of(pairs)) for pairs in read()]
     hashes, contents = (np.concatenate(parts) for parts in zip(*seen))

@@ -1,4 +1,4 @@
-"""The names of a dataset's labels, where scripts/data/labels.py finds them.
+"""The names of a dataset's labels, for scripts/data/labels.py.
 
 Standard library only.
 """
@@ -7,8 +7,8 @@ from scripts.studies.strided_sop.strides import strides_of
 
 
 def labels_of(labels: list[str], options: dict) -> list[str]:
-    """The labels of a dataset, in the order of their numbers. labels: those of the order, which is
-    predicted by default.
+    """Return the labels of a dataset, in the order of their numbers. labels: the labels of the
+    order, which is predicted by default.
 
     The label of a stride is its own number. The label of order and stride is 2 · stride + order.
     options: those of the dataset; other studies predict nothing else.

@@ -1,15 +1,16 @@
-"""The orders of the units of a span, as candidates of which one is right (the option order_by:
+"""The orders of the units of a span, as candidates with one right order (the option order_by:
 permutations of strided sentence order).
 
 Not a program. A row is one order. Its columns are
+
   units           the units in this order, one a line, for models that read all at once
   label           1 for the order of the video
-  text_a, text_b  for the controls. text_a has each unit as often as other units follow it; text_b
-                  has it as often as other units stand before it
-  others          those of the pair of the first and the last unit
+  text_a, text_b  for the controls. text_a repeats each unit once for each unit after it; text_b
+                  repeats it once for each unit before it
+  others          the columns of the pair of the first and the last unit
 
-The score of a bag of words on text_a and text_b is the sum of its scores on all pairs. It scores
-spans in the same way where they are put in order by their pairs.
+A bag of words scores text_a and text_b with the sum of its scores on all pairs. So it scores spans
+in the same way when their pairs put them in order.
 
 The training split has the right order and some others (the option wrong_orders), drawn by hash. The
 evaluation splits have all k! orders.
@@ -30,12 +31,12 @@ from scripts.running.program import UserError
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
-MOST_UNITS = 4  # 24 orders; of five there are 120, too many to read for each span
-DRAW = 8  # marks the draw of wrong orders, so that other draws from the same key differ
+MOST_UNITS = 4  # 24 orders; five units have 120, too many to read for each span
+DRAW = 8  # the number of the draw of wrong orders: other draws from the same key differ
 
 
 def check_length(length: int) -> None:
-    """Raises UserError for spans with more orders than are scored."""
+    """Raise UserError for spans with too many orders to score."""
     if length > MOST_UNITS:
         raise UserError(
             f"{length} units have {math.factorial(length)} orders, too many to score each of them; "
@@ -46,10 +47,10 @@ def check_length(length: int) -> None:
 def chosen_orders(
     pairs: pa.Table, orders: int, label_seed: int, wrong: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The span of each candidate, as a row of `pairs`, and its order: a number below `orders`, 0
-    for the right one.
+    """Return the span of each candidate, as a row of `pairs`, and its order: a number below
+    `orders`, 0 for the right order.
 
-    wrong: how many other orders each span has, those with the lowest hash; None: all.
+    wrong: the number of wrong orders of each span, those with the lowest hashes; None: all.
     """
     n, others = len(pairs), orders - 1
     video, place = pairs["video_id"].to_pandas(), pairs["first_position"].to_numpy()
@@ -62,21 +63,21 @@ def chosen_orders(
 
 
 def lines(texts: pa.Array, rows: np.ndarray) -> pa.Array:
-    """The texts of each row of (n, k) row numbers, one a line."""
+    """Return the texts of each row of (n, k) row numbers, one a line."""
     return pc.binary_join_element_wise(*(texts.take(pa.array(column)) for column in rows.T), "\n")
 
 
 def with_units(
     pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndarray, order: np.ndarray
 ) -> pa.Table:
-    """The candidates (CANDIDATES): `order[i]` of the units of `span[i]`.
+    """Return the candidates (CANDIDATES): `order[i]` of the units of `span[i]`.
 
-    pairs: one a span, with the row of each unit (spans, k) among the texts.
+    pairs: one pair a span. rows: (spans, k) the row of each unit in the texts.
     """
     length = rows.shape[1]
     every = np.array(list(permutations(range(length))))
     shown = np.take_along_axis(rows[span], every[order], axis=1)
-    # unit i as often as others stand before it
+    # each unit i times, once for each unit before it
     before = np.repeat(np.arange(length), np.arange(length))
     first, second = (
         lines(texts, shown[:, length - 1 - before[::-1]]),
@@ -101,9 +102,9 @@ def with_units(
 def orders_of(
     part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
 ) -> Iterator[pa.Table]:
-    """The candidates of a split, table by table.
+    """Return the candidates of a split, table by table.
 
-    keep: which spans stay, by the pair of their first and last unit; wrong: see chosen_orders().
+    keep: selects spans by the pair of their first and last unit; wrong: see chosen_orders().
     """
     categories, [stride], length, step = (
         categories_of(part.cleaned),

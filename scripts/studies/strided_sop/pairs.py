@@ -1,4 +1,4 @@
-"""The strided pairs of a table of captions, and the columns of their slices: overlap, place,
+"""The strided pairs of a table of captions, with the columns of their slices: overlap, place,
 lengths, category.
 
 Not a program.
@@ -12,20 +12,20 @@ from scripts.data.keyed import keyed_hash
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
-# Marks of two draws: the coin that swaps a pair, and a coin that is learnt in its place. So other
-# draws from the same key differ.
+# The numbers of two draws: the coin that swaps a pair, and a coin that replaces the label in
+# training. Other draws from the same key differ.
 LABEL, COIN = (1, 9)
 
 
 def fewest_sentences(stride: int) -> int:
-    """The smallest number of sentences in a video with a pair of this stride. It has the span, and
+    """Return the smallest number of sentences in a video with a pair of this stride: the span, and
     a first and a last sentence.
     """
     return max(FEWEST_SENTENCES, stride + 4)
 
 
 def sentences_of(captions: pa.Table) -> tuple[np.ndarray, np.ndarray]:
-    """For each row the number of its video, from 0, and how many sentences that video has."""
+    """Return for each row the number of its video, from 0, and that video's number of sentences."""
     videos = captions["video_id"].combine_chunks().dictionary_encode()
     video = videos.indices.to_numpy()
     return video, np.bincount(video, minlength=len(videos.dictionary))[video]
@@ -34,9 +34,10 @@ def sentences_of(captions: pa.Table) -> tuple[np.ndarray, np.ndarray]:
 def spans(
     captions: pa.Table, stride: int, same_videos: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
+    """Return the row numbers of the first and the last sentence of every span of stride + 2 inner
+    sentences.
 
-    `captions` is sorted by video and position; positions of a video run from 0. same_videos: the
+    `captions` is sorted by video and position; positions of a video begin at 0. same_videos: the
     video must also have a pair of this stride.
     """
     video, sentences = sentences_of(captions)
@@ -49,8 +50,9 @@ def spans(
 
 
 def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1. A clip
-    without length that lies inside the other has 1. A start after its end changes place with it.
+    """Return (n,) the share of each pair's shorter clip that lies in the other clip, from 0 to 1. A
+    clip without length inside the other clip gives 1. A start after its end is exchanged with the
+    end.
     """
     times = np.stack([captions["start_s"].to_numpy(), captions["end_s"].to_numpy()])
     start, end = times.min(0), times.max(0)
@@ -61,12 +63,12 @@ def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndar
 
 
 def words(texts: pa.Array) -> pa.Array:
-    """How many words each cleaned text has; one space stands between any two words."""
+    """Return the number of words of each cleaned text; one space separates two words."""
     return pc.add(pc.count_substring(texts, " "), 1).cast(pa.int32())
 
 
 def pair_ids(video_id: pa.Array, position: pa.Array, stride: int) -> pa.Array:
-    """The ids of pairs, from their video and first position."""
+    """Return the ids of pairs, from their video and first position."""
     return pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":")
 
 
@@ -77,8 +79,8 @@ def pair_table(
     same_videos: int | None = None,
     categories: pa.Table | None = None,
 ) -> pa.Table:
-    """Every pair of a table of captions (schema strided pairs); same_videos: see spans();
-    categories: video_id and category_1, where some are known.
+    """Return every pair of a table of captions (schema strided pairs). same_videos: see spans();
+    categories: video_id and category_1, if known.
     """
     first, last = spans(captions, stride, same_videos)
     first_rows, last_rows = captions.take(first), captions.take(last)
@@ -129,7 +131,7 @@ def mixed_pairs(
     same_videos: int | None = None,
     categories: pa.Table | None = None,
 ) -> pa.Table:
-    """The pairs of several strides, by the place of their first sentence, then by stride."""
+    """Return the pairs of several strides, by the place of their first sentence, then by stride."""
     tables = [
         pair_table(captions, stride, label_seed, same_videos, categories) for stride in strides
     ]
@@ -140,13 +142,13 @@ def mixed_pairs(
 
 
 def with_label(pairs: pa.Table, label: pa.Array | pa.ChunkedArray) -> pa.Table:
-    """Pairs with another label."""
+    """Return pairs with another label."""
     return pairs.set_column(pairs.column_names.index("label"), "label", label.cast(pa.int8()))
 
 
 def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
-    """Pairs with the predicted value as their label: the order (None), the stride, or 2 · stride +
-    order (order_and_stride).
+    """Return pairs with the predicted value as their label: the order (None), the stride, or 2 ·
+    stride + order (order_and_stride).
     """
     if predict is None:
         return pairs
@@ -160,7 +162,7 @@ def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
 
 
 def with_coins(pairs: pa.Table, label_seed: int) -> pa.Table:
-    """Pairs with a coin by hash as their label, which nothing in their texts shows."""
+    """Return pairs with a coin by hash as their label. The texts do not show this label."""
     return with_label(
         pairs, pa.array(keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63))
     )

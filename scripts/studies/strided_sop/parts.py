@@ -1,12 +1,13 @@
 """The pairs of a split of cleaned captions, of one stride or several, table by table.
 
-Not a program. The units that are put in order are captions. They are windows of captions where one
-caption is no unit (HowTo100M's lines of speech are cut anywhere). Windows do not overlap.
+Not a program. The units that are put in order are captions. If single captions are no useful units
+(HowTo100M's lines of speech are cut anywhere), the units are windows of captions. Windows do not
+overlap.
 
-  {"seconds": n}     window k of a video holds the captions that start in [k·n, (k+1)·n) seconds.
-                     Where no caption starts there is no window, so neighbours may be further apart
+  {"seconds": n}     window k of a video contains the captions that start in [k·n, (k+1)·n) seconds.
+                     A window without captions does not exist. So neighbours may be further apart
                      (column seconds_apart of the pairs)
-  {"sentences": k}   k captions after one another, fewer in a video's last window
+  {"sentences": k}   k captions in a row, fewer in a video's last window
 """
 
 from collections.abc import Iterator
@@ -23,13 +24,13 @@ from scripts.data.texts import json_of, text_of
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.pairs import mixed_pairs
 
-VIDEO = 3  # marks the draw of videos, so that other draws from the same key differ
+VIDEO = 3  # the number of the draw of videos: other draws from the same key differ
 PART = 1 << 18  # captions made into pairs at a time
 
 
 class Part(NamedTuple):
-    """A split of a cleaned source, the strides of its pairs, and a stride that its videos must
-    also reach (or None).
+    """A split of a cleaned source, the strides of its pairs, and a stride that its videos must also
+    reach (or None).
     """
 
     cleaned: Path
@@ -39,7 +40,7 @@ class Part(NamedTuple):
 
 
 def shards(part: Part) -> list[Path]:
-    """The Parquet files of a cleaned split, in order."""
+    """Return the Parquet files of a cleaned split, in order."""
     manifest = part.cleaned / part.split / "manifest.json"
     if not manifest.exists():
         return [part.cleaned / f"{part.split}.parquet"]
@@ -53,7 +54,9 @@ def shards(part: Part) -> list[Path]:
 
 
 def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
-    """Captions in parts of whole videos, of at least PART captions (the last may have less)."""
+    """Return captions in parts of whole videos, each of at least PART captions (the last may have
+    fewer).
+    """
     firsts, begin = (
         np.append(np.flatnonzero(captions["position"].to_numpy() == 0), len(captions)),
         0,
@@ -66,7 +69,9 @@ def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
 
 
 def limit_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
-    """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
+    """Return the captions of each shard in parts, limited to the `max_videos` videos with the
+    lowest hashes of their ids.
+    """
     if max_videos is not None:
         hashes = [
             keyed_hash(
@@ -85,9 +90,9 @@ def limit_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table
 
 
 def windows(captions: pa.Table, context: dict | None) -> pa.Table:
-    """The windows of a table of whole videos (schema captions, positions from 0). A window's text
-    is its captions joined by a space; it lasts from the first start to the last end. Without a
-    context the captions stay as they are.
+    """Return the windows of a table of whole videos (schema captions, positions from 0). A window's
+    text joins its captions with spaces; it lasts from the first start to the last end. Without a
+    context the captions do not change.
     """
     if context is None or not len(captions):
         return captions
@@ -114,7 +119,7 @@ def windows(captions: pa.Table, context: dict | None) -> pa.Table:
 
 
 def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
-    """The units that are put in order, one table after the other: the captions of a split, or its
+    """Return the units that are put in order, table by table: the captions of a split, or its
     windows of captions (schema captions).
     """
     for captions in limit_videos(shards(part), options["max_videos"]):
@@ -122,14 +127,18 @@ def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
 
 
 def categories_of(cleaned: Path) -> pa.Table | None:
-    """The videos of a source whose cleaner knows their categories: video_id, category_1."""
+    """Return the videos of a source with known categories: video_id, category_1; None if the source
+    has no videos.parquet.
+    """
     file = cleaned / "videos.parquet"
     schema = pa.schema(dict.fromkeys(["video_id", "category_1"], pa.string()))
     return read_complete(file, schema, ["category_1"]).combine_chunks() if file.exists() else None
 
 
 def pairs_of(part: Part, options: dict) -> Iterator[pa.Table]:
-    """All pairs of a split (schema strided pairs), table by table; their label is the order."""
+    """Return all pairs of a split (schema strided pairs), table by table; their label is
+    the order.
+    """
     categories = categories_of(part.cleaned)
     for captions in units_of(part, options):
         yield mixed_pairs(

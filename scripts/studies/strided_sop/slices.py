@@ -1,16 +1,15 @@
-"""The slices of strided pairs: properties of a pair, other than its order, that could decide how
-hard it is.
+"""The slices of strided pairs: properties of a pair, other than its order, that could make it hard.
 
-Not a program. Each of these parts all pairs of a split, so the n of its slices add up to all:
+Not a program. Each property divides all pairs of a split, so the n of its slices add up to all:
 
   overlap      of the two clips in time: none, partial, contained (the shorter clip lies wholly
                inside the other one)
-  same_start   whether both start at the same second; then only the file decides their order
+  same_start   whether both start at the same second; their order then comes only from the file
   position     of the middle of the pair in the video: first_third, middle_third, last_third
   sentences    of the video: 5-6, 7-9, 10-19, 20-99, 100+
   words        of both sentences together: 1-10, 11-20, 21-30, 31+
-  stride       of the pair; only where several are mixed
-  category     of the video, unknown where it has none; only where the corpus has categories
+  stride       of the pair; only for a mixture of strides
+  category     of the video, or unknown; only if the corpus has categories
 """
 
 import numpy as np
@@ -40,13 +39,13 @@ PARTS = {
 
 
 def parted(values: pd.Series, limits: dict[str, float]) -> np.ndarray:
-    """The part of each value: the first whose limit it does not exceed."""
+    """Return the part of each value: the first part with a limit not below the value."""
     return pd.cut(values, [-np.inf, *limits.values()], labels=list(limits)).astype(str).to_numpy()
 
 
 def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The part of each pair (columns READ) in every partition: one column for each partition,
-    indexed by pair_id.
+    """Return the part of each pair (columns READ) in every partition: one column for each
+    partition, indexed by pair_id.
     """
     parts = {
         "overlap": np.select(
@@ -65,8 +64,8 @@ def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def slices_of(parts: pd.DataFrame) -> dict[str, np.ndarray]:
-    """By the slice's name the rows in it: all, then `overlap=none` and so on; only slices that hold
-    a pair.
+    """Return the rows of each slice by its name: all, then `overlap=none` and so on. Only slices
+    with a pair appear.
     """
     slices = {"all": np.ones(len(parts), bool)}
     for name in parts:

@@ -8,7 +8,7 @@ UP_TO = "up_to_"  # `up_to_4`: strides 0 to 4
 
 
 def strides_of(stride: int | str) -> list[int]:
-    """The strides of pairs: one, or 0 to n. Raises UserError for any other value."""
+    """Return the strides of pairs: one stride, or 0 to n. Raises UserError for any other value."""
     if not isinstance(stride, int) and not re.fullmatch(UP_TO + "[1-9][0-9]?", str(stride)):
         raise UserError(
             f"the stride is {shown(stride)}, neither a whole number nor {UP_TO}<n>; build the "
@@ -18,7 +18,7 @@ def strides_of(stride: int | str) -> list[int]:
 
 
 def tells_of_pairs(options: dict) -> bool:
-    """Whether a dataset asks for the order of its pairs. It does not where it asks for the stride,
-    or for whole orders of more units.
+    """Return whether a dataset asks for the order of its pairs. It does not if it asks for the
+    stride, or for whole orders of more units.
     """
     return not options.get("predict") and options.get("order_by") != "permutations"

@@ -1,4 +1,4 @@
-"""The dataset of strided sentence order prediction; columns.yaml says what its columns hold. Not a
+"""The dataset of strided sentence order prediction; columns.yaml explains its columns. Not a
 program.
 """
 

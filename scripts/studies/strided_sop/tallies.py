@@ -1,33 +1,33 @@
-"""From the scores of a system on one split to its tallies. They count how well the system predicts
+"""Compute tallies from the scores of a system on one split. They count how well the system predicts
 the order of pairs, their stride, or the order of whole spans.
 
 Not a program. judgements: for each replicate a table of the examples of the dataset, in its order,
-with label and scores (log-probabilities of the labels) or right. Labels, strides and orders that
-tie share an example.
+with label and scores (log-probabilities of the labels) or right. If labels, strides or orders tie,
+each gets an equal part of the example.
 
 Order of pairs (order_tallies)
-  accuracy, peak_accuracy  the share of pairs with the right order; on all pairs, and (accuracy) on
-                           slices of them (slices.py)
+  accuracy, peak_accuracy  the share of pairs with the right order, over all pairs; accuracy also on
+                           the slices of slices.py
 
 Stride of pairs, alone or with the order (stride_tallies). The prediction is the label with the
 highest score. With order and stride together, each is summed over the other first.
-  stride_accuracy  the share of pairs with the right stride; of n strides 1/n by chance, since there
-                   are as many pairs of each
+  stride_accuracy  the share of pairs with the right stride; 1/n by chance for n strides, because
+                   each stride has equally many pairs
   stride_error     the mean of |predicted - stride|, as a share of the largest stride
-  confusion        slice `stride=2; predicted=3`: the share of all pairs of that stride for which
-                   that one is predicted
+  confusion        slice `stride=2; predicted=3`: the share of pairs of stride 2 with the predicted
+                   stride 3
   order_accuracy   with the order: the share of pairs with the right order, and on slices `stride=2`
-  both_accuracy    with the order: the share of pairs with both right, by the highest of all labels
+  both_accuracy    with the order: the share of pairs whose highest label has both right
 
 Order of spans of k units. The prediction is the order with the highest score of all k! (k <= 6). A
 model of pairs (pair_span_tallies) scores each pair of units: the log-odds that the first comes
 before the second. The score of an order is the sum over its pairs. A model that reads all units at
 once (span_tallies) scores each order.
-  exact_order      the share of spans whose every unit is in its place; 1/k! by chance
-  concordance      the share of pairs of units that stand in the order of the video, (τ + 1) / 2 of
-                   Kendall's τ; and on slices `distance=d`, those of units d places apart
-  pair_accuracy    for a model of pairs, slices `distance=d` and all: the same share for the pairs
-                   alone, before an order is chosen
+  exact_order      the share of spans with every unit in its place; 1/k! by chance
+  concordance      the share of pairs of units in the order of the video, (τ + 1) / 2 of Kendall's
+                   τ; slices `distance=d` are the pairs of units d places apart
+  pair_accuracy    for a model of pairs, slices `distance=d` and all: the share of pairs that the
+                   model orders right, before an order of the span is chosen
 """
 
 from itertools import combinations, permutations
@@ -41,7 +41,7 @@ from scripts.studies.strided_sop.slices import parts_of, slices_of
 
 PART = 20_000  # spans whose orders are scored at a time
 TIE = 1e-9  # scores of orders that differ by less than this tie
-# the tallies of a system, and the videos that are their groups
+# the tallies of a system, and the videos, their groups
 Found = tuple[list[Tally], pd.Index]
 
 
@@ -59,10 +59,10 @@ class Videos:
         inside: np.ndarray | None = None,
         each: int = 1,
     ) -> Tally:
-        """The tally of a share.
+        """Return the tally of a share.
 
-        values: for each replicate (n,) sums over `each` things; inside: (n,) which examples a slice
-        has.
+        values: for each replicate (n,) sums over `each` things; inside: (n,) the examples of a
+        slice.
         """
         inside = np.ones(len(self.number), bool) if inside is None else inside
         return Tally(
@@ -74,18 +74,18 @@ class Videos:
 
 
 def highest(scores: np.ndarray) -> np.ndarray:
-    """(n, k) 1 for the highest score of each row; scores that tie share the 1."""
+    """Return (n, k) 1 for the highest score of each row. Tied scores share the 1."""
     is_highest = scores == scores.max(1, keepdims=True)
     return is_highest / is_highest.sum(1, keepdims=True)
 
 
 def scores_of(judgement: pd.DataFrame) -> np.ndarray:
-    """(n, labels) the scores of a judgement."""
+    """Return (n, labels) the scores of a judgement."""
     return np.stack(judgement["scores"].to_list()).astype(float)
 
 
 def order_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, metric: str) -> Found:
-    """The tallies of the order of pairs."""
+    """Return the tallies of the order of pairs."""
     videos, right = Videos(pairs["video_id"]), [one["right"].to_numpy(float) for one in judgements]
     slices = slices_of(parts_of(pairs)) if metric == "accuracy" else {"all": None}
     return [
@@ -96,7 +96,7 @@ def order_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, metric: s
 def stride_tallies(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, strides: int, with_order: bool
 ) -> Found:
-    """The tallies of the stride of pairs."""
+    """Return the tallies of the stride of pairs."""
     label, videos, row = (
         judgements[0]["label"].to_numpy(),
         Videos(pairs["video_id"]),
@@ -141,8 +141,8 @@ def stride_tallies(
 
 
 def orders(length: int) -> np.ndarray:
-    """(k!, k(k-1)/2) for each order of k units: whether it has the first unit of each pair of
-    combinations(range(k), 2) before the second. The right order comes first.
+    """Return (k!, k(k-1)/2) for each order of k units: whether it has the first unit of each pair
+    of combinations(range(k), 2) before the second. The right order comes first.
     """
     places = np.argsort(list(permutations(range(length))), axis=1)
     return np.stack(
@@ -152,8 +152,8 @@ def orders(length: int) -> np.ndarray:
 
 
 def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
-    """(n, 1 + k(k-1)/2) whether the predicted order is the right one, and for each pair whether it
-    stands right there. Orders that tie count by their mean. scores: (n, k!), in the order of
+    """Return (n, 1 + k(k-1)/2) whether the predicted order is right, and for each pair whether the
+    order has it right. Tied orders count with their mean. scores: (n, k!), in the order of
     orders().
     """
     has = orders(length)
@@ -163,8 +163,8 @@ def order_outcomes(scores: np.ndarray, length: int) -> np.ndarray:
 
 
 def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
-    """The result of order_outcomes() for orders that are scored by their pairs. odds:
-    (n, k(k-1)/2) log-odds that the first unit of a pair comes before the second.
+    """Return order_outcomes() of orders that are scored by their pairs. odds: (n, k(k-1)/2)
+    log-odds that the first unit of a pair comes before the second.
     """
     signs = np.where(orders(length), 1.0, -1.0).T
     parts = [
@@ -175,8 +175,8 @@ def order_outcomes_by_pairs(odds: np.ndarray, length: int) -> np.ndarray:
 
 
 def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
-    """The tallies of a metric of the pairs of spans, from (n, k(k-1)/2) values: over all pairs, and
-    by the distance between the units of a pair.
+    """Return the tallies of a metric of the pairs of spans, from (n, k(k-1)/2) values: over all
+    pairs, and by the distance between the units of a pair.
     """
     distance = np.array([last - first for first, last in combinations(range(length), 2)])
     slices = {"all": distance > 0} | {
@@ -191,7 +191,9 @@ def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Vide
 
 
 def whole_spans(outcomes: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
-    """The tallies of predicted orders; outcomes: for each replicate from order_outcomes()."""
+    """Return the tallies of predicted orders. outcomes: for each replicate from
+    order_outcomes().
+    """
     return [
         videos.tally("exact_order", [one[:, 0] for one in outcomes]),
         *by_distance("concordance", [one[:, 1:] for one in outcomes], length, videos),
@@ -199,8 +201,9 @@ def whole_spans(outcomes: list[np.ndarray], length: int, videos: Videos) -> list
 
 
 def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the pairs of each span (n, k(k-1)/2), in the order of combinations(range(k), 2),
-    and the rows of the pairs that begin the spans (n,). A span exists where all its pairs do.
+    """Return the rows of the pairs of each span (n, k(k-1)/2), in the order of
+    combinations(range(k), 2), and the rows of the pairs of first and last unit (n,). A span counts
+    only if all its pairs exist.
 
     pairs: video_id, first_position, stride. step: places from one unit to the next.
     """
@@ -228,9 +231,9 @@ def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, n
 def pair_span_tallies(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int
 ) -> Found:
-    """The tallies of the order of spans, by scores of their pairs.
+    """Return the tallies of the order of spans, by scores of their pairs.
 
-    label: 1 where the first unit shown comes first in the video.
+    label: 1 if the unit shown first comes first in the video.
     """
     rows, starts = spans_of(pairs, length, step)
     videos = Videos(pairs["video_id"].iloc[starts])
@@ -244,7 +247,7 @@ def pair_span_tallies(
 
 
 def rows_by_order(candidates: pd.DataFrame, length: int) -> np.ndarray:
-    """(n, k!) the row of each order of each span, in the order of permutations(range(k)).
+    """Return (n, k!) the row of each order of each span, in the order of permutations(range(k)).
     candidates: pair_id (its end names the order), video_id, first_position.
     """
     named = {
@@ -258,7 +261,7 @@ def rows_by_order(candidates: pd.DataFrame, length: int) -> np.ndarray:
 
 
 def span_tallies(judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int) -> Found:
-    """The tallies of the order of spans, by scores of their orders."""
+    """Return the tallies of the order of spans, by scores of their orders."""
     rows = rows_by_order(candidates, length)
     videos = Videos(candidates["video_id"].iloc[rows[:, 0]])
     outcomes = [order_outcomes(np.diff(scores_of(one))[:, 0][rows], length) for one in judgements]

@@ -1,8 +1,8 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020,
 figure 3).
 
-Windows are left out where single captions of the corpus were measured, and chosen pairs where all
-pairs were. extensions.py beside draws these, in the same way.
+Rows on windows are left out if the corpus has rows on single captions. Rows on chosen pairs are
+left out if there are rows on all pairs. extensions.py draws the rows left out, in the same way.
 """
 
 import argparse
@@ -38,14 +38,14 @@ from scripts.publish.panels import (
 )
 from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, strided_metrics
 
-LETTER = 0.058  # inches, of a count
+LETTER = 0.058  # width in inches of a letter of a count
 HUMAN = PEOPLE._replace(line=DOTTED, width=1)
 COLUMNS = "source split series model experiment stride".split()
 COLUMNS += [*VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
 
 
 class Axis(NamedTuple):
-    """What is drawn against what: a column, its name, the name of the value, chance in per cent."""
+    """The axes: a column, its name, the name of the value, chance in per cent."""
 
     along: str = "stride"
     xlabel: str = "stride (sentences skipped)"
@@ -59,8 +59,8 @@ def is_plain(metrics: pd.DataFrame) -> pd.Series:
 
 
 def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Rows on single captions, or on windows where there are no others; of each corpus's controls
-    the best over all strides, in each way in which they were measured.
+    """Return the rows on single captions, or on windows if a corpus has no others. Of each corpus's
+    controls keep the best over all strides, for each way in which they were measured.
     """
     single = metrics["context"].isna()
     return best_controls(metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])])
@@ -72,7 +72,7 @@ def best_controls(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def series_looks(metrics: pd.DataFrame) -> dict[str, Look]:
-    """The look of each series; a size-matched twin has the same, open and dashed."""
+    """Return the look of each series. A size-matched twin has the same look, open and dashed."""
     systems = metrics[metrics["model"] != "human"]
     kind = systems["series"].str.replace(", size-matched", "", regex=False)
     systems = systems.assign(kind=kind, matched=systems["size_matched"].notna())
@@ -80,7 +80,7 @@ def series_looks(metrics: pd.DataFrame) -> dict[str, Look]:
 
 
 def in_short(low: int, high: int) -> str:
-    """2,882, 296–838, 1.6–2.9 k, 1.60–2.86 M: a range of counts that fits under a tick."""
+    """Return a range of counts that fits under a tick: 2,882, 296–838, 1.6–2.9 k, 1.60–2.86 M."""
     if low == high:
         return f"{low:,}" if low < 1e6 else f"{low / 1e6:.3g} M"
     if high < 1000:
@@ -98,7 +98,9 @@ def counts_of(points: pd.DataFrame, along: str) -> dict[float, list[str]]:
 
 
 def draw_series(axes: Axes, points: pd.DataFrame, look: Look, along: str, shift: float) -> None:
-    """One system: its peak (light), its seeds (dots), its accuracy (bold); of a control a line."""
+    """Draw one system: its peak (light), its seeds (dots), its accuracy (bold); a control as a
+    line.
+    """
     mean, accuracy = points["seed"].isna(), points["metric"] == "accuracy"
     peak = points[mean & (points["metric"] == "peak_accuracy")]
     light = look._replace(marker="_", size=6, width=0.9)
@@ -116,7 +118,7 @@ def draw_panel(
 ) -> None:
     draw_line(axes, axis.chance)
     ends = (places[0], axis.chance - 2), (places[-1], axis.chance + 4)
-    axes.update_datalim(ends)  # at least
+    axes.update_datalim(ends)  # the axis reaches at least these ends
     shifts = dodges(series for series, look in known.items() if look.colour != style.CONTROL)
     for series, look in known.items():
         of_series = points[points["series"] == series]
@@ -149,7 +151,7 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look], chance: float) -> list
 
 
 def panels_across(panels: list[Panel], places: list[int], along: str) -> int:
-    """So many that the counts under their ticks do not touch."""
+    """Return the number of panels in a line such that the counts under their ticks do not touch."""
     wanted = 2 if len(panels) == 4 else min(3, len(panels))
     counts = [lines for panel in panels for lines in counts_of(panel.points, along).values()]
     longest = max((len(text) for lines in counts for text in lines), default=1)

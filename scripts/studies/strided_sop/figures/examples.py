@@ -1,5 +1,5 @@
-"""Pairs of sentences to read as cards, as a model met them: for each corpus and stride, on the
-first evaluation split.
+"""Publish pairs of sentences as cards, as a model read them: for each corpus and stride, the first
+evaluation split.
 """
 
 import argparse
@@ -22,7 +22,7 @@ LABELS = ["swapped", "in order"]
 
 
 def key(facts: Mapping) -> tuple | None:
-    """Corpus and stride; None of a mixture of strides, or of spans."""
+    """Return corpus and stride; None for a mixture of strides, or for spans."""
     options = facts["data_options"]
     is_pair = isinstance(options["stride"], int) and not options.get("span")
     return (facts["source"], options["stride"]) if is_pair else None
@@ -45,7 +45,7 @@ def answers_of_people(items: Items, pairs: pd.DataFrame) -> list[System]:
         for row in counts
     ]
     right = np.eye(2, dtype=bool)[pairs["label"]]
-    wrong = counts[~right] > counts[right]  # in the eyes of most
+    wrong = counts[~right] > counts[right]  # most people chose the wrong label
     score = np.full(len(pairs), np.nan)
     return [System("people", "human", np.array(texts, dtype=object), score, wrong)]
 

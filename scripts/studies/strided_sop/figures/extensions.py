@@ -1,7 +1,8 @@
-"""Draw what accuracy_by_stride.py beside leaves out, in its way: chosen pairs, windows, what learnt
-from another stride or corpus, which stride a pair has, and spans by their length.
+"""Draw the rows that accuracy_by_stride.py leaves out, in the same way: chosen pairs, windows,
+models that learnt from another stride or corpus, predicted strides, and spans by their length.
 
-The item's name says which. Of controls the best of each way stands there.
+The name of --output selects one of these. The figure shows the best control for each way of
+measuring.
 """
 
 import argparse
@@ -30,8 +31,8 @@ MORE = ["seconds_apart", "span", "slice"]  # columns of the CSV
 
 
 def of_strides(path: Path, models: dict, item: str) -> pd.DataFrame:
-    """The rows of chosen pairs; of windows, and of the captions of the same split; or of what
-    learnt from another stride or corpus, or from a mixture.
+    """Return the rows of one item: chosen pairs; windows, and the captions of the same split; or
+    models that learnt from another stride or corpus, or from a mixture.
     """
     rows = strided_metrics(path, models, crossed=item == "stride_matrix")
     rows = rows[rows["metric"].isin(SHOWN)]
@@ -45,11 +46,11 @@ def of_strides(path: Path, models: dict, item: str) -> pd.DataFrame:
 
 
 def of_which_stride(path: Path, models: dict) -> pd.DataFrame:
-    """Of the pairs of each stride the share whose stride is predicted."""
+    """Return the share of pairs of each stride whose stride is predicted right."""
     rows = only(sop_metrics(path), metric="confusion", seed=None)
     ends = rows["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int)
     rows = rows.assign(stride=ends[0])[ends[0] == ends[1]]
-    # the mixture is that of the measured pairs
+    # the training strides are the strides of the measured pairs, so titles leave them out
     titles = pd.Series(system_titles(rows, models, train_stride=None), rows.index, object)
     both = rows["predict"].map({"order_and_stride": ", with the order"}).fillna("")
     return rows.assign(series=titles + both, metric="accuracy")

@@ -1,5 +1,5 @@
-"""The rows of strided sentence order prediction in the metrics, their names, and the panels that
-show them.
+"""The rows of strided sentence order prediction in the metrics, and their names in figures and
+tables.
 """
 
 from collections.abc import Mapping
@@ -21,16 +21,16 @@ from scripts.publish.names import (
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.studies.strided_sop.strides import UP_TO
 
-PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-# what sets series of one model apart
+PLAIN = ["train", "control", "human"]  # methods that are not written beside the model's name
+# the columns that distinguish series of one model
 VARIANT = "size_matched same_videos hard context train_stride learn_from train_labels".split()
 VARIANT += ["objectives", "method"]
 NUMBERS = "value sd ci_low ci_high n groups sample".split()
 
 
 def variant_title(facts: Mapping) -> str:
-    """`, size-matched, learnt from strides 0 to 4`: how a model was trained and measured, of the
-    columns VARIANT.
+    """Return how a model was trained and measured, by the columns VARIANT: `, size-matched, learnt
+    from strides 0 to 4`.
     """
     context, corpus = facts.get("context"), str(facts.get("learn_from")).replace("_", " ")
     stride = f"stride {facts.get('train_stride')}".replace(f"stride {UP_TO}", "strides 0 to ")
@@ -53,9 +53,9 @@ def sop_metrics(path: Path) -> pd.DataFrame:
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
-    """Rows of one stride each. Of a mixture the slices `stride=k` stand for all pairs of stride k.
-    Left out: what tells the stride, orders spans or, unless crossed, learnt from another stride or
-    corpus.
+    """Return the rows of one stride each. For a mixture, the slices `stride=k` give the rows of
+    stride k. Rows of stride prediction and of spans are left out; so are models that learnt from
+    another stride or corpus, unless crossed.
     """
     stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0].astype(float)
     mixed, learnt = metrics["stride"].isna(), metrics["train_stride"]
@@ -69,7 +69,9 @@ def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
 
 
 def system_titles(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
-    """changed: facts that a title does not tell."""
+    """Return the title of each row. changed: facts to replace, so that a title does not
+    name them.
+    """
     return [
         model_title(row["model"], models) + variant_title(row | changed)
         for row in rows.to_dict("records")
@@ -77,11 +79,11 @@ def system_titles(rows: pd.DataFrame, models: dict, **changed: object) -> list[s
 
 
 def strided_metrics(path: Path, models: dict, crossed: bool = False) -> pd.DataFrame:
-    """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was
-    trained and measured.
+    """Return the strided_sop rows of a metrics table, with a column `series`: the model, and how it
+    was trained and measured.
 
-    crossed: with those of what learnt from another stride or corpus. Where experiments measured the
-    same setting differently, the series carries the experiment's name.
+    crossed: with models that learnt from another stride or corpus. If experiments measured one
+    setting differently, the series includes the experiment.
     """
     metrics = of_one_stride(sop_metrics(path), crossed)
     metrics = metrics[metrics["slice"] == "all"]

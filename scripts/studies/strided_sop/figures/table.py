@@ -20,7 +20,7 @@ def main(given: argparse.Namespace) -> None:
     models, sources, table = load(given.models), load(given.sources), []
     metrics = strided_metrics(given.metrics, models, crossed=True)
     facts = [facts_of(given.train / name / "run.json") for name in given.runs]
-    # a pair that is read both ways counts twice
+    # a pair that is read in both orders counts twice
     pairs = {tuple(fact[name] for name in RUN): f"{fact['train_examples']:,}" for fact in facts}
     is_human = metrics["model"] == "human"
     human = {tuple(row[PLACE]): row for _, row in metrics[is_human].iterrows()}
