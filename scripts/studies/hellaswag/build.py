@@ -1,5 +1,5 @@
 """Build the endings of HellaSwag to choose from (Zellers et al. 2019), split by the videos that
-their captions describe.
+the items come from.
 
 Half of its items continue captions of ActivityNet. The study of sentence order trains and evaluates
 on captions of the same videos. So the videos decide the split:

@@ -58,7 +58,7 @@ from scripts.measure.tally import (
     sums_by_group,
 )
 
-OF_PEOPLE = ("exact_match", "f1")  # the metrics that people have too
+OF_PEOPLE = ("exact_match", "f1")  # metrics that are also measured on people
 PRINTED = {"category=": OF_PEOPLE}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
     "mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],)

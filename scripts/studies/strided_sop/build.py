@@ -2,8 +2,8 @@
 
 Videos with fewer than five sentences are left out. So are the first and the last sentence of each
 video. For stride n every span of n + 2 consecutive sentences gives one pair: its first and its last
-sentence. A hash of the pair decides whether both are in the order of the video (label 1) or swapped
-(label 0).
+sentence. A coin (a hash of the pair) decides whether both are in the order of the video (label 1)
+or swapped (label 0).
 
 Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema
        captions)
@@ -17,8 +17,8 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
 study.yaml explains the options. The first split is the training split.
 
   hard pairs    evaluation pairs that hard_pairs.py keeps; the training pairs do not change
-  limit         draws pairs by hash of the video and of the place of the first sentence. So nearly
-                the same pairs of each stride are compared. Spans are drawn by hash of their place.
+  limit         draws pairs by hash of the video and of the place of the first sentence. So all
+                strides are compared on nearly the same places. Spans are drawn by hash of place.
                 The draw ignores the control of hard pairs, so the control is right on about half
                 of the drawn hard pairs
   context       sentences, strides and positions are counted in windows (parts.py)

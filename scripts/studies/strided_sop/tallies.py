@@ -10,7 +10,8 @@ Order of pairs (order_tallies)
                            the slices of slices.py
 
 Stride of pairs, alone or with the order (stride_tallies). The prediction is the label with the
-highest score. With order and stride together, each is summed over the other first.
+highest score. With order and stride together, the score of one sums the probabilities over
+the other.
   stride_accuracy  the share of pairs with the right stride; 1/n by chance for n strides, because
                    each stride has equally many pairs
   stride_error     the mean of |predicted - stride|, as a share of the largest stride

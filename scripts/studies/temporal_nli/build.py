@@ -23,7 +23,7 @@ test split are always new. study.yaml explains --options; these change the pairs
   train_pairs   keeps that many pairs of train, by hash; dev does not change
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
-Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates
+Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev contains whole templates
        taken out of train
 
 Every draw depends only on a hash of its place in the set and on generation_seed. So the same

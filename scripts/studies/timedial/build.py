@@ -27,7 +27,7 @@ Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (sche
        spans)
 Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cloze),
        leakage.csv: for each split of the dialogs, how many were dropped for each reason, in turn,
-       and how many were kept; for each built split mask_instances, candidates, pool (different
+       and how many were kept; also what was built: mask_instances, candidates, pool (different
        texts) and right_by_frequency (the share of instances whose most frequent candidate is right)
 
     python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog \\

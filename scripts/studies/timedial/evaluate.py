@@ -16,7 +16,7 @@ and how often a wrong option outranks a right one.
 
 Slices are
   kind=date           kind of the masked span
-  has_numeral=true    whether the span holds a numeral
+  has_numeral=true    whether the span contains a numeral
   turns=7-10          length of the dialog
   leak=near, none     instances that still share words with a dialog of the training corpus, and the
                       other instances
