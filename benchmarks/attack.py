@@ -282,6 +282,7 @@ def main(given: argparse.Namespace) -> None:
     description = read_studies(ROOT)[given.study]
     study = importlib.import_module(f"scripts.studies.{given.study}.evaluate").STUDY
     views = getattr(importlib.import_module(f"scripts.studies.{given.study}.controls"), "VIEWS", {})
+    views = {name: view for name, view in views.items() if not view.averaged}  # needs vectors
     views = views | GENERAL | OF_STUDY.get(given.study, {})
     committed: dict[tuple[str, str], list[Run]] = {}
     for file in sorted(given.results.glob(f"train/{given.study}/*/run.json")):

@@ -23,6 +23,7 @@ from scripts.plan.plan import Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, does_fit
 from scripts.plan.prompts import prompts_of
 from scripts.plan.published import Published
+from scripts.plan.user_entries import STANDS_ON
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, hand_over_json
@@ -400,7 +401,9 @@ class Jobs:
         for run in runs:
             if run.name in self.work.recorded:
                 files.append(built(self.work.on_record(run).dataset))
-            elif run.name not in self.work.controls:
+            elif run.name in self.work.controls:
+                files += self.work.vectors_files(run.model)
+            else:
                 files += self.work.start_files(run)
         return list(dict.fromkeys(files))
 
@@ -465,6 +468,13 @@ class Jobs:
         models = ", ".join(dict.fromkeys(work.runs[run].model for run in left or runs))
         return f"{state} {models}, {count} run{'s' * (count > 1)} of {study}"
 
+    def vectors_of(self, control: str) -> dict[str, str]:
+        """`vectors`: the file of word vectors that a control reads; empty for other controls."""
+        if not (name := self.work.models[control].get("vectors_of")):
+            return {}
+        file = self.work.models[name]["vectors"]["file"]
+        return {"vectors": f"results/fetch/models/{name}/{file}"}
+
     def measure_controls(self, runs: list[Run]) -> Job:
         work, first = self.work, runs[0]
         study = first.study
@@ -475,6 +485,7 @@ class Jobs:
                 "run": run.name,
                 "settings": json.loads(run.settings),
                 "control": work.models[run.model]["control"],
+                **self.vectors_of(run.model),
             }
             for run in runs
         ]
@@ -530,7 +541,8 @@ class Jobs:
         on.
         """
         models, names = self.work.models, self.work.with_base_models(self.work.used_models)
-        names |= {models[name]["encoder"] for name in names if "encoder" in models[name]}
+        for key in STANDS_ON["models"]:
+            names |= {models[name][key] for name in names if key in models[name]}
         return {
             name: models[name]
             for name in sorted(names)

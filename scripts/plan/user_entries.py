@@ -18,7 +18,8 @@ HUB_ID = re.compile(
 LONGEST_NAME = 80  # characters of a name made here: it becomes a part of file names
 # the keys of an entry that name a file or folder
 PATHS = {"models": ("folder", "vocabulary"), "sources": ("local",)}
-STANDS_ON = {"models": "encoder", "sources": "measured_on"}  # the key that names another entry
+# the keys that name another entry
+STANDS_ON = {"models": ("encoder", "vectors_of"), "sources": ("measured_on",)}
 
 
 def from_command_line(config: dict) -> dict:
@@ -65,12 +66,13 @@ def merge_entries(
     tracked = check_entries(kind, tracked, file)
     merged = tracked | configured
     for name, entry in merged.items():
-        key = STANDS_ON[kind]
-        if entry.get(key, name) not in merged:
-            raise UserError(
-                f"{where if name in configured else file}.{name}.{key}: no {kind[:-1]} "
-                f"{entry[key]}{closest(entry[key], merged)}"
-            )
+        for key in STANDS_ON[kind]:
+            at, other = f"{where if name in configured else file}.{name}.{key}", entry.get(key)
+            if other and other not in merged:
+                raise UserError(f"{at}: no {kind[:-1]} {other}{closest(other, merged)}")
+            if key == "vectors_of" and other and "vectors" not in merged[other]:
+                having = [model for model in merged if "vectors" in merged[model]]
+                raise UserError(f"{at}: {other} has no vectors; name {' or '.join(having)}")
     return merged, [
         f"{kind}: {name} of the configuration stands in place of the one of {file}"
         for name in configured

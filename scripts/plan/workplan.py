@@ -408,6 +408,11 @@ class Workplan:
             else []
         )
 
+    def vectors_files(self, control: str) -> list[str]:
+        """The manifest of the model whose word vectors a control reads; nothing for others."""
+        name = self.models[control].get("vectors_of")
+        return self.model_files(name) if name else []
+
     def start_folder(self, run: Run) -> str:
         """Return the folder of the weights that a run starts from."""
         start = self.runs.get(run.begins_with or "")

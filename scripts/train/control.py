@@ -32,6 +32,7 @@ Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet 
 import argparse
 import importlib
 import platform
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -60,7 +61,8 @@ from scripts.data.tables import (
 )
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
-from scripts.train.search import Found, search
+from scripts.train.paradigms.vectors import read_vectors
+from scripts.train.search import WORD, Found, Vectors, search
 from scripts.train.view import View
 from scripts.train.work import (
     code_of,
@@ -68,6 +70,7 @@ from scripts.train.work import (
     finished,
     forget,
     hand_out,
+    hash_of_weights,
     sweep,
     with_digest,
     write_json,
@@ -236,6 +239,12 @@ def predictions_of(
     ).cast(PREDICTIONS)
 
 
+def hashes_of(control: dict) -> dict[str, str]:
+    """The sha256 of the file of word vectors that a control reads, by name; empty without one."""
+    file = Path(control.get("vectors", ""))
+    return {file.name: hash_of_weights(file, file.stat().st_mtime_ns)} if file.name else {}
+
+
 def describe(control: dict, method: dict, splits: list[str], digests: dict[str, str]) -> dict:
     """The job of one control: everything that decides its numbers, and the digest over it."""
     job = {
@@ -243,6 +252,7 @@ def describe(control: dict, method: dict, splits: list[str], digests: dict[str, 
         "method": method,
         "splits": splits,
         "data": digests,
+        **({"model_files": hashes} if (hashes := hashes_of(control)) else {}),
         "makes_model": False,
         "code": code_of(paradigm_of_control(control["control"], control["settings"]["study"])),
     }
@@ -303,7 +313,7 @@ def facts_of(
         "seconds": round(seconds, 1),
         "tokens": 0,
         "tokens_per_second": 0.0,
-        "model_files": {},
+        "model_files": job.get("model_files", {}),
         "micro_batch_tokens": None,
         "kind": "control",
         "parameters": 0,
@@ -356,13 +366,33 @@ def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
     return np.concatenate(found)[np.argsort(np.concatenate(rows))]
 
 
+def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | None:
+    """The vectors of the words of all texts that a view averages; None for a view without these.
+    Raises UserError where the control has no file of vectors, or no word has one.
+    """
+    if not view.averaged:
+        return None
+    if not job.get("vectors"):
+        raise UserError(
+            f"{job['run']}: its view averages word vectors; give the control `vectors_of`, the "
+            "name of a model with `vectors` (resources/models.yaml)"
+        )
+    texts = pd.concat([view.averaged(table) for table in tables]).unique()
+    words = {word for text in texts for word in re.findall(WORD, text.lower())}
+    found = Vectors(*read_vectors(Path(job["vectors"]), words))
+    if not found.words:
+        raise UserError(f"{job['vectors']}: has no word of the texts; name other vectors")
+    return found
+
+
 def predict_searched(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
 ) -> tuple[dict[str, np.ndarray], pa.Table, Found]:
     """Search for the control of a view. Returns the result of predict(), and the chosen learner."""
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train = train[keyed_hash(train["group_id"], DRAW) <= most_groups(train)]
-    found = search(view, train, len(method["labels"]), method["exchangeable"])
+    vectors = vectors_for(view, job, [train, *evaluation.values()])
+    found = search(view, train, len(method["labels"]), method["exchangeable"], vectors)
     scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
     parts = [
         predictions_of(
@@ -458,7 +488,8 @@ def arguments() -> argparse.ArgumentParser:
         required=True,
         help=(
             "JSON for each control: run (the run's name), settings (study, source, dataset, data, "
-            "model, method, training, seed) and control (its entry in resources/models.yaml)"
+            "model, method, training, seed), control (its entry in resources/models.yaml), and "
+            "vectors, a file of word vectors, where its view averages them"
         ),
     )
     options.add_argument(

@@ -6,8 +6,8 @@ A study declares its views as features (scripts/studies/<study>/controls.py, VIE
 are shared:
   rule      a score that a study declares before looking at the test set; nothing is learnt
   learnt    a number that the view learns: a place in the video, a count, a trigram
-  linear    a logistic regression on words, cues and numbers; called crossed where the view has
-            `by`: then each cue has one more weight for each value of it
+  linear    a logistic regression on words, cues, mean word vectors and numbers; called crossed
+            where the view has `by`: then each cue has one more weight for each value of it
   boosted   gradient boosting on numbers, learnt numbers, and the score of the best linear learner
 
 search() cross-fits each learner: it leaves out one fold of the groups at a time. It chooses the
@@ -36,14 +36,22 @@ FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
 LEAST_FOLDS = 3  # with a group, so that learners can be compared
 PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
 LEAST_EXAMPLES = 2  # with a word or a cue, so that its weight is learnt
+WORD = r"(?u)\b\w+\b"
 WORDS = (
-    {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"},
+    {"ngram_range": (1, 2), "token_pattern": WORD},
     {"analyzer": "char_wb", "ngram_range": (2, 4)},
 )
 STACKED = 1.0  # C of the linear learner whose score boosting reads
 ITERATIONS = 300  # of L-BFGS at most
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
+
+
+class Vectors(NamedTuple):
+    """Word vectors: n words, and (n, d) their vectors."""
+
+    words: list[str]
+    numbers: np.ndarray
 
 
 class Found(NamedTuple):
@@ -83,7 +91,40 @@ class Inputs(NamedTuple):
         return Inputs(self.rules[rows], self.sparse[rows], self.numbers[rows], self.turned[rows])
 
 
-def reader(view: View, train: pd.DataFrame, exchangeable: bool) -> Callable[..., Inputs]:
+def mean_vectors(
+    view: View, train: pd.DataFrame, vectors: Vectors
+) -> Callable[[pd.DataFrame], csr_matrix]:
+    """A function from a table to (n, k (1 + d)): a one and the mean word vector of each text, in
+    the columns of its value of `by`. Words weigh by tf-idf. Each of the d numbers is scaled to a
+    standard deviation of one in training.
+    """
+    assert view.averaged and view.by
+    texts, by = view.averaged, view.by
+    weights = TfidfVectorizer(vocabulary=vectors.words, token_pattern=WORD, sublinear_tf=True)
+    weights.fit(texts(train))
+
+    def means(table: pd.DataFrame) -> np.ndarray:
+        of_words = weights.transform(texts(table))
+        return (of_words @ vectors.numbers) / np.maximum(np.asarray(of_words.sum(1)), 1e-9)
+
+    scale, counts = StandardScaler().fit(means(train)), by(train).value_counts()
+    values = counts.index[counts >= LEAST_EXAMPLES]
+
+    def read(table: pd.DataFrame) -> csr_matrix:
+        numbers = np.column_stack([np.ones(len(table)), scale.transform(means(table))])
+        value, width = values.get_indexer(by(table)), numbers.shape[1]
+        numbers[value < 0] = 0
+        places = np.maximum(value, 0)[:, None] * width + np.arange(width)
+        ends = np.arange(len(table) + 1) * width
+        shape = len(table), len(values) * width
+        return csr_matrix((numbers.ravel(), places.ravel(), ends), shape=shape)
+
+    return read
+
+
+def reader(
+    view: View, train: pd.DataFrame, exchangeable: bool, vectors: Vectors | None = None
+) -> Callable[..., Inputs]:
     """A function from a table to its Inputs, with the words, cues and scales of the training split.
     It reads no label of the training split.
     """
@@ -106,9 +147,11 @@ def reader(view: View, train: pd.DataFrame, exchangeable: bool) -> Callable[...,
         counters.append((crossed_cues if view.by else view.cues, cues))
     counters = [(texts, counter) for texts, counter in counters if has_words(counter, texts(both))]
     scale = StandardScaler().fit(numbers_of(view, both))
+    averages = [mean_vectors(view, both, vectors)] if vectors and view.averaged else []
 
     def one_way(table: pd.DataFrame) -> csr_matrix:
         parts = [counter.transform(texts(table)).astype(float) for texts, counter in counters]
+        parts += [average(table) for average in averages]
         return beside(hstack(parts) if parts else None, scale.transform(numbers_of(view, table)))
 
     def read(table: pd.DataFrame) -> Inputs:
@@ -232,12 +275,19 @@ def by_features(model: Callable[[csr_matrix], np.ndarray], scale: np.ndarray) ->
 class Search:
     """Every learner of a view on the training split, without any of its folds."""
 
-    def __init__(self, view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> None:
+    def __init__(
+        self,
+        view: View,
+        train: pd.DataFrame,
+        labels: int,
+        exchangeable: bool,
+        vectors: Vectors | None = None,
+    ) -> None:
         self.view, self.train, self.labels, self.exchangeable = view, train, labels, exchangeable
         self.fold = (keyed_hash(train["group_id"], FOLD) % np.uint64(FOLDS)).astype(int)
         self.folds = np.unique(self.fold)
         self.label = train["label"].to_numpy()
-        self.read = reader(view, train, exchangeable)
+        self.read = reader(view, train, exchangeable, vectors)
         self.inputs = self.read(train)
         self.known: dict[frozenset, Numbers] = {}
 
@@ -397,7 +447,9 @@ def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
     return lambda table: np.tile(row, (len(table), 1))
 
 
-def search(view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> Found:
+def search(
+    view: View, train: pd.DataFrame, labels: int, exchangeable: bool, vectors: Vectors | None = None
+) -> Found:
     """The best control of a view; the evaluation splits take no part in the choice.
 
     train: example_id, group_id, first, second, label; choice_id and category where the study has
@@ -407,7 +459,7 @@ def search(view: View, train: pd.DataFrame, labels: int, exchangeable: bool) -> 
         [(name, rule)] = view.rules.items()
         return Found(f"rule: {name}", {}, lambda table: columns(rule(table)))
     with threadpool_limits(1):
-        searched = Search(view, train, labels, exchangeable)
+        searched = Search(view, train, labels, exchangeable, vectors)
         if len(searched.folds) < LEAST_FOLDS:
             share = float(train["label"].value_counts(normalize=True).max())
             name = "most frequent label"

@@ -19,7 +19,9 @@ class View:
       sees      that part, in words
       words     one text for each example; words, bigrams and word beginnings and ends are learnt
       cues      tokens between spaces: one weight each
-      by        the values with which the cues are crossed
+      averaged  one text for each example: the mean of the vectors of its words (a control with
+                `vectors_of` in resources/models.yaml)
+      by        the values with which the cues and the mean vectors are crossed
       numbers   (n, k) any numbers
       learnt    functions by name; each learns from the training split, with label and the study's
                 `teaches`, and returns a function that gives (n,) numbers
@@ -36,6 +38,7 @@ class View:
     sees: str
     words: Callable[[pd.DataFrame], pd.Series] | None = None
     cues: Callable[[pd.DataFrame], pd.Series] | None = None
+    averaged: Callable[[pd.DataFrame], pd.Series] | None = None
     by: Callable[[pd.DataFrame], pd.Series] | None = None
     numbers: Numbers | None = None
     learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
@@ -47,4 +50,4 @@ class View:
     @property
     def only_rules(self) -> bool:
         """Whether the view learns nothing."""
-        return not (self.words or self.cues or self.numbers or self.learnt)
+        return not (self.words or self.cues or self.averaged or self.numbers or self.learnt)

@@ -73,11 +73,12 @@ def run_controls(
     test: pd.DataFrame,
     controls: dict[str, dict],
     settings=(),
+    vectors=None,
     **method,
 ):
     """The finished process; controls: by the name of the run. Each leaves a folder of this name.
 
-    settings, method: what differs from the above.
+    settings, method: what differs from the above. vectors: a file of word vectors.
     """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
@@ -85,7 +86,10 @@ def run_controls(
     test.to_parquet(data / "test.parquet")
     given = SETTINGS | dict(settings)
     wanted = [
-        json.dumps({"run": run, "settings": given, "control": control})
+        json.dumps(
+            {"run": run, "settings": given, "control": control}
+            | ({"vectors": str(vectors)} if vectors else {})
+        )
         for run, control in controls.items()
     ]
     return program(

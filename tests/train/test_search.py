@@ -289,7 +289,9 @@ def test_answers_that_stand_near_each_other_are_found_together_and_not_alone():
     assert together > 0.95 and alone < 0.7, (together, alone)
 
 
-def dialogs(seed: int, rows: int, options: list[list[str]]) -> pd.DataFrame:
+def dialogs(
+    seed: int, rows: int, options: list[list[str]], subjects: tuple[str, str] = ("flight", "meal")
+) -> pd.DataFrame:
     """Dialogs of flights, which take hours, and of meals, which take minutes. The right options of
     one kind of dialog are the wrong ones of the other.
     """
@@ -301,7 +303,7 @@ def dialogs(seed: int, rows: int, options: list[list[str]]) -> pd.DataFrame:
                 "example_id": f"{seed}:{row}:{number}",
                 "group_id": f"{seed}:{row}",
                 "choice_id": f"{seed}:{row}",
-                "first": f"A: The {['flight', 'meal'][kind]} number {row} takes <MASK> .",
+                "first": f"A: The {subjects[kind]} number {row} takes <MASK> .",
                 "second": text,
                 "label": int(side == kind),
             }
@@ -322,6 +324,49 @@ def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
     order = margin.groupby(test["choice_id"]).rank(ascending=False)
     assert ((order <= 2) == (test["label"] == 1)).all()
     assert order.notna().all() and margin.groupby(test["choice_id"]).nunique().eq(4).all()
+
+
+def run_dialogs(program, folder, view: str, vectors: str = ""):
+    """Search a control of dialogs; the test's subjects are new words."""
+    options = [["three hours"], ["ten minutes"]]
+    train, test = dialogs(1, 200, options), dialogs(2, 100, options, ("plane", "lunch"))
+    file = folder / "vectors.txt" if vectors else None
+    if file:
+        file.write_text(vectors)
+    columns = {"example_id": "example_id", "group_id": "group_id", "choice_id": "choice_id"}
+    given = {"columns": columns, "inputs": ["first", "second"], "exchangeable": False}
+    process = run_control(
+        program,
+        folder,
+        train,
+        test,
+        {"search": view},
+        settings={"study": "timedial"},
+        vectors=file,
+        **given,
+    )
+    return process, test
+
+
+VECTORS = "flight 1 0\nplane 0.9 0.1\nmeal 0 1\nlunch 0.1 0.9\nthe 0.5 0.5\n"
+
+
+def test_word_vectors_understand_a_new_word_and_words_alone_do_not(program, tmp_path):
+    process, test = run_dialogs(program, tmp_path, "word_vectors", VECTORS)
+    assert process.returncode == 0, process.stderr
+    assert (scores_of(tmp_path).argmax(1) == test["label"]).all()
+    assert list(facts_of(tmp_path / "run/run.json")["model_files"]) == ["vectors.txt"]
+    (alone := tmp_path / "alone").mkdir()
+    run_dialogs(program, alone, "everything")
+    assert (scores_of(alone).argmax(1) == test["label"]).mean() < 0.7
+
+
+@pytest.mark.parametrize(
+    "vectors, said",
+    [("", "give the control `vectors_of`"), ("house 1 0\n", "has no word of the texts")],
+)
+def test_a_view_of_word_vectors_without_any_is_refused(program, tmp_path, vectors, said):
+    run_dialogs(program, tmp_path, "word_vectors", vectors)[0].refused(said)
 
 
 def test_the_threshold_makes_most_groups_right_as_a_whole():
