@@ -5,6 +5,9 @@ order.
 their prepositions. A number has one weight for each threshold that it reaches. No weight belongs to
 two times together, so the control cannot compare times. Yet a sum of two weights orders any two
 times whose names occur in training. A model must beat this control.
+
+`word_vectors` is additive, too. It reads the mean vector of the words that only the premise has,
+and that of the hypothesis. So it also has a weight for times whose names training lacks.
 """
 
 import re
@@ -94,6 +97,15 @@ def unshared(table: pd.DataFrame) -> pd.Series:
     return pd.Series(rows, table.index, dtype=object)
 
 
+def hypothesis_words(table: pd.DataFrame) -> pd.Series:
+    """Return the words and numbers that only the hypothesis has."""
+    rows = [
+        " ".join(word for word in hypothesis if word not in premise)
+        for premise, hypothesis in of_both(cues_of, table)
+    ]
+    return pd.Series(rows, table.index, dtype=object)
+
+
 def prepositions(table: pd.DataFrame) -> pd.Series:
     """Return the words before the first time of each sentence, and the number of words and numbers
     in the hypothesis's time. Example: in>before:2 for "in May 1950" and "before July 1950".
@@ -143,5 +155,12 @@ VIEWS = {
         sees="words that the two sentences do not share, without order, and what leads their times",
         cues=unshared,
         by=prepositions,
+    ),
+    "word_vectors": View(
+        sees="the mean word vector of the words that only one sentence has, by what leads their "
+        "times",
+        averaged=hypothesis_words,
+        by=prepositions,
+        each=True,
     ),
 }
