@@ -7,8 +7,9 @@
     ./timestride probe ORG/NAME limit=200      a model on all four studies (presets/probe.yaml)
     ./timestride compare A B …                 two systems (scripts/measure/compare.py)
 
-The presets are checked first, so a fault is named with its file and line. All words from the first
-one that begins with `-` go to Snakemake. The call of Snakemake is printed, for use as it is.
+The presets are checked first, so an error names its file and line. The first word that begins with
+`-`, and all words after it, go to Snakemake. The call of Snakemake is printed, so you can use it
+directly.
 """
 
 import os
@@ -25,7 +26,7 @@ from scripts.running.program import UserError, closest
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = (
     "all fetch clean build train evaluate publish rehearse record harness".split()
-)  # the rules that are asked for by name
+)  # the rules that a user can name
 CORES = ("-c", "--cores", "-j", "--jobs", "--profile", "--help", "-h", "--version", "-v")
 
 
@@ -92,7 +93,7 @@ def call_of(words: list[str]) -> list[str]:
 
 
 def help_of(words: list[str]) -> str | None:
-    """The help that is asked for: for `probe` the head of its preset."""
+    """Return the help that the words request; for `probe`, the comment at the top of its preset."""
     match words:
         case [] | ["-h" | "--help", *_]:
             return __doc__
@@ -105,7 +106,7 @@ def help_of(words: list[str]) -> str | None:
 
 def main(words: list[str]) -> None:
     if text := help_of(words):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` has read enough
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `| head` causes no error
         print(text)
         sys.exit()
     try:

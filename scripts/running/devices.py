@@ -1,8 +1,8 @@
-"""The hardware here: the processor, which GPUs this process may use, and which of them no other
-process uses, without importing torch.
+"""The hardware of this machine: the processor, the GPUs that this process may use, and the free
+GPUs. This module does not import torch.
 
-A GPU is named by its UUID. An index means another GPU to CUDA (the fastest first) than to
-nvidia-smi. Two jobs that name one GPU in two ways must not both take it.
+A GPU's name is its UUID. The same index can mean different GPUs in CUDA (the fastest first) and in
+nvidia-smi. Two jobs must not take the same GPU under two names.
 """
 
 import fcntl
@@ -60,14 +60,14 @@ def _named(name: str, gpus: list[dict]) -> list[str]:
             else name.startswith("GPU-") and gpu["uuid"].startswith(name)
         )
     ]
-    # of a GPU that is split into MIG devices, CUDA shows the first
+    # CUDA shows only the first MIG device of a split GPU
     return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant]
 
 
 def visible_gpus() -> list[str]:
-    """The UUIDs of the GPUs, or MIG devices, that are here and allowed; empty without nvidia-smi.
-    Raises UserError when CUDA_VISIBLE_DEVICES names a missing GPU, or one GPU twice: CUDA would
-    silently show fewer.
+    """Return the UUIDs of the GPUs or MIG devices that this process may use; empty without
+    nvidia-smi. Raises UserError if CUDA_VISIBLE_DEVICES names a missing GPU, or one GPU twice. CUDA
+    would silently show fewer GPUs.
     """
     if not shutil.which("nvidia-smi"):
         return []
@@ -99,11 +99,11 @@ def visible_gpus() -> list[str]:
 
 
 def _open(file: Path) -> int:
-    """A descriptor of a lock file, which every user of the machine may lock. Raises OSError where
-    this user may not. An existing file is only read: in a shared folder Linux refuses to open
-    another user's file for writing.
+    """Return a descriptor of a lock file that every user of the machine may lock. Raises OSError if
+    this user may not open it. An existing file is opened for reading only, because in a shared
+    folder Linux refuses to open another user's file for writing.
     """
-    # every user may write to the folder: follow no link, wait for no pipe
+    # Every user may write to the folder. So follow no link, and do not wait for a pipe.
     flags = os.O_NOFOLLOW | os.O_NONBLOCK
     for _ in range(3):
         with suppress(FileNotFoundError):
@@ -116,8 +116,8 @@ def _open(file: Path) -> int:
 
 
 def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
-    """The descriptor of a lock that we now hold; None when another process holds it, or when it
-    cannot be locked (`refused`).
+    """Take a lock and return its descriptor. Return None if another process holds it, or if the
+    file cannot be locked; then add the file to `refused`.
     """
     descriptor = None
     try:
@@ -134,8 +134,8 @@ def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """One process of the machine at a time looks for free GPUs. So no process takes another's tries
-    for claims.
+    """Let only one process of the machine look for free GPUs at a time. Otherwise a process could
+    mistake the locks that another one tries for claimed GPUs.
     """
     held, end = None, time.monotonic() + TURN_SECONDS
     refused: set[Path] = set()
@@ -151,9 +151,9 @@ def _turn(folder: Path) -> Iterator[None]:
 
 
 def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -> list[list[int]]:
-    """The free places on a GPU, each as the descriptors of the locks that hold it; we now hold all
-    of them. A run that shares a GPU takes a shared lock on it, and a slot. A run that does not
-    share locks the whole GPU.
+    """Lock and return the free places on a GPU, each as the descriptors of its locks. A run that
+    shares a GPU takes a slot and a shared lock on the GPU. A run that does not share locks the
+    whole GPU.
     """
     name = f"timestride-gpu-{gpu.replace('/', '_')}"
     if runs_per_gpu == 1:
@@ -173,9 +173,9 @@ def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -
 
 
 def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[str]:
-    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES; this process keeps them until it
-    ends. At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first.
-    Raises UserError when fewer exist, or fewer are free, than wanted.
+    """Claim `wanted` of the visible GPUs, and return them for CUDA_VISIBLE_DEVICES. This process
+    keeps them until it ends. At most `runs_per_gpu` runs of this machine share a GPU. The GPUs with
+    the most free places are taken first. Raises UserError if too few GPUs exist or are free.
     """
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     within = "" if named is None else f" within CUDA_VISIBLE_DEVICES={named}"

@@ -1,10 +1,10 @@
-"""One command at a time in a working folder, and no `--unlock` by hand after a kill.
+"""Allow one command at a time in a working folder, without `--unlock` by hand after a kill.
 
 Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind.
 Here its main process also holds an flock on .snakemake/owner, and writes its identity into that
-file. The kernel releases the flock when the process ends. A process that gets the flock knows that
-an owner on the same machine is dead, and removes its files. An owner on another machine may still
-live: its files stay, and the message says what to type.
+file. The kernel releases the flock when the process ends. If a new process gets the flock, an owner
+on the same machine must be dead, and the new process removes its files. An owner on another machine
+may still live. Its files stay, and the message gives the command to type.
 """
 
 import fcntl
@@ -42,8 +42,8 @@ def this_process() -> dict:
 
 
 def owner_in(file: Path) -> dict | None:
-    """Who last worked in the folder, in the form of `this_process`; None where the file is
-    incomplete.
+    """Return the process that last worked in the folder, in the form of `this_process`; None if the
+    file is incomplete.
     """
     try:
         owner = json.loads(file.read_text(encoding="utf-8"))
@@ -74,8 +74,8 @@ def take(descriptor: int, file: Path) -> bool:
 
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
-    """Remove the lock files that a dead owner left. owner: who wrote them. taken: whether we hold
-    the flock. Raises CliException where the owner may still live.
+    """Remove the lock files that a dead owner left. owner: the process that wrote them. taken:
+    whether this process holds the flock. Raises CliException if the owner may still live.
     """
     left = sorted((folder / "locks").glob("*.lock"))
     if not left:
@@ -99,8 +99,8 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Be the owner of a .snakemake folder within the block. Raises CliException when another
-    process is the owner, or may be.
+    """Make this process the owner of a .snakemake folder within the block. Raises CliException if
+    another process is, or may be, the owner.
     """
     file = folder / "owner"
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)

@@ -1,20 +1,21 @@
-"""The identity of code: it changes when the results of the code may have changed, and not when only
-the code's shape does.
+"""The identity of code. It changes when the code's results may change, and stays when only the
+code's form changes.
 
-From an entry, each used name is followed to its definition: a function, a class, a constant. The
-identity is a hash of these definitions. Each counts by its own code and by the identities of the
-definitions that it uses. No name of a module or of a definition, no import line and no list kept by
-hand takes part. So moving, merging, splitting, renaming and formatting change nothing.
+This module starts at an entry and follows each used name to its definition: a function, a class or
+a constant. The identity is a hash of these definitions. A definition's hash covers its own code and
+the identities of the definitions that it uses. It covers no names of modules or definitions, no
+import lines and no list kept by hand. So moving, merging, splitting, renaming and formatting change
+nothing.
 
 These do not count:
   * comments, docstrings, types of arguments
   * the texts of errors, of log lines and of --help
   * the block that starts a program
-Names that only these use are not followed, and neither are the arguments that a function is called
-with. A module used as a value counts whole, and so does all that a module does when it is imported.
-A name put together at run time (a paradigm of training) is an entry of its own. How a program reads
-its options is outside `main`, so a default that decides a result stands in code that `main`
-reaches.
+Names that only these parts use are not followed. The values that a caller passes to a function are
+not followed either. A module used as a value counts whole. The statements that a module runs when
+it is imported count, too. A name built at run time (a paradigm of training) needs an entry of its
+own. The code that reads a program's options is outside `main`. So a default that decides a result
+must be in code that `main` reaches.
 
 The same code has the same identity on every Python from 3.11 on. Standard library only.
 """
@@ -34,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = "scripts"
 MODULE_NAME = re.compile(rf"{PACKAGE}(\.[A-Za-z_]\w*)+")
 LOG_METHODS = {"debug", "info", "warning", "error", "critical", "exception", "log"}
-ERRORS = {"UserError", "TooLarge"}  # none of their arguments counts
+ERRORS = {"UserError", "TooLarge"}  # their arguments do not count
 DOCUMENTED = {
     "add_argument",
     "add_argument_group",
@@ -231,8 +232,8 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
-    """The names that imports of this project bind in a piece of code: for each the module, and the
-    name in it.
+    """Return the names that a piece of code imports from this project: {name: (module, name in the
+    module)}.
     """
     found = {}
     for inner in _statements(node):
@@ -244,10 +245,10 @@ def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
 
 
 class _Writer:
-    """Writes a definition as a text that is the same for the same code. `uses` are its references,
-    by place in the text.
+    """Write a definition as a text that is the same for the same code. `uses` lists its references
+    in the order of the text.
 
-    A reference is one of
+    A reference has one of these forms:
       a name of the module
       name.attribute    of a name that the module imports from this project
       module:name       of a name that the definition itself imports; also a module named in a text
@@ -264,8 +265,8 @@ class _Writer:
         self.parts.append(f"@{self.uses.index(name)};")
 
     def reference(self, node: ast.AST, bound: frozenset, local: dict) -> str | None:
-        """The definition that a node refers to outside its own; None where it is not of this
-        project.
+        """Return the reference of a node to another definition of this project; None if the node
+        refers to no such definition.
         """
         if (
             isinstance(node, ast.Constant)
@@ -292,7 +293,7 @@ class _Writer:
         if isinstance(value, ast.AST) and (name := self.reference(value, bound, local)):
             self.refer(name)
         elif isinstance(value, ast.Constant):
-            # In ASCII, since Python versions print different characters; hexadecimal, since Python
+            # ASCII, because Python versions print different characters. Hexadecimal, because Python
             # refuses long decimal integers.
             constant = value.value
             self.parts.append(
@@ -322,7 +323,7 @@ class _Writer:
         self.parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
-            # Empty fields are left out, since Python versions have different ones.
+            # Empty fields are left out, because their set differs between Python versions.
             if value is None or value == [] or name == "ctx":
                 continue
             outside = name in ("decorator_list", "bases", "keywords", "args") and isinstance(
@@ -344,8 +345,8 @@ def _targets(assignment: ast.stmt) -> list[ast.expr]:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """The names that a statement at the top of a module defines; empty where the statement only
-    does something.
+    """Return the names that a top-level statement of a module defines; empty if the statement
+    defines no name.
     """
     if isinstance(statement, NAMED):
         return [statement.name]
@@ -360,8 +361,8 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
-    """A statement (changed in place) as the definition of one of its names; the result does not
-    hold the name.
+    """Turn a statement (changed in place) into the definition of one of its names. The result does
+    not contain the name.
     """
     if isinstance(statement, IMPORTS):
         [alias] = [
@@ -398,9 +399,11 @@ def _is_no_code(statement: ast.stmt) -> bool:
 
 
 def read_module(source: str) -> dict:
-    """The content of a module: `definitions`, by name the hash of its text and its references;
-    `imports` of this project, by name the module and the name in it; `effects`, the statements that
-    act when it is imported.
+    """Return the content of a module as a dictionary:
+
+    definitions  {name: [hash of its text, its references]}
+    imports      from this project: {name: [module, name in the module]}
+    effects      the statements that act when the module is imported, each as a definition's value
     """
     tree = ast.parse(source)
     imports = {
@@ -439,9 +442,9 @@ def read_module(source: str) -> dict:
 
 # ---- modules, read once
 
-# The content of each read module, by the hash of its text and of this file's. A workflow keeps it
-# in its working folder, for its jobs too: reading takes a third of a dry run, and half of a short
-# run.
+# The content of each read module. Its key is a hash of the module's text and of this file's text. A
+# workflow keeps the contents in its working folder, also for its jobs. Without this file, reading
+# takes a third of a dry run and half of a short run.
 MEMORY = Path(".snakemake/timestride/identities")
 _known: dict[str, dict] = {}
 _new: list[str] = []
@@ -452,13 +455,13 @@ def _check_of(text: bytes) -> bytes:
 
 
 def remember_in(file: Path) -> None:
-    """Load the modules that an earlier process has read, from a file: one line of JSON for each,
-    after its hash.
+    """Load the modules that an earlier process read. Each line of the file is a hash and then a
+    module as JSON.
     """
     with suppress(OSError):
         for line in file.read_bytes().splitlines():
             check, _, text = line.partition(b" ")
-            if check == _check_of(text):  # else a kill left it unfinished, or it is damaged
+            if check == _check_of(text):  # else a kill left the line unfinished, or it is damaged
                 key, read = json.loads(text)
                 _known[key] = read
 
@@ -499,8 +502,8 @@ Node = tuple[str, str]
 
 
 def _resolved(module: str, name: str) -> Node | str:
-    """The definition that a name of a module stands for, through imports; a text where it is not of
-    this project.
+    """Follow a name of a module through imports to its definition. Return a text if the name is not
+    from this project.
     """
     code = _read(module)
     if name in code["imports"]:
@@ -530,7 +533,9 @@ def _target(module: str, use: str) -> tuple[Node | str, str]:
 
 @cache
 def _uses(node: Node) -> tuple[str, list[tuple[Node | str, str]]]:
-    """A definition's hash without the definitions that it uses, and these."""
+    """Return the hash of a definition's own text, and the definitions that it uses, each with the
+    used attribute.
+    """
     module, name = node
     code = _read(module)
     if name == "":
@@ -547,7 +552,7 @@ _identities: dict[Node, str] = {}
 
 
 def _hash_together(nodes: list[Node]) -> None:
-    """Fill the identities of definitions that use each other in a circle (or of one)."""
+    """Set the identities of definitions that use each other in a circle, or of one definition."""
     members = set(nodes)
 
     def described(node: Node, inside: dict[Node, str]) -> str:
@@ -565,7 +570,7 @@ def _hash_together(nodes: list[Node]) -> None:
 
 
 def _identify(start: Node) -> None:
-    """Fill the identities of a definition and of all definitions that it reaches: Tarjan's
+    """Set the identities of a definition and of all definitions that it reaches, by Tarjan's
     algorithm.
     """
     low: dict[Node, int] = {}
@@ -588,7 +593,7 @@ def _identify(start: Node) -> None:
 
 
 def reached(*entries: str) -> set[Node]:
-    """The definitions (module, name) that entries reach, and the effects of their modules when
+    """Return the definitions (module, name) that the entries reach, and what their modules do when
     imported.
     """
     waiting, found = [_entry(entry) for entry in entries], set()
@@ -618,8 +623,9 @@ def _entry(entry: str) -> Node:
 
 @cache
 def identity(*entries: str) -> str:
-    """Twelve hexadecimal digits for the code that these entries reach: modules (of a program its
-    `main`) or `<module>.<definition>`. Raises UserError for an entry that does not exist.
+    """Return twelve hexadecimal digits for the code that these entries reach. An entry is a module
+    (of a program only its `main`) or `<module>.<definition>`. Raises UserError for an entry that
+    does not exist.
     """
     nodes = [_entry(entry) for entry in entries]
     effects = sorted(node for node in reached(*entries) if node[1].startswith("#"))

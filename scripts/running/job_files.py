@@ -1,9 +1,9 @@
-"""Inputs that a job gets by file instead of by command line: lists of any length, and the part of
-resources/ that it may read.
+"""Inputs that a job gets in files instead of on its command line: lists of any length, and the part
+of resources/ that it may read.
 
-Each file is named after its content and stands under .snakemake/timestride/. So writing it again
-changes nothing, and no configured value is ever read by a shell. A dry run writes no file: the
-files wait until jobs start. Standard library only.
+Each file is named after its content and is under .snakemake/timestride/. So writing it again
+changes nothing. No shell ever reads a configured value. A dry run writes no file: the files wait
+until jobs start. Standard library only.
 """
 
 import csv
@@ -32,8 +32,8 @@ def _is_whole(folder: Path, files: dict[str, str]) -> bool:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write texts to paths inside a folder, which gets its name when all are written. A damaged
-    folder is written anew.
+    """Write texts to paths inside a folder. The folder gets its name when all files are written. A
+    damaged folder is written again.
     """
     if folder.is_dir():
         if _is_whole(folder, files):
@@ -52,7 +52,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 
 
 def hand_over(files: dict[str, str], at_once: bool = False) -> str:
-    """The folder that holds these texts under these names when jobs start, or at once."""
+    """Return the folder of these texts, by file name. It is written when jobs start, or at once."""
     digest = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:16]
     folder = PLACE / digest
     if _waiting is not None and not at_once:
@@ -68,7 +68,7 @@ def hand_over_json(name: str, value, at_once: bool = False) -> str:
 
 
 def write_waiting() -> None:
-    """Write the waiting files; from here on each file is written when it is planned."""
+    """Write the waiting files. From now on, each file is written as soon as it is planned."""
     global _waiting
     waiting, _waiting = _waiting or {}, None
     for folder, files in waiting.items():
@@ -76,8 +76,8 @@ def write_waiting() -> None:
 
 
 def argument_file(arguments: Iterable) -> str:
-    """A file with these arguments, one a line, which a program takes as `@FILE`. Raises UserError
-    for an argument with a line break, and for an argument that itself names such a file.
+    """Return a file with these arguments, one a line. A program takes it as `@FILE`. Raises
+    UserError for an argument that has a line break or begins with `@`.
     """
     lines = [str(argument) for argument in arguments]
     if broken := [
@@ -91,8 +91,8 @@ def argument_file(arguments: Iterable) -> str:
 
 
 def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
-    """The rows of a CSV (its text) with its header, without empty lines; where: the file, for
-    messages. Raises UserError for another header, and for a row with another number of cells.
+    """Return the rows of a CSV text, the header first, without empty lines. where: the file, for
+    messages. Raises UserError for a wrong header, and for a row with a wrong number of cells.
     """
     rows = []
     reader = csv.reader(io.StringIO(text), strict=True)
@@ -131,8 +131,8 @@ def fields_of(
     fields: Iterable[str],
     presence: Iterable[str] = (),
 ) -> dict[str, dict]:
-    """The named fields of the named entries, in the order of the entries. Fields of `presence` say
-    only that they exist: `esim: true`.
+    """Return the named fields of the named entries, in the order of the entries. The value of a
+    field in `presence` is only `true`, for example `esim: true`.
     """
     wanted, kept = set(names), set(fields)
     return {
@@ -145,8 +145,9 @@ def fields_of(
 
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
-    """Whether a run's data options are those that an item needs. Each must have the one value, or
-    one of a list. `null`: it is not set. `any`: it is set. `number`: it is set to a number.
+    """Return whether a run's data options meet the needs of an item. An option must have the given
+    value, or a value of the given list. `null`: the option is not set. `any`: it is set. `number`:
+    it is a whole number. A list of needs: one of them must be met.
     """
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)

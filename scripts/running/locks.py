@@ -10,8 +10,8 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.E
 
 
 def flock(opened: IO | int, how: int) -> bool:
-    """Take an flock on an open file, or its descriptor; False where the file system has none.
-    Raises BlockingIOError where another process holds it and `how` asks not to wait.
+    """Take an flock on an open file or its descriptor. Return False if the file system has no
+    locks. Raises BlockingIOError if another process holds it and `how` asks not to wait.
     """
     try:
         fcntl.flock(opened, how)

@@ -1,7 +1,8 @@
-"""A program ends with the Snakemake that started it, so no orphan works beside the next command.
+"""End a program together with the Snakemake that started it. So no program of an ended command
+disturbs the next command.
 
-Snakemake names itself in the environment of its jobs. Their programs check twice a second that it
-still lives. A job of a Slurm cluster checks the Snakemake of its own step.
+Snakemake names itself in the environment of its jobs. Their programs check twice a second whether
+it still lives. A job of a Slurm cluster checks the Snakemake of its own step.
 """
 
 import os
@@ -23,8 +24,8 @@ def boot() -> str | None:
 
 
 def started(process: int) -> str | None:
-    """When a living process of this machine began, in clock ticks since boot; None where no such
-    process is seen.
+    """Return when a living process of this machine began, in clock ticks since boot; None if there
+    is no such process.
     """
     try:
         state, *facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -39,8 +40,8 @@ def name_owner() -> None:
 
 
 def end_with_owner() -> None:
-    """Send this process SIGTERM when its owner ends: training then saves its state. Without an
-    owner, or with one of another machine or container, do nothing.
+    """Send this process SIGTERM when its owner ends. Training then saves its state. Do nothing if
+    there is no owner, or if the owner is on another machine or in another container.
     """
     machine, process, began = os.environ.get(VARIABLE, "None 0 None").split()
     if machine != boot() or started(int(process)) != began or began == "None":

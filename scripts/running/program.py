@@ -20,8 +20,8 @@ SHOWN = 80  # characters of a value in a message
 LONGEST = 1500  # characters of a message
 AGAIN = "then give the same command again; finished work is kept"
 FULL = f"free some, {AGAIN}"
-# Messages of libraries about a full disk where they raise no OSError that says so, and about any
-# file that they could not write.
+# Messages of libraries that raise no OSError: about a full disk, and about a file that they could
+# not write.
 DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I
 )
@@ -55,7 +55,7 @@ def printable(text: str) -> str:
 
 
 def cut(text: str, longest: int = SHOWN) -> str:
-    """A text of a user's data for a message: in one line, and cut where it is long."""
+    """Return a text from a user's data for a message: in one line, and cut if it is long."""
     return (
         printable(text)
         if len(text) <= longest
@@ -64,7 +64,7 @@ def cut(text: str, longest: int = SHOWN) -> str:
 
 
 def shown(value: object) -> str:
-    """A value of a user's data for a message: as Python writes it, cut where it is long."""
+    """Return a value from a user's data for a message: as Python writes it, cut if it is long."""
     if isinstance(value, str):
         return (
             repr(value)
@@ -109,8 +109,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log, --verify,
-    --manifest, --listed, and @FILE.
+    """Return an argument parser whose --help begins with the module's docstring. It accepts --log,
+    --verify, --manifest, --listed and @FILE.
     """
     shared = _Parser(
         description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
@@ -168,7 +168,7 @@ SEED = whole_number(0, 2**63 - 1)
 
 
 def json_object(text: str) -> dict:
-    """The value of an argument that is a JSON object; refuses a key that stands twice."""
+    """Return the value of an argument that is a JSON object. A repeated key is an error."""
 
     def once(pairs: list[tuple[str, object]]) -> dict:
         if len(dict(pairs)) < len(pairs):
@@ -211,7 +211,7 @@ def _of_os(error: OSError) -> str:
 
 
 def _sentence_of(error: BaseException) -> str | None:
-    """One sentence on an expected error; None for an error that is the program's own fault."""
+    """Return one sentence about an expected error; None for a fault of the program itself."""
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -229,7 +229,9 @@ def _sentence_of(error: BaseException) -> str | None:
 
 
 def sentence_of(error: Exception) -> str:
-    """An error in one line; a fault of the program is logged with its traceback."""
+    """Return an error in one line. Log a fault of the program with its traceback, and return an
+    empty text.
+    """
     sentence = _sentence_of(error)
     if sentence is None:
         log.error("unexpected error", exc_info=error)
@@ -241,7 +243,7 @@ def sentence_of(error: Exception) -> str:
 
 
 def _close_output() -> None:
-    """Flush standard output. Where that fails, prevent a second try when Python ends."""
+    """Flush standard output. If that fails, prevent a second try when Python ends."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -249,9 +251,7 @@ def _close_output() -> None:
 
 
 class _LogFile(logging.FileHandler):
-    """A log file. Where it can no longer be written, as on a full disk, the terminal shows its
-    messages.
-    """
+    """A log file. If it can no longer be written (a full disk), the terminal shows its messages."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         logging.getLogger().removeHandler(self)
@@ -272,8 +272,9 @@ def execute(
     arguments: argparse.Namespace,
     opens_log: bool = False,
 ) -> None:
-    """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1,
-    Ctrl-C as exit 130. opens_log: main itself calls log_to, and check_made.
+    """Run main(arguments). Messages go to stderr and to --log. An expected error ends the program
+    with one line and exit 1, Ctrl-C with exit 130. opens_log: main itself calls log_to and
+    check_made.
     """
     from scripts.data.manifest import check_made, write_manifest  # late: it imports this module
 
@@ -297,7 +298,7 @@ def execute(
             "error: stopped by Ctrl-C; nothing half-written is left: give the same command again"
         )
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has read enough
+    except BrokenPipeError:  # the reader of the output has ended
         _close_output()
         sys.exit(1)
     except Exception as error:

@@ -1,5 +1,5 @@
-"""The version of timestride, and the git commit of the project's folder where it has one. Neither
-is a part of an identity: another commit runs nothing again.
+"""The version of timestride, and the git commit of the project's folder if it has one. An identity
+does not include them, so a new commit alone runs nothing again.
 """
 
 import os
@@ -16,7 +16,7 @@ def version() -> str:
 
 
 def _git(*arguments: str) -> str | None:
-    """git's answer about the project's folder; None without git, or where it refuses."""
+    """Return git's answer about the project's folder; None without git, or if git fails."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("GIT_")
     } | {"GIT_OPTIONAL_LOCKS": "0"}
@@ -51,12 +51,12 @@ def project_version() -> dict:
 
 
 def commit_date() -> int | None:
-    """Seconds since 1970: SOURCE_DATE_EPOCH where it is set, else the date of the commit; None
-    without a commit.
+    """Return a date in seconds since 1970: SOURCE_DATE_EPOCH if it is set, else the date of the
+    commit; None without a commit.
     """
     if epoch := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
         return int(epoch) if epoch.isdecimal() else None
     date = (
         _git("log", "-1", "--format=%ct") if project_version()["modified"] is not None else None
-    )  # not the commit of a folder around it
+    )  # not the commit of a repository around this folder
     return int(date) if date else None

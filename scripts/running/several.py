@@ -1,11 +1,11 @@
-"""Do several jobs in one process, one after the other: imports, and a model that no job changes,
-are loaded only once.
+"""Do several jobs in one process, one after the other. Imports are loaded only once, and so is a
+model that no job changes.
 
 A job is written PROGRAM@FILE: the program's module, and the file of its arguments. A failed job is
 reported, and the others continue; the process then ends with exit 1. Finished jobs stay, and the
 same command continues after them.
 
-Writes what its jobs write, then the manifest of the files that they name
+Writes the files of its jobs, then MANIFEST, which lists the files named in --files
 
     python -m scripts.running.several scripts.train.run@FIRST scripts.train.run@SECOND \\
         --folder results/train/mctaco --files first/run.json second/run.json --output MANIFEST
@@ -26,7 +26,7 @@ def do(job: str, shared: list[str]) -> None:
     program = importlib.import_module(name)
     if hasattr(program, "arguments"):
         options = program.arguments()
-    else:  # of a figure or a table: all arguments that any of them may get
+    else:  # a figure or a table: the parser accepts the arguments of all figures and tables
         options = publisher_arguments("", *READS, required=False)
     arguments = options.parse_args([f"@{file}", *shared])
     arguments.program = name

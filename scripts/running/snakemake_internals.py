@@ -1,6 +1,6 @@
-"""All code that touches undocumented parts of Snakemake. On a version that is not in KNOWN it does
-nothing, and logs one line. Then Snakemake's own output, lock and records are used, and GPUs are
-counted only where the command line gives their number.
+"""All code that touches undocumented parts of Snakemake. For a version that is not in KNOWN, this
+code does nothing and logs one line. Snakemake then uses its own output, lock and records, and it
+counts GPUs only if the command line gives their number.
 """
 
 import os
@@ -58,8 +58,8 @@ def say_unknown(workflow) -> None:
 
 
 def lock_by_owner() -> None:
-    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, in job
-    steps or with --nolock.
+    """Let Snakemake own its programs. It also owns the folder whenever it locks the folder, so not
+    in dry runs, in job steps or with --nolock.
     """
     name_owner()
     inner = PersistenceBase.lock
@@ -81,7 +81,7 @@ def say_damaged(record: str) -> None:
 
 
 def leave_out_damaged_records() -> None:
-    """Let Snakemake continue without a damaged record, as it does where a record is no JSON."""
+    """Let Snakemake continue without a damaged record, like without a record that is not JSON."""
     inner = FilePersistence._read_record
     if hasattr(inner, "leaves_out") or not is_known():
         return
@@ -98,8 +98,8 @@ def leave_out_damaged_records() -> None:
 
 
 def use_terminal(workflow) -> bool:
-    """Replace Snakemake's own output by one line a job, unless --verbose or --quiet. Returns
-    whether it did.
+    """Replace Snakemake's own output by one line a job, unless the user gave --verbose or --quiet.
+    Return whether the output was replaced.
     """
     settings = workflow.output_settings
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
@@ -117,9 +117,9 @@ def use_terminal(workflow) -> bool:
 
 
 def start_jobs_when_one_ends(workflow) -> None:
-    """Let Snakemake look for jobs to start when one has ended, and at no other time. Because of its
-    default limit, 100 jobs a second, it also looks a second later. Each end of a job adds such a
-    series of looks, which cost more than the jobs' planning. On one machine the cores limit jobs.
+    """Let Snakemake look for jobs to start only when a job has ended. By default it also looks one
+    second later, because of its limit of 100 jobs a second. Each end of a job adds such a series of
+    looks. Together they cost more than planning the jobs. On one machine the cores limit jobs.
     """
     limit = workflow.scheduling_settings.max_jobs_per_timespan
     if is_known() and workflow.local_exec and limit and limit.max_jobs >= 100 * limit.timespan:
@@ -127,7 +127,7 @@ def start_jobs_when_one_ends(workflow) -> None:
 
 
 def put_first(workflow, file: str) -> None:
-    """Let the jobs that a file needs go before all others, as --prioritize does, unless the user
+    """Start the jobs that a file needs before all others, like --prioritize. Do nothing if the user
     gave that option.
     """
     dag = workflow.dag
@@ -137,8 +137,8 @@ def put_first(workflow, file: str) -> None:
 
 
 def keep_records_with_results() -> None:
-    """Keep Snakemake's records in results/, so results that are copied elsewhere are known there.
-    .snakemake/metadata becomes a link: when jobs start, and wherever there are records.
+    """Keep Snakemake's records in results/, so that a copy of the results includes its records.
+    .snakemake/metadata becomes a link to results/.records.
     """
     if not is_known():
         return
@@ -153,14 +153,14 @@ def keep_records_with_results() -> None:
 
 
 class Gpus:
-    """How many GPUs runs ask for. visible: how many this machine has; devices_per_run,
-    runs_per_gpu: from the configuration.
+    """The number of GPUs that runs request. visible: the number of GPUs of this machine.
+    devices_per_run, runs_per_gpu: from the configuration.
 
     A machine with k GPUs trains k · runs_per_gpu runs at a time, unless the command line or the
-    profile gives another number. Inside a Slurm job the number is the one that Slurm allotted. On a
-    cluster, runs that share a GPU are one job, a group of Snakemake's. A group adds up the
-    resources of its runs, which is wrong for a GPU. So a text (gres), the same for all runs, asks
-    for the GPU. A resource of its own counts how many GPUs there may be at once.
+    profile gives another number. Inside a Slurm job, Slurm gives the number. On a cluster, runs
+    that share a GPU are one job: a group in Snakemake. A group adds up the numeric resources of its
+    runs, but its runs need only one GPU together. So a text (gres) requests the GPU, with the same
+    value in all runs. A separate resource (gpu_runs) limits the runs that use GPUs at a time.
     """
 
     def __init__(
@@ -183,15 +183,15 @@ class Gpus:
             workflow.register_resource("gpu_runs", at_once * runs_per_gpu)
 
     def group(self, wildcards) -> str:
-        """The group of a run that shares a GPU. Its size is set each time that a job is made:
-        Snakemake replaces the size that the Snakefile sets, and the plugin does not pass
-        --group-components on.
+        """Return the group of a run that shares a GPU. This function sets the group's size for
+        every job again: Snakemake replaces the size that the Snakefile sets, and the plugin does
+        not pass --group-components on.
         """
         self.workflow.group_settings.group_components = {self.shared: self.runs_per_gpu}
         return self.shared
 
     def alone(self, wildcards) -> int:
-        """How many GPUs a run asks for by itself: none where its group asks."""
+        """Return the number of GPUs that a run requests itself; 0 if its group requests them."""
         return (
             0
             if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec)

@@ -37,14 +37,14 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def one_hashed(names: Iterable[str]) -> str:
-    """one_of() runs or batches, by the hashes at the ends of their names: a thousand long names
-    take seconds.
+    """Return the constraint of one_of() for runs or batches, by the hashes at the ends of their
+    names. With a thousand whole names, matching takes seconds.
     """
     return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
 
 
 def check_writable() -> None:
-    """Raise UserError where Snakemake, which locks the folder even in a dry run, cannot write."""
+    """Raise UserError if Snakemake cannot write here. It locks the folder even in a dry run."""
     for place in (Path.cwd(), Path(".snakemake").absolute()):
         if place.exists() and not os.access(place, os.W_OK):
             raise UserError(
@@ -81,7 +81,8 @@ class Start:
     @or_exit()
     def __init__(self, workflow, given: dict, root: Path, is_module: bool):
         self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
-        gc.disable()  # until jobs start: a plan frees little, and the search takes an eighth
+        # Until jobs start: planning frees little memory, and collection takes an eighth of the time
+        gc.disable()
         self.is_main = internals.is_main_process(workflow)
         internals.say_unknown(workflow)
         if self.is_main:
@@ -115,15 +116,15 @@ class Start:
         elif Path(".snakemake/metadata").is_symlink():
             Path(".snakemake/metadata").unlink()  # results/ was removed, so the link is broken
         if self.is_main and not is_module and internals.use_terminal(workflow):
-            # the programs show on the terminal only warnings, which Snakemake does not show
+            # Programs print only warnings on the terminal. Snakemake itself does not show these.
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
             internals.explain_missing_rules(self.explain)
             self.check()
 
     def check(self) -> None:
-        """Notes and warnings, and a UserError, before any job runs. A folder that lost a file loses
-        its manifest, so its rule runs again; a dry run only says so.
+        """Log notes and warnings, or raise a UserError, before any job runs. If a folder lost a
+        file, remove its manifest, so its rule runs again. A dry run only logs this.
         """
         for note in self.work.notes:
             logger.info(note)
@@ -164,8 +165,8 @@ class Start:
         return min(runs, key=runs.__getitem__, default=ALL)
 
     def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
-        """The parameters of a rule, by its function in Jobs; fixed: values that no wildcard gives.
-        Snakemake compares `code` and `decides`, since they do not take `output`.
+        """Return the parameters of a rule from its function in Jobs. fixed: values that no wildcard
+        gives. Snakemake compares `code` and `decides`, because they do not take `output`.
         """
 
         @cache
@@ -195,8 +196,8 @@ class Start:
         return self.parameters("train_batch") | {"message": message}
 
     def list_results(self) -> None:
-        """Write a card of each study's datasets and the list of studies: of all existing results.
-        They are no jobs, since one configuration would run them again after another one.
+        """Write a card of each study's datasets and the list of studies, from all existing results.
+        These are not jobs, because jobs would run again after each change of the configuration.
         """
         for study, facts in self.work.studies.items():
             folder = Path("results/build", study)

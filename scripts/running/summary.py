@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def found(page: Path) -> list[str]:
-    """A line for each clause of the page's findings, which stand in findings.json beside it."""
+    """Return a line for each clause of the page's findings, from findings.json beside the page."""
     text = page.with_name("findings.json").read_text(encoding="utf-8")
     return [
         f"{', '.join(filter(None, [one['title'], clause['corpus'], *one['marks']]))}: "
@@ -30,9 +30,7 @@ def found(page: Path) -> list[str]:
 
 
 def longest(benchmarks: Path, since: float) -> list[str]:
-    """The three jobs (stage/…/job) that took longest, of those that ended after `since` (seconds
-    since the epoch).
-    """
+    """Return the three longest jobs (stage/…/job) that ended after `since` (seconds since 1970)."""
     seconds = {
         str(file.relative_to(benchmarks).with_suffix("")): json.loads(line)["s"]
         for file in benchmarks.rglob("*.jsonl")
@@ -53,8 +51,8 @@ def clock(seconds: float) -> str:
 
 
 def summary(metrics: Path, page: Path, benchmarks: Path, since: float, of_all: list[str]) -> str:
-    """The whole summary; the findings only where this call made the page. of_all: the files about
-    all studies.
+    """Return the whole summary. It has the findings only if this call made the page. of_all: the
+    files about all studies.
     """
     lines = []
     if page.exists() and page.stat().st_mtime >= since:

@@ -30,7 +30,7 @@ HIDDEN = {
     LogEvent.JOB_FINISHED,
     LogEvent.PROGRESS,
 }
-# Messages without an event that say nothing about this study.
+# Messages without an event that are not about this study.
 CHATTER = re.compile(
     r"\s*$|host: |Building DAG|Assuming unrestricted|Using shell|Conda environments|Select jobs"
     r"|Execute \d|Config file|Job stats|Using profile|Using workflow specific|Complete log|Elapsed "
@@ -48,9 +48,9 @@ NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
 
 
 def in_words(reason: str, command: str) -> str:
-    """Why a job would run, without the hash of its code and the JSON of its settings. command: its
-    shell command, which names the program. Programs that share a job name themselves, or have one
-    hash.
+    """Return why a job would run, without the hash of its code and the JSON of its settings.
+    command: its shell command, which names the program. If several programs share a job, the reason
+    itself names them, or they have one hash together.
     """
     found = PARAMS.search(reason)
     if not found:
@@ -86,8 +86,8 @@ def tail(files: list[str]) -> list[str]:
 
 
 class TimeLeft:
-    """How long the remaining jobs will take. It assumes the mean time of each rule so far, and as
-    many jobs at a time as so far. jobs: the number of jobs by rule.
+    """The time that the remaining jobs will take. It is estimated from the mean time of each rule
+    and the mean number of parallel jobs so far. jobs: the number of jobs by rule.
     """
 
     def __init__(self, jobs: dict[str, int]):
@@ -108,8 +108,9 @@ class TimeLeft:
             self.taken.setdefault(rule, []).append(time.monotonic() - since)
 
     def in_words(self) -> str:
-        """`, 4 min left`. With `over` where a rule of the remaining jobs has not ended a job yet;
-        empty where half of them have such a rule.
+        """Return the time left, for example `, 4 min left`. It has `over` if no job of some
+        remaining rule has ended yet. It is empty if at least half of the remaining jobs have such a
+        rule.
         """
         now = time.monotonic()
         left = +self.left  # the rules with jobs
@@ -126,8 +127,8 @@ class TimeLeft:
 
 
 class Terminal(logging.StreamHandler):
-    """Writes one line a job. `settings` are Snakemake's output settings; timed: the rules whose
-    jobs take time on this machine, for which the time left can be estimated.
+    """Write one line a job. settings: Snakemake's output settings. timed: the rules whose jobs run
+    on this machine, so the time left can be estimated.
     """
 
     def __init__(self, settings, timed: Callable[[], set[str]]):
