@@ -22,8 +22,8 @@ from scripts.running.program import UserError, execute, log, parser, shown
 
 
 def read_tensors(file: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a pickled state_dict, each with memory of its own. Raises UserError for a
-    pickle of anything else, whose code never runs.
+    """Return the tensors of a pickled state_dict, each with its own memory. Raises UserError for a
+    pickle of anything else. The code of a pickle never runs.
     """
     try:
         found = torch.load(file, map_location="cpu", weights_only=True)

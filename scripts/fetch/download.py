@@ -1,7 +1,7 @@
-"""Bring one file and verify it: from the mirror first, then from each URL in turn.
+"""Bring one file and verify it. The mirror is tried first, then each URL in turn.
 
-A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by its
-declared size, else by the limits of scripts/fetch/web.py.
+A mirror is a folder or an http(s) URL with the layout <host>/<path>. The declared size limits each
+file, else the limits of scripts/fetch/web.py.
 """
 
 import argparse
@@ -34,19 +34,19 @@ SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 
 
 class NoFile(UserError):
-    """No place has the file, as far as they could be asked."""
+    """No place that answered has the file."""
 
 
 class Absent(NoFile):
-    """The place of the file answers that it has none."""
+    """The place of the file answered that it does not have the file."""
 
 
 # ---- Code that the programs share
 
 
 def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argparse.ArgumentParser:
-    """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT
-    (its help). partial: whether a later start continues its unfinished downloads.
+    """Return the parser of a program that reads one entry and writes OUTPUT. kind: source or model.
+    output: the help of OUTPUT. partial: whether a later start continues unfinished downloads.
     """
     program = parser(doc)
     program.add_argument(
@@ -95,8 +95,8 @@ def read_entry(name: str, listing: Path) -> dict:
 
 
 def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> None:
-    """Give verified files ({name: place now}) their names in `output`, all or none, and remove
-    `partial`.
+    """Give verified files ({name: present place}) their names in `output`: all files or no file.
+    Then remove `partial`.
     """
     with whole_set(output) as place:
         for file, now in files.items():
@@ -130,7 +130,9 @@ def check_mirror(mirror: str) -> str | None:
 
 
 def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
-    """Where the mirror has each URL's file: <mirror>/<host>/<path>; nowhere for a local file."""
+    """Return the mirror's address of each URL's file, <mirror>/<host>/<path>; no address for a
+    local file.
+    """
     if not mirror:
         return []
     places = [urlsplit(url) for url in urls if not url.startswith(LOCAL)]
@@ -141,12 +143,14 @@ def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
 
 
 def local_path(url: str) -> Path:
-    """The file of an address that begins as one of LOCAL."""
+    """Return the file of an address that begins with one of LOCAL."""
     return Path(url2pathname(urlsplit(url).path)) if "://" in url else ROOT / url
 
 
 def find(places: list[str]) -> tuple[str, int] | None:
-    """The first place that has a file, and its bytes (0 where it does not say); else None."""
+    """Return the first place that has a file, and its bytes (0 if unknown); None if no place has
+    it.
+    """
     for place in places:
         if place.startswith(LOCAL):
             if local_path(place).is_file():
@@ -184,10 +188,11 @@ def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None
 
 
 class Downloads(NamedTuple):
-    """Where the files of an entry come from and lie until all are there: first the mirror.
+    """The places of an entry's files until all files are there.
 
-    pin      where their hashes and sizes are written down, for messages
-    partial  the folder of unfinished downloads, and of verified ones
+    pin      the place of their hashes and sizes, for messages
+    partial  the folder of unfinished and of verified downloads
+    mirror   the place that is tried first; None without one
     """
 
     pin: str
@@ -195,7 +200,7 @@ class Downloads(NamedTuple):
     mirror: str | None
 
     def place_of(self, url: str, suffix: str) -> Path:
-        """Where a file lies, whole or in part."""
+        """Return the place of a whole or unfinished file."""
         return self.partial / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.{suffix}"
 
     def bring(
@@ -208,17 +213,18 @@ class Downloads(NamedTuple):
         archive: bool = False,
         otherwise: Callable[[Path], str] | None = None,
     ) -> Path:
-        """Bring a file and verify it; returns its place under `partial`, from where the caller
-        takes it.
+        """Bring a file and verify it. Return its place under `partial`; the caller takes it from
+        there.
 
           name        for messages
-          size, most  the bytes that it must, or may, have (None: not known)
+          size        the bytes that the file must have (None: not known)
+          most        the bytes that the file may have (None: not known)
           archive     the caller verifies its members instead
-          otherwise   a function, used instead of the URLs, that writes the file where the mirror
-                      has none; it returns from where the file came
+          otherwise   a function that replaces the URLs: it writes the file if the mirror does not
+                      have it, and returns the file's origin
 
-        A verified file that a failed fetch left under `partial` is used again. Raises NoFile when
-        no place has the file. Raises UserError when the mirror does not answer, or hash or size
+        A verified file that a failed fetch left under `partial` is used again. Raises NoFile if no
+        place has the file. Raises UserError if the mirror does not answer, or if hash or size
         differ.
         """
         ready = self.place_of(urls[0], "whole")
@@ -250,9 +256,9 @@ class Downloads(NamedTuple):
     def _transfer(
         self, name: str, mirrored: list[str], urls: list[str], most: int | None
     ) -> tuple[Path, str]:
-        """Bring a file from the first place that has it; returns where it lies and the place.
-        Raises NoFile when no place has it. Raises UserError when the mirror does not answer or a
-        place gives too much.
+        """Bring a file from the first place that has it. Return the file and this place. Raises
+        NoFile if no place has it. Raises UserError if the mirror does not answer, or if a place
+        sends too many bytes.
         """
         tried = []
         with session() as web:

@@ -1,8 +1,8 @@
 """Read the facts of a model before it is fetched: kind, abilities, parameters, bytes of weights.
 
 The program reads only config.json, the names of the other files and the headers of the weights. It
-looks in the fetched model, in the entry's folder, in the mirror and in the cache. Else it asks the
-hub for a few kilobytes, by range requests.
+looks in the fetched model, in the entry's folder, in the mirror and in the cache. If these have no
+file, it gets a few kilobytes from the hub by range requests.
 
 Reads  the entry NAME of MODELS (resources/models.yaml)
 Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type, parameters, bytes,
@@ -45,15 +45,15 @@ from scripts.fetch.pretrained import (
 )
 from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session
 
-# kinds trained with sentinels, by which they are asked
+# kinds of models that are trained with sentinels; their prompts use sentinels, too
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
-LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
+LONGEST_HEADER = 100_000_000  # bytes, the limit of safetensors itself
 FIRST = 100_000  # bytes, which hold most headers
 DIMENSIONS = 64  # of a tensor
 
 
 def header_end(begun: bytes) -> int:
-    """Where the header of a safetensors file ends, by its first bytes."""
+    """Return the end of a safetensors file's header, read from the file's first bytes."""
     length = int.from_bytes(begun[:8], "little")
     if not 2 <= length <= LONGEST_HEADER:
         raise ValueError(f"a header of {length:,} bytes")
@@ -61,7 +61,7 @@ def header_end(begun: bytes) -> int:
 
 
 def parse_header(begun: bytes) -> dict[str, tuple[list[int], int]]:
-    """The shape of each tensor of a safetensors file, and where it ends, by its first bytes."""
+    """Return the shape and the end of each tensor of a safetensors file, from its first bytes."""
     header = json.loads(begun[8 : header_end(begun)])
     header.pop("__metadata__", None)
     tensors = {
@@ -77,7 +77,7 @@ def parse_header(begun: bytes) -> dict[str, tuple[list[int], int]]:
 
 
 def ask(place: str, headers: dict[str, str], count: int) -> bytes:
-    """The first bytes of a file on a server. The time is bounded, too."""
+    """Return the first bytes of a file on a server, within a bounded time."""
     ranged = headers | {"Range": f"bytes=0-{count - 1}"}
     with (
         session() as web,
@@ -89,9 +89,9 @@ def ask(place: str, headers: dict[str, str], count: int) -> bytes:
 
 
 def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
-    """The shape of each tensor of a file of weights, and where it ends; nothing else is read."""
+    """Return the shape and the end of each tensor of a weight file. Only the header is read."""
     called = f"{origin.name}/{file}"
-    # Where no place has the file, bring() says why.
+    # If no place has the file, bring() raises the error.
     place, _ = origin.locate(file) or (origin.bring(file).as_uri(), 0)
     whose = "the mirror" if place else "the hub"
     place, headers = (place, {}) if place else origin.address(file)
@@ -117,7 +117,7 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
 
 
 def fills_masks(name: str, config, names: set[str]) -> bool:
-    """Whether weights of these names hold the head with which an encoder fills masks."""
+    """Return whether weights with these names include the head that fills an encoder's masks."""
     import torch
     from transformers import AutoModelForMaskedLM
 
@@ -142,8 +142,8 @@ def fills_masks(name: str, config, names: set[str]) -> bool:
 def facts_of(
     name: str, config, weights: list[str], shapes: dict[str, list[int]], size: int
 ) -> dict:
-    """The facts of a model. shapes: of each tensor, by name; size: bytes. Raises UserError for a
-    kind that no method can ask.
+    """Return the facts of a model. shapes: {tensor: shape}; size: bytes. Raises UserError for a
+    kind of model that no method can use.
     """
     kind = kind_of(config)
     if kind is None:
@@ -164,7 +164,7 @@ def facts_of(
 
 
 def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
-    """The facts of a model: from the fetched model, else from the place that its entry names."""
+    """Return the facts of a model, from the fetched model, else from the place in its entry."""
     name, fetched, mirror = given.model, given.fetched / given.model, check_mirror(given.mirror)
     if "init" in entry:
         config = entry["init"] | {"vocab_size": 1000}  # its words are counted when it is written

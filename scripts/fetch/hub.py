@@ -1,8 +1,7 @@
-"""A model of the hub: its files come from the mirror first, then through huggingface_hub.
+"""Bring the files of a model from the hub: from the mirror first, then through huggingface_hub.
 
-So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) work as
-everywhere else. Files are copied out of the cache, which stays the user's. They are verified like
-any download.
+So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) work as usual.
+Files are copied from the cache, so the cache does not change. They are verified like any download.
 """
 
 import os
@@ -34,19 +33,19 @@ SMALL = 200_000_000  # bytes that a file beside the weights may have
 
 
 def longest(file: str) -> int:
-    """The most bytes of a file whose size nobody declares."""
+    """Return the most bytes that a file without a declared size may have."""
     if file.endswith(".safetensors"):
         return MOST
     return LONGEST_JSON if file in (CONFIG, INDEX, TOKENIZER_CONFIG) else SMALL
 
 
 class Bar(tqdm):
-    """The progress of one file. It ends the download where more than `most` bytes come."""
+    """The progress of one file. It ends the download if more than `most` bytes come."""
 
     most = MOST
 
     def update(self, n: float | None = 1) -> bool | None:
-        self.n += n if self.disable else 0  # a bar that is not shown does not count
+        self.n += n if self.disable else 0  # a hidden bar does not count by itself
         shown = super().update(n)
         if self.n > self.most:
             raise TooLarge(self.most)
@@ -58,8 +57,8 @@ def endpoint() -> str:
 
 
 def is_whole(file: Path, sha256: str | None) -> bool:
-    """Whether a file of the cache is the wanted one. Where no hash is pinned: whether it has the
-    hub's own hash, under which it was stored (sha256 for large files, git's for the others).
+    """Return whether a file of the cache has the pinned hash. Without a pinned hash: whether it has
+    the hub's own hash, which is its name in the cache (sha256 for large files, git's for others).
     """
     stored = file.resolve().name
     if sha256 or len(stored) == 64:
@@ -69,7 +68,7 @@ def is_whole(file: Path, sha256: str | None) -> bool:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the files of a model come from. Its kinds, Hub and Folder, have where (for messages),
+    """The origin of a model's files. Its subclasses Hub and Folder have where (for messages),
     locate() and bring(). entry: from resources/models.yaml.
     """
 
@@ -79,14 +78,14 @@ class Origin:
 
     @property
     def pinned(self) -> dict[str, str | None]:
-        """The files that the entry names, with their sha256; empty where it names none."""
+        """The files that the entry names, with their sha256; empty if it names no files."""
         return self.entry.get("files") or {}
 
 
 @dataclass(frozen=True)
 class Hub(Origin):
-    """silent: whether the hub did not answer, after half a minute of tries; empty before that. Then
-    only the cache is searched, since each of ten names would take as long.
+    """A model of the hub. silent: empty until a request to the hub fails (half a minute of tries).
+    Then only the cache is searched, because each of ten names would take as long.
     """
 
     silent: list[bool] = field(default_factory=list)
@@ -96,8 +95,8 @@ class Hub(Origin):
         return self.entry["hub"]
 
     def _addresses(self, file: str) -> list[str]:
-        """Where a mirror may have a file. The file of a branch (resolve/main) counts only where its
-        hash is pinned.
+        """Return the addresses that a mirror may have for a file. The address of a branch
+        (resolve/main) is used only if the file's hash is pinned.
         """
         names = [self.entry["revision"], *(["main"] if self.pinned.get(file) else [])]
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
@@ -109,8 +108,8 @@ class Hub(Origin):
             )
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
-        """The URL of a copy of a file in the mirror or the cache (None where only the hub has it),
-        and its bytes; None for a missing file, or where no place can answer.
+        """Return the URL of a file's copy in the mirror or the cache (None if only the hub has the
+        file), and its bytes. Return None for a missing file, or if no place answers.
         """
         if found := find(in_mirror(self.downloads.mirror, self._addresses(file))):
             return found
@@ -124,7 +123,9 @@ class Hub(Origin):
         return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0
 
     def bring(self, file: str) -> Path:
-        """A verified file, under `partial`. Raises NoFile, and Absent where the hub has none."""
+        """Return a verified file under `partial`. Raises NoFile, and Absent if the hub does not
+        have the file.
+        """
         return self.downloads.bring(
             f"{self.name}/{file}",
             self._addresses(file),
@@ -134,14 +135,15 @@ class Hub(Origin):
         )
 
     def address(self, file: str) -> tuple[str, dict[str, str]]:
-        """Where the hub has a file, and the headers to ask it with."""
+        """Return the URL of a file on the hub, and the headers for the request."""
         revision = self.entry["revision"]
         url = hf_hub_url(self.where, file, revision=revision, endpoint=endpoint())
         return url, build_hf_headers()
 
     def _write(self, file: str, part: Path) -> str:
-        """Write a file out of the user's cache, or through it, to `part`; returns from where it
-        came. Raises NoFile where there is none, UserError for every other refusal of the hub.
+        """Copy a file from the user's cache to `part`; download it into the cache first if needed.
+        Return its URL. Raises NoFile if no place has it, UserError for every other refusal of the
+        hub.
         """
         called, sha256, cached = f"{self.name}/{file}", self.pinned.get(file), None
         most = longest(file)
@@ -189,8 +191,8 @@ class Hub(Origin):
         return f"{endpoint()}/{self.where}/resolve/{commit}/{file}"
 
     def _refusal(self, called: str, error: Exception, damaged: Path | None = None) -> UserError:
-        """The meaning of the hub's refusal or silence, with its remedy. damaged: the damaged file
-        that the cache has instead.
+        """Return the error for the hub's refusal or silence, with a remedy. damaged: the damaged
+        file in the cache.
         """
         hub, revision, place = self.where, self.entry["revision"], endpoint()
         pin = self.downloads.pin
@@ -246,5 +248,5 @@ class Hub(Origin):
 
 
 def one_file(name: str, wanted: dict, downloads: Downloads) -> Hub:
-    """A model, to fetch one of its files: {hub, revision, file, sha256}."""
+    """Return a model of which one file is fetched. wanted: {hub, revision, file, sha256}."""
     return Hub(name, wanted | {"files": {wanted["file"]: wanted["sha256"]}}, downloads)

@@ -5,8 +5,8 @@ Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the 
        tried first
 Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index
        and shards (not for a model that is trained from scratch), and all other files that the entry
-       names, all of them or none. For ESIM: config.json, and its word vectors or a copy of its
-       encoder, which must have been fetched beside it. MANIFEST names the files
+       names: all files or no file. For ESIM: config.json, and its word vectors or a copy of its
+       encoder, which must be in the folder beside OUTPUT. MANIFEST lists the files
 
     python -m scripts.fetch.model --model tiny_bert --output results/fetch/models/tiny_bert
 """
@@ -51,8 +51,9 @@ SPECIAL_OF_DECODERS = ["[PAD]", "[UNK]", "[BOS]"]
 
 
 def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
-    """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words
-    of a file. Capitals are left out, since the tokenizer lower-cases.
+    """Return the pieces of a vocabulary: special tokens, each printable ASCII character alone and
+    inside a word, and the words of a file. It has no capital letters, because the tokenizer
+    lower-cases.
     """
     try:
         listed = words.read_text(encoding="utf-8").split()
@@ -75,9 +76,9 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
 
 
 def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> Tokenizer:
-    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a
-    [SEP] b [SEP]. A decoder's tokenizer writes [BOS] a, and keeps newlines. sentinel: it also knows
-    the token in a mask's place for T5.
+    """Return a WordPiece tokenizer that splits and lower-cases like BERT's: [CLS] a [SEP], [CLS] a
+    [SEP] b [SEP]. A decoder's tokenizer writes [BOS] a, and keeps newlines. sentinel: whether it
+    also has T5's token for a mask.
     """
     special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
     first = [*special, "\n"] if decoder else SPECIAL
@@ -144,8 +145,8 @@ def write_scratch(
     tokenizer.save(str(folder / "tokenizer.json"))
     pad = tokenizer.token_to_id(special["pad_token"])
     contents = {
-        # Not through a transformers class: a new version of it would change bytes, and so cause new
-        # training.
+        # Not written by a transformers class: a new version of the class would change the bytes,
+        # and so cause new training.
         "config.json": init
         | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad}
         | (

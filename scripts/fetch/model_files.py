@@ -1,5 +1,5 @@
-"""A model's files, checked as a whole: an error that training would meet is found here, and
-reported in one sentence. Weights are judged by the headers of their files; no weight is read.
+"""Check all files of a model together. This finds an error before training does, and reports it in
+one sentence. Weights are checked by the headers of their files; no weight is read.
 """
 
 import difflib
@@ -18,15 +18,15 @@ from scripts.fetch.web import LONGEST_JSON, short
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # every model of text has these
 MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # many models have these
-# parts of a model that reads more than text
+# keys of config.json in a model that reads more than text
 OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")
 # types of weights and of fixed tables; others are quantised
 WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")
 HIGHEST = 100_000_000  # the limit of each of these numbers
-# limits of numbers whose name ends so: above them, even a network without weights takes hours
+# limits of numbers, by the last part of their name; above them, even an empty network takes hours
 MOST = {"layer": 1_000, "layers": 1_000, "blocks": 1_000, "experts": 10_000, "labels": 100_000}
 DEEPEST = 40  # levels of a JSON object
-# it has rare characters, too
+# a text that also has rare characters
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"
 
 
@@ -36,8 +36,8 @@ class WrongFiles(UserError):
 
 @contextmanager
 def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
-    """Turn every error that a library raises on a model's files into WrongFiles:
-    `said (why); remedy`. A panic of a library in Rust is no Exception.
+    """Turn every error that a library raises about a model's files into WrongFiles:
+    `said (why); remedy`. This covers a panic in a Rust library, which is not an Exception.
     """
     try:
         yield
@@ -52,8 +52,8 @@ def _inside(value) -> Iterable:
 
 
 def read_object(name: str, file: str, place: Path) -> dict:
-    """A JSON object without a key that stands twice, of bounded length and nesting. Raises
-    WrongFiles.
+    """Read a JSON object. Raises WrongFiles if it repeats a key, is too long or is nested too
+    deeply.
     """
     if place.stat().st_size > LONGEST_JSON:
         raise WrongFiles(f"{name}: {file} has more than {LONGEST_JSON:,} bytes; {INSTEAD}")
@@ -81,9 +81,7 @@ def read_object(name: str, file: str, place: Path) -> dict:
 
 
 def refuse_code(name: str, file: str, content) -> None:
-    """Raise WrongFiles where a configuration, or one inside it, asks for code of its own
-    repository.
-    """
+    """Raise WrongFiles if a configuration, or one inside it, needs code from its own repository."""
     if isinstance(content, dict):
         if "auto_map" in content:
             raise WrongFiles(
@@ -97,8 +95,8 @@ def refuse_code(name: str, file: str, content) -> None:
 
 
 def check_architecture(name: str, init: dict) -> bool:
-    """Refuse an `init:` that transformers does not know, or a key that its configuration does not
-    have. Returns whether the model also decodes.
+    """Raise WrongFiles for an `init:` that transformers does not know, or for a key that its
+    configuration does not have. Return whether the model is an encoder-decoder.
     """
     config = read_config(name, "init", init)
     known = set(type(config)().to_dict())
@@ -112,7 +110,9 @@ def check_architecture(name: str, init: dict) -> bool:
 
 
 def number_of(config, key: str) -> int | None:
-    """A number of a transformers configuration; None where it has none, or one for each layer."""
+    """Return a number of a transformers configuration; None if it has no such number, or one for
+    each layer.
+    """
     try:
         return getattr(config, key, None)
     except Exception:  # of several kinds, which differ between versions of transformers
@@ -131,8 +131,8 @@ def check_bounds(name: str, where: str, content: dict) -> None:
 
 
 def read_config(name: str, where: str, content: dict):
-    """The transformers configuration of a JSON object; missing keys get their defaults. Raises
-    WrongFiles.
+    """Return the transformers configuration of a JSON object; missing keys get their defaults.
+    Raises WrongFiles if it is not a configuration of a text model.
     """
     from transformers import AutoConfig  # takes a second, and corpora do not need it
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
@@ -164,8 +164,8 @@ def read_config(name: str, where: str, content: dict):
 
 
 def transformers_config(name: str, content: dict):
-    """The transformers configuration of a model's config.json. Raises WrongFiles for a model that
-    needs foreign code, or has weights or a kind that this project cannot read.
+    """Return the transformers configuration of a model's config.json. Raises WrongFiles for a model
+    that needs foreign code, and for weights or a kind of model that this project cannot read.
     """
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
@@ -195,8 +195,8 @@ def no_language_model(name: str, config) -> WrongFiles:
 
 
 def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
-    """The shape of each tensor of safetensors files. Raises WrongFiles for a file that is not
-    whole, and for quantised weights.
+    """Return the shape of each tensor of safetensors files. Raises WrongFiles for an incomplete
+    file, and for quantised weights.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -219,7 +219,7 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
         except (
             SafetensorError,
             OSError,
-        ) as error:  # header too short or long, types and sizes that do not add up to the file
+        ) as error:  # a header of a wrong length, or tensor sizes that do not fit the file
             raise WrongFiles(
                 f"{name}: {file} is not a complete safetensors file ({short(error)}); {INSTEAD}"
             ) from error
@@ -227,7 +227,7 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
 
 
 def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]]) -> None:
-    """Raise WrongFiles where the index of shards names a tensor that they do not have."""
+    """Raise WrongFiles if the index of shards names a tensor that the shards do not have."""
     if INDEX in files:
         named = read_object(name, INDEX, files[INDEX])["weight_map"]
         if lost := sorted(set(named) - set(shapes)):
@@ -238,8 +238,8 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
 
 
 def network_of(name: str, config):
-    """The class of transformers that a configuration describes. Raises WrongFiles for one that
-    reads no text.
+    """Return the transformers class that a configuration describes. Raises WrongFiles for a class
+    that reads no text.
     """
     import transformers
 
@@ -260,9 +260,9 @@ def network_of(name: str, config):
 
 
 def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
-    """Raise WrongFiles unless the weights are those of the network that the configuration
-    describes, by name and shape. files: {name: place}, safetensors and their index; network: its
-    class. The network is loaded as in training, but without any numbers.
+    """Raise WrongFiles unless the weights have the names and shapes of the network that the
+    configuration describes. files: {name: place}, safetensors and their index; network: its class.
+    The network is loaded as in training, but without any numbers.
     """
     shapes = read_headers(
         name, {file: place for file, place in files.items() if file.endswith(".safetensors")}
@@ -291,7 +291,7 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
             f"{name}: {key[:100]} has the shape {list(there)} in the weights, but "
             f"{list(promised)} by {CONFIG}; {INSTEAD}"
         )
-        # a fresh head has a new pooler
+        # a missing pooler is allowed, because a new head has its own
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise WrongFiles(
             f"{name}: {len(lost)} weights that {CONFIG} names are missing, "
@@ -308,8 +308,8 @@ def copy_files(files: dict[str, Path], folder: Path) -> None:
 
 
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
-    """Raise WrongFiles unless the tokenizer loads as in training, pads where it must, and makes the
-    model's tokens only.
+    """Raise WrongFiles unless the tokenizer loads as in training, can pad, and makes only tokens
+    that the model has.
     """
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer

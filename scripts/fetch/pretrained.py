@@ -1,9 +1,9 @@
 """Bring the files of a pretrained model, from the hub or from a folder: first its configuration,
 then its tokenizer, then its weights.
 
-An entry that names no files gets the files that the model has: weights whole or in shards, and a
-tokenizer. An older form of tokenizer is written as tokenizer.json. Every refusal happens before the
-weights come, which may be 30 GB.
+If an entry names no files, the program finds the weights (whole or in shards) and a tokenizer. An
+older form of tokenizer is written as tokenizer.json. Almost all checks come before the weights,
+which may have 30 GB.
 """
 
 import json
@@ -33,7 +33,7 @@ from scripts.fetch.model_files import (
 )
 from scripts.fetch.web import check_room
 
-# Older forms of a tokenizer, in place of tokenizer.json, in the order in which they are looked for.
+# Older forms of a tokenizer, used if tokenizer.json is missing, in the order of the search.
 OLDER_TOKENIZERS = (
     ["spm.model"],
     ["spiece.model"],
@@ -51,7 +51,7 @@ SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
 
 class Folder(Origin):
-    """A model of a local folder, which exists."""
+    """A model in an existing local folder."""
 
     @property
     def where(self) -> str:
@@ -62,7 +62,7 @@ class Folder(Origin):
         return find([Path(self.where, file).as_uri()])
 
     def bring(self, file: str) -> Path:
-        """A verified copy under `partial`. Raises Absent where the folder has no such file."""
+        """Return a verified copy under `partial`. Raises Absent if the folder has no such file."""
         if not self.locate(file):
             raise Absent(
                 f"{self.name}/{file} could not be fetched: {cut(self.where, 200)} has no such "
@@ -74,8 +74,8 @@ class Folder(Origin):
 
 
 def origin_of(name: str, entry: dict, downloads: Downloads, root: Path = Path()) -> Hub | Folder:
-    """Where the files of a model come from. root: where its folder's path begins. Raises UserError
-    for a missing folder.
+    """Return the origin of a model's files. root: the folder to which the entry's folder is
+    relative. Raises UserError for a missing folder.
     """
     if "hub" in entry:
         return Hub(name, entry, downloads)
@@ -99,8 +99,8 @@ def origin_of(name: str, entry: dict, downloads: Downloads, root: Path = Path())
 
 
 def read_transformers_config(origin: Origin):
-    """The place of a model's config.json, and the configuration. Raises UserError for a model that
-    this project cannot read.
+    """Return the place of a model's config.json, and the configuration. Raises UserError for a
+    model that this project cannot read.
     """
     try:
         place = origin.bring(CONFIG)
@@ -117,8 +117,8 @@ def read_transformers_config(origin: Origin):
 
 
 def find_tokenizer(origin: Origin) -> list[str]:
-    """The files of a tokenizer, in the form that the model has. Raises UserError for a model
-    without a tokenizer, NoFile where no place can answer.
+    """Return the names of the tokenizer's files. Raises UserError for a model without a tokenizer,
+    and NoFile if no place answers.
     """
     for names in ([TOKENIZER], *OLDER_TOKENIZERS):
         if all(map(origin.locate, names)):
@@ -143,7 +143,7 @@ def has_template(origin: Origin) -> bool:
 
 
 def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
-    """The files of the weights, and their index where they come in shards: {name: place}. Raises
+    """Return the names of the weight files and, for shards, their index as {name: place}. Raises
     UserError for a model without safetensors, and for a wrong index.
     """
     pinned = [file for file in origin.pinned if file.endswith(".safetensors")]
@@ -187,8 +187,8 @@ def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
 
 
 def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
-    """The files of the tokenizer, with the chat template of a model that writes; {name: place}.
-    Raises UserError for a model without a tokenizer.
+    """Bring the files of the tokenizer and, if the model writes text, its chat template; {name:
+    place}. Raises UserError for a model without a tokenizer.
     """
     if origin.pinned:
         return {
@@ -207,9 +207,8 @@ def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
 def write_tokenizer(
     origin: Origin, files: dict[str, Path], config, folder: Path
 ) -> dict[str, Path]:
-    """An older form of tokenizer, written as tokenizer.json and tokenizer_config.json. files:
-    {name: place}, config.json among them; config: its content. Raises UserError where it cannot be
-    read.
+    """Write an older form of tokenizer as tokenizer.json and tokenizer_config.json. files: {name:
+    place}, with config.json; config: its content. Raises UserError if the tokenizer cannot be read.
     """
     from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
@@ -261,12 +260,12 @@ def write_tokenizer(
 
 
 def bring_pretrained(origin: Origin) -> dict[str, Path]:
-    """The files of a model of the hub or of a folder, verified by the entry's hashes and checked;
-    {name: place under `partial`}. Raises UserError for files that training cannot load, and for
-    a model that is too large for the disk; NoFile for a file that no place has.
+    """Bring the files of a model from the hub or a folder, and check them. The entry's hashes
+    verify them. Return {name: place under `partial`}. Raises UserError for files that training
+    cannot load and for a model that is too large for the disk, NoFile for a file that no place has.
     """
     partial = origin.downloads.partial
-    # Files that an earlier fetch left need not come again.
+    # The files of an earlier fetch are not downloaded again.
     left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
     place, config = read_transformers_config(origin)
     about = {CONFIG: place}

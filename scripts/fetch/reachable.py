@@ -1,7 +1,7 @@
-"""Ask whether all files of a study can be had, without fetching them: in the mirror,
-else at their own addresses.
+"""Check whether all files of a study can be fetched: from the mirror,
+else from their own addresses. The files are not fetched.
 
-For pretrained models it brings config.json and tokenizer_config.json, a few kilobytes, since these
+For pretrained models it brings only config.json and tokenizer_config.json, a few kilobytes. These
 describe the architecture.
 
 Reads  STUDY, JSON: models, sources: the entries of resources/models.yaml and sources.yaml that a
@@ -28,7 +28,7 @@ from scripts.fetch.pretrained import origin_of
 
 
 def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[str]:
-    """A sentence on a file that no place has; empty where a place has it."""
+    """Return a sentence about a file that no place has; an empty list if a place has it."""
     if find([*in_mirror(mirror, urls), *urls]):
         return []
     return [
@@ -40,7 +40,7 @@ def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[s
 def of_pretrained(
     name: str, entry: dict, downloads: Downloads
 ) -> tuple[dict[str, dict], list[str]]:
-    """The configuration files of a model of the hub or of a folder, and its missing files."""
+    """Return the configuration files and the missing files of a model of the hub or of a folder."""
     configs = {}
     try:
         origin = origin_of(name, entry, downloads)
@@ -78,7 +78,7 @@ def main(given: argparse.Namespace) -> None:
     mirror, study = check_mirror(given.mirror), json.loads(given.study.read_text(encoding="utf-8"))
     lacking, configs = [], {}
     for name, entry in study["sources"].items():
-        # the Snakefile looks for files of its own
+        # an entry without downloads has files of this project, which the Snakefile checks
         for item in [] if name in study["fetched"] else entry.get("downloads", []):
             lacking += missing(
                 name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror

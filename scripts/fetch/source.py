@@ -1,9 +1,9 @@
 """Fetch one corpus: bring its files, open its archives, verify every file,
-then give them their names.
+then give the files their names.
 
 Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes; a mirror is tried
        first
-Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
+Writes OUTPUT/<file> for each file and archive member that the entry names: all files or no file
 
 A download that is cut continues where it stopped: give the same command again after a failure.
 
@@ -25,14 +25,12 @@ from scripts.plan.schemas import check, schema
 from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry, verify
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
-# an archive may weigh this many times its unpacked members, since it may hold unused files, too
+# an archive may have this many times the bytes of its used members, because it may have other files
 REPACKED = 10
 
 
 def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
-    """The downloads of an entry. Raises UserError for a download that cannot be fetched as it is
-    written.
-    """
+    """Return the downloads of an entry. Raises UserError if the entry has no valid downloads."""
     where = f"{sources}: {name}"
     if "downloads" not in entry:
         raise UserError(f"{where} has no downloads: its file is on this machine already")
@@ -78,8 +76,8 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
 
 
 def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[bytes]:
-    """The bytes of a member as they are unpacked. Raises UserError, which begins with `broken`, for
-    a damaged member.
+    """Yield the unpacked bytes of a member. Raises UserError for a damaged member; the message
+    begins with `broken`.
     """
     with zip_errors(broken), archive.open(member) as source:
         while piece := source.read(CHUNK):
@@ -89,8 +87,8 @@ def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[
 def open_archive(
     place: Path, members: dict, folder: Path, called: str, pin: str
 ) -> dict[str, Path]:
-    """Write the named members of a zip into `folder`, verified, whatever their headers claim; {base
-    name: place}.
+    """Write the named members of a zip into `folder` and verify them. The sizes in their headers
+    are not trusted. Return {base name: place}.
     """
     written = {}
     broken = f"{called} is truncated or damaged, or no zip, and its copy was removed"
@@ -123,8 +121,8 @@ def open_archive(
 
 
 def weight(members: dict) -> int | None:
-    """The most bytes that an archive of these members may have; None where the size of a member is
-    not known.
+    """Return the most bytes that an archive of these members may have; None if the size of a member
+    is not known.
     """
     sizes = [facts["bytes"] for facts in members.values()]
     return None if None in sizes else REPACKED * sum(sizes) + 1_000_000

@@ -1,8 +1,8 @@
-"""Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try
-ended.
+"""Download one http(s) URL into a file. Size and time are bounded. A new try continues where an
+earlier one ended.
 
-Pieces of two versions of a file are never joined. A piece is continued only if the server says, by
-ETag or date, that the file is the same. Every wait is logged, and none is longer than the limits
+Pieces of two versions of a file are never joined. A download continues only if the server's ETag or
+date shows that the file is the same. Every wait is logged, and no wait is longer than the limits
 here.
 """
 
@@ -29,7 +29,7 @@ HEADERS = 60  # seconds until an answer's headers are whole, redirects included
 SLOWEST, WINDOW = (1_000, 60)
 TRIES = 4  # without progress, at one place
 BACKOFF = 0.3  # seconds; doubled with every try
-LONGEST_WAIT = 120  # seconds that a busy server may ask for; in all, one more for SLOWEST bytes
+LONGEST_WAIT = 120  # seconds that a busy server may ask for; the sum may grow by bytes / SLOWEST
 MOST = 20_000_000_000  # bytes of a file whose size only its server declares
 UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
 LONGEST_JSON = 20_000_000  # bytes of a JSON read whole; the index of 600 billion weights has 9 MB
@@ -62,9 +62,10 @@ class _Overdue(BaseException):
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise NoAnswer in a block that takes longer, whatever it waits for. Main thread only.
+    """Raise NoAnswer if the block takes longer, whatever it waits for. Main thread only.
 
-    The time-outs of sockets count from byte to byte: a server that drips never meets them.
+    The time-outs of sockets count from byte to byte. So they never stop a server that sends a few
+    bytes now and then.
     """
 
     def ring(*_):
@@ -84,8 +85,8 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 class Session(requests.Session):
-    """Bounds the time to an answer's headers. Follows redirects to http(s) only, never from https
-    to http.
+    """A session that bounds the time until an answer's headers. It follows redirects to http(s)
+    only, never from https to http.
     """
 
     def request(self, *given, **named) -> requests.Response:
@@ -105,7 +106,7 @@ class Session(requests.Session):
 
 
 def session() -> Session:
-    """A session that asks for unpacked bytes, and tries nothing twice: `transfer` does."""
+    """Return a session that asks for uncompressed bytes. It does not try again; `transfer` does."""
     web = Session()
     web.max_redirects = 5
     web.headers.update({"User-Agent": "timestride", "Accept-Encoding": "identity"})
@@ -118,9 +119,7 @@ def short(error: BaseException) -> str:
 
 
 def check_room(name: str, needed: dict[Path, int]) -> None:
-    """Raise UserError where a disk is too small. needed: {folder, which may not exist yet:
-    bytes}.
-    """
+    """Raise UserError if a disk is too small. needed: {folder, which may not exist yet: bytes}."""
     disks: dict[int, list] = {}
     for folder, size in needed.items():
         folders = [folder.resolve(), *folder.resolve().parents]
@@ -192,8 +191,8 @@ def declared_size(answer: requests.Response) -> int | None:
 
 
 def size_at(url: str) -> int | None:
-    """The bytes of a file on a server, 0 where it does not say; None where the server has no such
-    file or does not answer.
+    """Return the bytes of a file on a server; 0 if the server does not give the size. None: the
+    server has no such file or does not answer.
     """
     for tries in range(1, TRIES + 1):
         try:
@@ -215,9 +214,7 @@ def _is_packed(answer: requests.Response) -> bool:
 
 
 def _version(answer: requests.Response) -> str:
-    """The mark that separates this version of a file from others: a strong ETag, else its date;
-    else empty.
-    """
+    """Return the mark of this version of a file: a strong ETag, else the date, else empty text."""
     if _is_packed(answer):
         return ""  # the unpacked bytes in the file are not the bytes that Range counts
     tag = answer.headers.get("ETag", "W/")
@@ -225,9 +222,7 @@ def _version(answer: requests.Response) -> str:
 
 
 def _piece(part: Path) -> tuple[int, str]:
-    """How many bytes an earlier try left in `part`, and the version of the file that they belong
-    to.
-    """
+    """Return the number of bytes that an earlier try left in `part`, and their file's version."""
     if not part.exists() or not note_of(part).exists():
         return 0, ""
     version = note_of(part).read_text(encoding="latin-1").strip()
@@ -270,7 +265,7 @@ def _check_answer(answer: requests.Response, done: int, version: str, part: Path
 
 
 def _pieces(answer: requests.Response) -> Iterator[bytes]:
-    """The bytes, unpacked, as they come. Raises Cut where they stop coming, or nearly."""
+    """Yield the uncompressed bytes as they come. Raises Cut if no bytes come, or too few."""
     since, count = time.monotonic(), 0
     try:
         while True:
@@ -293,7 +288,7 @@ def _pieces(answer: requests.Response) -> Iterator[bytes]:
 
 
 def _request(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
-    """One request that adds the missing bytes to `part`, or writes it anew. Raises NoAnswer,
+    """Send one request. Add the missing bytes to `part`, or write it again. Raises NoAnswer,
     NotThere, TooLarge, Cut.
     """
     done, version = _piece(part)
@@ -310,7 +305,7 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
             log.info("%s: going on after %s bytes", name, f"{done:,}")
         else:
             done = 0
-            # first: a note must never stand beside another version's bytes
+            # before the note: it must never be beside the bytes of another version
             part.unlink(missing_ok=True)
             note_of(part).write_text(_version(answer), encoding="latin-1")
         length = None if _is_packed(answer) else declared_size(answer)
@@ -325,8 +320,9 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
 
 
 def transfer(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
-    """Bring `url` to `part`, with as many requests as cut connections need while there is progress.
-    most: bytes that the file may have; None: unknown. Raises NoAnswer, NotThere, TooLarge.
+    """Download `url` to `part`. After a cut connection, send a new request as long as there is
+    progress. most: the bytes that the file may have; None: unknown. Raises NoAnswer, NotThere,
+    TooLarge.
     """
     furthest, tries, waited = 0, 0, 0.0
     while True:
