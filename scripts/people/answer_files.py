@@ -28,8 +28,8 @@ def rows_of(file: Path, columns: list[str], remedy: str) -> pd.DataFrame:
 
 
 def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: str) -> None:
-    """Raise UserError that names file and row of the first wrong row; why: a text with the row's
-    columns in braces.
+    """Raise a UserError that names the file and the row of the first wrong row. why: a text that
+    may contain the row's columns in braces.
     """
     wrong = np.asarray(wrong, bool)
     if wrong.any():
@@ -44,12 +44,12 @@ def read_answers(
     datasets: dict[tuple[str, str], list[str] | None],
     labels: list[str],
 ) -> pd.DataFrame:
-    """The rows of all files of a page's answers: ANSWER_COLUMNS, file, row, and chosen (the number
-    of the label).
+    """Read the rows of all answer files of a page: ANSWER_COLUMNS, file, row, and chosen (the
+    number of the label).
 
-    datasets: by source and dataset the splits that may be answered for, None for any. Raises
-    UserError for an answer to another study, dataset or split, a missing answer, one that is no
-    label, and a repeated one.
+    datasets: by source and dataset, the splits that may have answers; None allows every split.
+    Raises UserError for an answer to another study, dataset or split, and for an answer that is
+    missing, repeated or not a label.
     """
     rows = pd.concat([rows_of(file, ANSWER_COLUMNS, AGAIN) for file in files], ignore_index=True)
     known = {" ".join(place): splits for place, splits in datasets.items()}
@@ -101,6 +101,6 @@ def read_answers(
 
 
 def places_of(answers: pd.DataFrame, example_ids: pd.Series) -> np.ndarray:
-    """(answers,) the place of each answer's example among these; -1 where it is not there."""
+    """Return the place of each answer's example among `example_ids`, (answers,); -1 if missing."""
     items = answers["item"].map(lambda item: int(item, 16)).astype(np.uint64)
     return pd.Index(items_of(example_ids)).get_indexer(items)

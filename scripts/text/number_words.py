@@ -1,4 +1,4 @@
-"""Numbers in digits and words: how they are found in a text, and their values.
+"""Numbers in digits and words: patterns that find them in a text, and their values.
 
 Not a program. a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12;
 hundreds of 100, and so on.
@@ -43,7 +43,7 @@ GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for one of these words, the longest that fits."""
+    """Return a pattern for one of these words; it tries longer words first."""
     return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
 
 
@@ -83,7 +83,7 @@ NUMBER = (
 
 
 def number(text: str) -> float:
-    """The value of a number in digits or words, NaN where the words do not make one."""
+    """Return the value of a number in digits or words; NaN if the words are not one number."""
     text = re.sub(r"(?<=\d) \. (?=\d)", ".", text.lower().replace(",", ""))
     text = re.sub(r"\s+and\s+(?:(?:an?|one)\s+)?(?=(?:half|quarter)\b)", " +", text)
     words = [
@@ -123,5 +123,5 @@ def number(text: str) -> float:
 
 
 def values(texts: pd.Series) -> pd.Series:
-    """number() of each text, worked out once for each different one; NaN where there is none."""
+    """Return number() of each text, computed once for each different text; NaN if missing."""
     return texts.map({text: number(text) for text in texts.dropna().unique()}).astype(float)

@@ -1,5 +1,5 @@
-"""The parts of a wording's text (scripts/plan/prompts.py). They stand here, not with the check of
-wordings, because that check changes no number.
+"""The parts of a wording's text (scripts/plan/prompts.py). They are in a separate module, because
+the check of wordings changes no number.
 """
 
 import re

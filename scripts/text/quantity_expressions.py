@@ -1,7 +1,7 @@
-"""Temporal quantities in texts: they are found, joined with their neighbours, and separated from
-expressions that only look like a quantity.
+"""Find temporal quantities in texts, join neighbouring quantities, and leave out expressions that
+only look like a quantity.
 
-Not a program. scripts/text/unit_normalization.py lists the expressions that are no quantity.
+Not a program. scripts/text/unit_normalization.py lists the expressions that are not quantities.
 """
 
 import re
@@ -17,8 +17,8 @@ ONE = re.compile("century|millenn?ium|(?!.*s$)(?!.*ia$).*", re.I)  # a unit in t
 
 
 def bounded(pattern: str) -> re.Pattern:
-    """A pattern in which white space is twenty characters at most, so that the work grows with
-    the text, not with its square.
+    """Compile a pattern in which white space is at most twenty characters. So the work grows with
+    the length of the text, not with its square.
     """
     return re.compile(pattern.replace(r"\s+", r"\s{1,20}").replace(r"\s*", r"\s{0,20}"), re.I)
 
@@ -34,11 +34,11 @@ QUANTITY = bounded(
     rf"|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)"
 )
 
-# ---- Text around a quantity which shows that it is none.
-# The text `before` ends, and the text `after` starts, where the quantity does.
+# ---- Text around a match which shows that the match is not a quantity.
+# The text `before` ends where the match starts. The text `after` starts where the match ends.
 
-# characters looked at before and after a quantity,
-# so that the work grows with the text and not with its square
+# the number of characters that are read before and after a match;
+# so the work grows with the length of the text, not with its square
 AROUND = 80
 
 NUMERAL = (
@@ -65,8 +65,8 @@ COUNT_BEFORE = (
 )
 TIMES_BEFORE = r"\b(?:twice|thrice|times?)\s+(?:in|within)\s+$"
 ONCE_BEFORE = r"\bonce\s+(?:in\s+)?$"
-# "a second" is a time only before the text's end, a mark or one of these words. Elsewhere it is an
-# ordinal ("a second child", "second-rate").
+# "a second" is a time only before the end of the text, a mark or one of these words. Otherwise it
+# is an ordinal ("a second child", "second-rate").
 SECOND_AFTER = (
     r"^\s*$|^\s*[^\w\s-]|^\s+(?:ago|later|earlier|before|after|from|to|of|for|in|into|on|at|by|off"
     r"|over|out|each|and|or|per|an?|every|when|while|until|till|since|during|with|without|prior"
@@ -89,10 +89,10 @@ ATTRIBUTIVE_BEFORE = r"(?:\b(?:an?|the|this|that|his|her|its|their|my|our|your)|
 
 
 def found(texts: pd.Series) -> pd.DataFrame:
-    """Every match of QUANTITY in different texts without soft hyphens, as it is written;
-    row is the place of its text.
+    """Return every match of QUANTITY in different texts without soft hyphens, as it is written.
 
-    start and end bound the expression, outer is where a word like every before it starts.
+    row: the place of its text; start, end: the bounds of the expression; outer: the start of a word
+    like `every` before the expression, else start.
     """
     matches = [
         (row, match.start(), *match.span("expression"), match.groupdict())
@@ -133,7 +133,7 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
     """Join neighbouring quantities: "1 hour and 15 minutes" (a sum, larger unit first), "30 minutes
     to 2 hours" (a range).
     """
-    table["muddled"] = False  # three or more in a row that are no sum
+    table["muddled"] = False  # whether three or more quantities in a row are not a sum
     if table.empty:
         return table
     for kind in ("sum", "range"):
@@ -161,7 +161,7 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
             spaced = between.str.fullmatch(r"\s+") & ~table["article"]
             same &= between.str.fullmatch(r"\s+and\s+", flags=re.I) | spaced
             chain = (~same).cumsum()
-            # "1 second and 15 minutes" is no sum: the larger unit must come first.
+            # "1 second and 15 minutes" is not a sum: the larger unit must come first.
             clear = pd.Series(falling | ~same, table.index).groupby(chain).transform("all")
             table["muddled"] = ~clear & (chain.groupby(chain).transform("size") > 2)
             part = (~(same & clear)).cumsum()
@@ -171,7 +171,7 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
             table["high"] = np.where(part.duplicated(keep=False), table["low"], table["high"])
         else:
             same &= between.str.fullmatch(rf"\s+(?:to|or)\s+|\s*{HYPHEN}\s*", flags=re.I)
-            same &= ~same.shift(fill_value=False)  # of three only the first two
+            same &= ~same.shift(fill_value=False)  # of three quantities, join only the first two
             part = (~same).cumsum()
             into = table["unit"].groupby(part).transform("last").to_numpy()
             for end in ("low", "high"):
@@ -188,11 +188,11 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
 
 
 def expressions(texts: pd.Series) -> pd.DataFrame:
-    """The quantities of different texts without soft hyphens: found(), without what is no quantity,
-    and how to write them.
+    """Return the quantities of different texts without soft hyphens: the matches of found() that
+    are quantities, joined by merged().
 
-    attributive: to be written in the singular ("a two-hour talk"); ordinal_place: "second" would be
-    an ordinal here; fixed: must stay as it is written; and the columns of with_proper_unit().
+    More columns: attributive: written in the singular ("a two-hour talk"); ordinal_place: "second"
+    would be an ordinal here; fixed: must not be rewritten; and the columns of with_proper_unit().
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)

@@ -1,5 +1,5 @@
-"""The dialogs of a challenge as they were before a span was masked:
-the original option in the mask's place.
+"""Restore the dialogs of a challenge as they were before a span was masked:
+with the original option in the mask's place.
 """
 
 import pandas as pd

@@ -1,5 +1,5 @@
-"""The value of a temporal expression: a text that is equal for expressions with the same
-meaning.
+"""The value of a temporal expression: a text that is the same for all expressions with the same
+meaning. Examples:
 
     two weeks, 14 days, a fortnight                        1209600 s
     half an hour, 30 minutes, about thirty minutes         1800 s
@@ -19,9 +19,9 @@ meaning.
     a few days, next week, the second week                 few days, next week, 2nd week
 
 Months and years are converted as in unit normalization (12 months are a year, a month has 30 days).
-Some words do not count: those that say that a quantity is not exact (about, nearly) or that it is
-added (another). Bounds do count (more than, at least, less than, up to). Vague quantities (a few
-days) stay words, without the article.
+Words for an inexact quantity (about, nearly) or an added one (another) do not count. Bounds do
+count (more than, at least, less than, up to). Vague quantities (a few days) stay words, without the
+article.
 """
 
 import re
@@ -89,8 +89,8 @@ ADDED = {"more", "full", "whole"}  # five more minutes are five minutes
 
 
 def has_numeral(text: str, kind: str, rules: Rules) -> bool:
-    """Whether an expression holds a digit, a number word (two, half, a dozen, thousands of)
-    or an ordinal; "a" is none.
+    """Return whether an expression contains a digit, a number word (two, half, a dozen, thousands
+    of) or an ordinal; "a" does not count.
     """
     return any(
         piece.word_class in NUMERALS
@@ -116,8 +116,8 @@ def decade(words: str) -> str:
 
 
 def word_of(piece: Piece, last: bool) -> str:
-    """A piece in one form: numbers in digits, ordinals as 2nd, months whole;
-    empty for articles and marks.
+    """Return a piece in one form: numbers in digits, ordinals as 2nd, months in full; empty for
+    articles and marks.
     """
     name, text = piece.word_class, piece.text
     if name in NUMBERS:
@@ -181,7 +181,7 @@ def with_half(found: re.Match) -> str:
 
 
 def with_clock_times(words: str) -> str:
-    """Every time of the day, in words of one form, as a clock time; the day it is on goes first."""
+    """Write every time of the day, in words of one form, as a clock time. The day comes first."""
     words = re.sub(
         r"\b(?P<minutes>half|quarter|\d+)(?: minutes)? (?P<side>past|after) (?P<hour>\d+)\b(?!:)",
         to_the_hour,
@@ -236,8 +236,8 @@ def with_dates(words: str) -> str:
 
 
 def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
-    """What an expression says about a duration, {} for it, and that duration;
-    empty text where it says nothing.
+    """Split an expression into a template, with {} in the place of the duration, and the duration.
+    Return empty texts if the expression has no duration of this kind.
     """
     classes, before, after = [piece.word_class for piece in read], "", ""
     if kind == "set":
@@ -282,7 +282,7 @@ def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
 
 
 def seconds(texts: pd.Series) -> pd.Series:
-    """Durations as "1800 s" or "300 s to 600 s"; missing where there is not exactly one."""
+    """Return durations as "1800 s" or "300 s to 600 s"; missing if a text has not exactly one."""
     texts = texts.str.replace(r"\b(?:a|one|1) fortnight\b", "2 weeks", regex=True).str.replace(
         r" *- *", "-", regex=True
     )
@@ -295,9 +295,9 @@ def seconds(texts: pd.Series) -> pd.Series:
 
 
 def values_of(texts: pd.Series, kinds: pd.Series, rules: Rules) -> pd.Series:
-    """The value of each expression, by the index of the texts.
+    """Return the value of each expression, by the index of the texts.
 
-    Worked out one by one: give each expression once.
+    Values are computed one by one, so give each expression only once.
     """
     read = [pieces(text, rules) for text in texts]
     templates = [template_of(of_text, kind) for of_text, kind in zip(read, kinds)]

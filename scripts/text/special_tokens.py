@@ -1,7 +1,7 @@
-"""Special tokens of a tokenizer: which one pads, and which ones the model's table does not hold.
+"""Special tokens of a tokenizer: the padding token, and tokens that the model's table lacks.
 
-Padding is masked and never scored, so a decoder's choice of padding token changes no number. An
-encoder may count places by its padding token (RoBERTa does), so no padding token is made up for it.
+Padding is masked and never scored, so the choice of a decoder's padding token changes no number. An
+encoder may count places by its padding token (RoBERTa does), so it never gets another token.
 """
 
 from scripts.plan.kinds import is_decoder
@@ -19,9 +19,9 @@ USED = (
 
 
 def give_padding(tokenizer, model_type: str | None) -> bool:
-    """Let a decoder's tokenizer without a padding token pad with its end of text, else its unknown
-    token, else its first special token. Returns whether it can pad: False for a tokenizer without
-    any of these, and for another kind of model.
+    """Give a decoder's tokenizer a padding token: its end of text, else its unknown token, else its
+    first special token. Return whether it can pad: False for a tokenizer without such tokens, and
+    for another kind of model.
     """
     if not is_decoder(model_type or ""):
         return False
@@ -44,11 +44,11 @@ def give_padding(tokenizer, model_type: str | None) -> bool:
 
 
 def token_beyond(tokenizer, vocab_size: int, model_type: str | None) -> tuple[str, int] | None:
-    """The last token that the tokenizer makes but a model of vocab_size tokens lacks, with its
-    number; None where there is none.
+    """Return the last token that the tokenizer makes but a model of vocab_size tokens lacks, with
+    its number; None if the model has all tokens.
 
-    A decoder's tokenizer may know special tokens outside the model's table that no text here
-    holds (Gemma's for images).
+    A decoder's tokenizer may have special tokens that are not in the model's table and in no text
+    here (Gemma's for images). These do not count.
     """
     spared = set()
     if is_decoder(model_type or ""):

@@ -1,22 +1,22 @@
 """Find the temporal expressions of dialogs with a spaCy pipeline
 of rules (Qin et al. 2021, sections 3 and 4).
 
-The paper masks what SUTime finds. Here a blank English pipeline with a span ruler finds the
-expressions. Its patterns, word classes and the conventions about bounds are data, in
+The paper masks the expressions that SUTime finds. Here a blank English pipeline with a span ruler
+finds the expressions. Its patterns, word classes and conventions about bounds are in
 resources/temporal_patterns.yaml.
 
     kind      date (tomorrow, May 5th, two weeks ago), time (5 p.m., tonight, ten minutes later),
               duration (two weeks, "just a second", a three-day trip), set (every day, twice a week,
               weekends), age (five years old)
-    numeral   whether a digit, a number word (two, half, a dozen, thousands of) or an ordinal stands
-              in it; "a" is none
+    numeral   whether it contains a digit, a number word (two, half, a dozen, thousands of) or an
+              ordinal; "a" does not count
     value     its meaning, the same for "two weeks" and "14 days"
               (scripts/text/span_values.py)
 
 --spacy-model is optional. It adds the DATE and TIME entities of an installed statistical pipeline
-where no rule found anything that overlaps.
+that overlap no expression of the rules.
 
-Reads  <cleaned>/<split>.parquet: schema dialogs or challenge; of a challenge the dialog is read
+Reads  <cleaned>/<split>.parquet: schema dialogs or challenge; in a challenge the dialog is read
        with its original option in the mask's place (its lines are the turns, counted from 0,
        without the speaker)
 Writes <output>/<split>.parquet (schema spans), in the order of the data; spans never overlap
@@ -66,15 +66,15 @@ from scripts.data.tables import (
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
-SENTENCE_ENDS = (".", "!", "?", "\n")  # the last is that of a text
+SENTENCE_ENDS = (".", "!", "?", "\n")  # "\n" marks the end of the text
 ENTITIES = {"DATE": "date", "TIME": "time"}
 # turns that a process takes at once; chunks in work at once, each of which needs memory
 CHUNK, WINDOW = (1000, 32)
 
 
 class Found(NamedTuple):
-    """A temporal expression: its first piece (or character), the one after its last, its kind and
-    its sort.
+    """A temporal expression: its first piece (or character), the piece after its last one, its kind
+    and its sort.
     """
 
     start: int
@@ -87,8 +87,8 @@ class Found(NamedTuple):
 
 
 def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict]]:
-    """spaCy's token patterns for one pattern of the rules; several where a piece is a class or a
-    word.
+    """Return spaCy's token patterns for one pattern of the rules. There are several patterns if a
+    piece may be a class or a word.
     """
     choices = []
     for piece in written.split():
@@ -138,11 +138,11 @@ def doc_of(read: list[Piece], vocab: Vocab) -> Doc:
 
 
 def telling_sentences(text: str, vocab: Vocab, rules: Rules) -> Iterator[Doc]:
-    """The sentences of a text that may hold an expression. Each starts with the mark that ends the
-    sentence before.
+    """Yield the sentences of a text that may contain an expression. Each starts with the mark that
+    ends the sentence before it.
 
-    Most sentences have only words that are too common to start a pattern. No pattern continues past
-    a mark that ends a sentence.
+    The other sentences, which are most, have only words that are too common to start a pattern. No
+    pattern continues past a mark that ends a sentence.
     """
     read, start = [*pieces(text, rules), Piece(len(text), len(text), "end", "\n")], 0
     for place, piece in enumerate(read):
@@ -163,9 +163,9 @@ def rule_pipeline(rules: Rules) -> Language:
 
 
 def statistical_pipeline(name: str | None) -> Language | None:
-    """An installed pipeline (a package or a folder) that knows entities.
+    """Load an installed pipeline (a package or a folder) that finds entities.
 
-    Raises UserError when there is none.
+    Raises UserError if it is not installed or finds no entities.
     """
     if not name:
         return None
@@ -188,8 +188,8 @@ def statistical_pipeline(name: str | None) -> Language | None:
 
 
 def settled(doc: Doc, rules: Rules) -> list[Found]:
-    """The ruler's matches without their contexts: the longest first (contexts counted),
-    none that overlap.
+    """Return the ruler's matches without their contexts, in order. If matches overlap, keep the one
+    that is longest with its contexts.
     """
     matches = [
         (span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]
@@ -209,8 +209,8 @@ def settled(doc: Doc, rules: Rules) -> list[Found]:
 
 
 def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
-    """Join neighbours that are one expression, until nothing changes; then drop what is an
-    expression only when joined.
+    """Join neighbours that are one expression, until nothing changes. Then drop each match that is
+    an expression only together with a neighbour.
     """
     place = 0
     while place + 1 < len(found):
@@ -239,7 +239,9 @@ def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
 def expressions(
     texts: list[str], nlp: Language, rules: Rules, statistical: Language | None = None
 ) -> list[list[Found]]:
-    """The temporal expressions of each text, in order, in characters of the text; none overlap."""
+    """Return the temporal expressions of each text, in order, with bounds in characters. They never
+    overlap.
+    """
     of_texts = []
     for text in texts:
         found = []
@@ -334,8 +336,8 @@ def in_process(turns: pd.DataFrame) -> pa.Table:
 def span_tables(
     chunks: Iterable[pd.DataFrame], processes: int, model: str | None = None, rules: Path = RULES
 ) -> Iterator[tuple[int, pa.Table]]:
-    """How many turns, and their spans, window by window in the order of the chunks. Memory does not
-    grow with the data.
+    """Yield for each window of chunks, in order, the number of turns and their spans. Memory does
+    not grow with the data.
     """
     chunks = iter(chunks)
     pool = None
@@ -363,7 +365,7 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
             0,
             Counter(),
         )
-        read_table(file, [])  # says what is wrong with the file
+        read_table(file, [])  # raises the error of a damaged file
         chunks = turns_in(file)
         provenance = provenance_of(file) | {"split": split} | versions
         with table_writer(folder / f"{split}.parquet", SPANS, provenance) as writer:

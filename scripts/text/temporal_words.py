@@ -1,9 +1,9 @@
-"""A text as pieces with word classes: the units of the rules for temporal expressions.
+"""Split a text into pieces with word classes. The rules for temporal expressions use these pieces.
 
 White space does not matter: "o'clock", "o ' clock" and "o’clock" are one piece each. So are "7:30"
-and "7 : 30", "p.m." and "p . m .". So DailyDialog's text reads the same before and after its
-spacing is repaired. Full-width letters, digits and marks are read as the usual ones. Bounds are
-always those of the original text.
+and "7 : 30", "p.m." and "p . m .". So DailyDialog's text has the same pieces before and after its
+spacing is repaired. Full-width letters, digits and marks are read as plain ones. Bounds always
+refer to the original text.
 """
 
 import re
@@ -33,8 +33,8 @@ PLAIN = str.maketrans(
 )
 
 # ---- Numbers.
-# unit_normalization reads their values; here only the bounds of one number count: "five fifteen"
-# are two.
+# unit_normalization reads the values of numbers. Here only the bounds of each number count. For
+# example, "five fifteen" is two numbers.
 
 ORDINALS = dict(
     zip(
@@ -53,8 +53,8 @@ NUMBER_WORDS = (
     rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
     rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*"
 )  # d: the end of hundred and thousand
-# Patterns for what begins with a digit or an apostrophe, and for what begins with a number word:
-# (class, pattern). The first that fits counts.
+# Patterns (class, pattern) of pieces that begin with a digit or an apostrophe, and of pieces that
+# begin with a number word. The first pattern that matches is used.
 DIGITS = [
     (name, re.compile(pattern))
     for name, pattern in [
@@ -113,7 +113,7 @@ class Piece(NamedTuple):
 class Rules(NamedTuple):
     """resources/temporal_patterns.yaml, read.
 
-    forms: by first word or sign, the patterns that may begin there.
+    forms: {first word or sign: the patterns that may begin with it}.
     """
 
     class_of: dict[str, str]
@@ -126,9 +126,9 @@ class Rules(NamedTuple):
 
 @lru_cache
 def rules_of(path: Path = RULES) -> Rules:
-    """The rules of a file.
+    """Read the rules of a file.
 
-    Raises UserError when it has no patterns (an empty span ruler warns at every text).
+    Raises UserError if it has no patterns, because an empty span ruler warns for every text.
     """
     held = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not held.get("patterns"):

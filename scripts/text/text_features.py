@@ -1,11 +1,12 @@
-"""What a control sees of a text without understanding it: words without their order, or less.
+"""Text features for controls, which cannot understand time: words without their order, or less.
 
-Each feature is a function of a table's texts alone: it takes the table and returns an (n, k)
-matrix. The table's columns first and second are the two texts of an example; category is there
-where the study has it. Nothing is fitted, so no information leaks from the test set.
+Each feature is a function of a table's texts alone. It takes the table and returns an (n, k)
+matrix. The table's columns `first` and `second` are the two texts of an example. Some studies also
+have the column `category`. Features are not fitted, so no information leaks from the test set.
 
-In strided sentence order, exchanging the two texts exchanges the labels. There a feature is that of
-the second text less that of the first. So with no intercept the control cannot prefer a label.
+In strided sentence order, exchanging the two texts exchanges the labels. There a feature is the
+second text's value minus the first text's value. So a control without an intercept cannot prefer a
+label.
 """
 
 import re
@@ -18,8 +19,8 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
 
-# Words that show a sentence's place among others: connectives, beginnings and ends, and pronouns
-# that look back.
+# Words that show a sentence's place in a text: connectives, words for beginnings and ends, and
+# pronouns that refer back.
 CUES = [
     "after",
     "afterwards",
@@ -102,8 +103,8 @@ def numerals(text: str) -> set[int]:
 
 
 def words_and_bigrams() -> HashingVectorizer:
-    """Counts of words and bigrams in lower case, hashed: no vocabulary is learnt, so memory is
-    bounded and nothing leaks.
+    """Return a counter of hashed lower-case words and bigrams. It learns no vocabulary, so memory
+    is bounded and no test data leaks.
     """
     return HashingVectorizer(
         ngram_range=(1, 2),
@@ -127,8 +128,8 @@ def second_words(table: pd.DataFrame) -> csr_matrix:
 def of_both(
     of_texts: Callable[[pd.Series], csr_matrix],
 ) -> Callable[[pd.DataFrame, bool], csr_matrix]:
-    """A feature of each text: side by side, or, for an exchangeable pair, the second's less the
-    first's.
+    """Return a feature of both texts: the two values side by side or, for an exchangeable pair, the
+    second text's value minus the first text's value.
     """
 
     def feature(table: pd.DataFrame, exchangeable: bool) -> csr_matrix:
@@ -139,22 +140,22 @@ def of_both(
 
 
 def cue_counts(texts: pd.Series) -> csr_matrix:
-    """How often each cue stands in a text."""
+    """Count each cue in each text."""
     return CountVectorizer(
         vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64
     ).transform(texts)
 
 
 def length_of(texts: pd.Series) -> csr_matrix:
-    """The logarithm of a text's words, and of its characters."""
+    """Return log(1 + the number of words) and log(1 + the number of characters) of each text."""
     return csr_matrix(
         np.log1p(np.column_stack([texts.str.split().str.len(), texts.str.len()]).astype(float))
     )
 
 
 def overlap(table: pd.DataFrame) -> csr_matrix:
-    """The share of the second text's words that stand in the first, whether all do,
-    and how many numbers they share.
+    """Return the share of the second text's words that are also in the first text, whether all are,
+    and how many numbers both texts share.
     """
     counts = HashingVectorizer(
         token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True
@@ -170,8 +171,8 @@ def overlap(table: pd.DataFrame) -> csr_matrix:
 
 
 def preposition_and_number(table: pd.DataFrame) -> csr_matrix:
-    """The first temporal preposition of the second text with the size of its first number,
-    a power of two.
+    """Return the first temporal preposition of the second text, together with the size of its first
+    number (as a power of two).
     """
     preposition = table["second"].str.extract(PREPOSITION, expand=False).str.lower().fillna("none")
     number = (
@@ -202,8 +203,8 @@ def words_by_category(table: pd.DataFrame) -> csr_matrix:
 
 
 def normal_words(texts: pd.Series) -> pd.Series:
-    """Texts as words and signs in lower case with one space between and around them;
-    a new line is a sign.
+    """Return texts as lower-case words and signs, with one space between them and at both ends. A
+    new line counts as a sign.
     """
     return (
         " "
@@ -213,18 +214,18 @@ def normal_words(texts: pd.Series) -> pd.Series:
 
 
 def visible(contexts: pd.Series) -> pd.Series:
-    """Dialogs without the names of the speakers, the mask as a new line."""
+    """Return dialogs without the names of the speakers, and with a new line for the mask."""
     return contexts.str.replace(r"(?m)^[AB]:", "", regex=True).str.replace("<MASK>", "\n")
 
 
 def in_context(table: pd.DataFrame) -> np.ndarray:
-    """(n,) 1 where the second text stands in the first word for word."""
+    """Return 1 where the first text contains the second text word for word, else 0, (n,)."""
     pairs = zip(normal_words(table["second"]), normal_words(visible(table["first"])))
     return np.array([text in context for text, context in pairs], float)
 
 
 def shared_numbers(table: pd.DataFrame) -> np.ndarray:
-    """(n,) how many numbers of the second text stand in the first, in digits or words."""
+    """Count the numbers of the second text that are also in the first, in digits or words, (n,)."""
     contexts = visible(table["first"])
     known = {text: numerals(text) for text in pd.concat([contexts, table["second"]]).unique()}
     return np.array(
@@ -234,8 +235,8 @@ def shared_numbers(table: pd.DataFrame) -> np.ndarray:
 
 
 def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
-    """(n,) how many right candidates of the training data, `learnt`, have the same words as the
-    second text.
+    """Count the right candidates of the training data, `learnt`, that have the same words as the
+    second text, (n,).
     """
     return (
         normal_words(table["second"])

@@ -1,7 +1,7 @@
-"""Units of time, from seconds to millennia, and the most proper one
-for a quantity (Zhou et al. 2019, section 4).
+"""Units of time, from seconds to millennia, and the most proper unit
+of a quantity (Zhou et al. 2019, section 4).
 
-Not a program. A month has 30 days, a year 365; months and years are converted at 12 to the year.
+Not a program. A month has 30 days, a year 365 days. Between months and years, 12 months are a year.
 """
 
 import numpy as np
@@ -21,9 +21,9 @@ SECONDS = {
 }  # ascending
 UNITS = list(SECONDS)
 SIZE = np.array(list(SECONDS.values()), float)
-# of the units that are counted in months
+# months in each unit; NaN for units that are not counted in months
 MONTHS = np.array([np.nan] * 5 + [1, 12, 120, 1200, 12000])
-LARGEST = UNITS.index("century")  # the largest that is written
+LARGEST = UNITS.index("century")  # the largest unit in rewritten texts
 PLURALS = {unit: f"{unit}s" for unit in UNITS} | {"century": "centuries", "millennium": "millennia"}
 NAMES = {
     "second": "seconds?|secs?",
@@ -40,18 +40,18 @@ NAMES = {
 
 
 def converted(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:
-    """Values of units (places in UNITS) in other units: 12 months to the year,
-    30 days to the month, 365 a year.
+    """Convert values from units into other units (places in UNITS): a year has 12 months or 365
+    days, a month has 30 days.
     """
     by_months = MONTHS[unit] / MONTHS[into]
     return value * np.where(np.isnan(by_months), SIZE[unit] / SIZE[into], by_months)
 
 
 def proper(value: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """The place in UNITS of the most proper unit for each value of a unit.
+    """Return the place in UNITS of the most proper unit of each value.
 
-    Rounding may lift a value to half of a larger unit (29.999 minutes are written as 30). It then
-    goes to that unit, and so on. So the result does not change when it is read again.
+    Rounding may lift a value to half of a larger unit (29.999 minutes are written as 30). The value
+    is then written in that unit, and so on. So normalising a result again does not change it.
     """
     written, chosen = value, unit
     for _ in UNITS:
@@ -67,6 +67,6 @@ def proper(value: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def in_unit(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:
-    """Values in their most proper unit, at least 0.5 of it (except in seconds)."""
+    """Convert values into their most proper unit: at least 0.5, except in seconds."""
     amount = converted(value, unit, into)
     return np.where((into > 0) & (value > 0), np.maximum(amount, 0.5), amount)

@@ -1,6 +1,6 @@
-"""A trigram language model of counts: it sees which words stand together, and nothing else.
+"""A trigram language model of counts: it sees only which words follow each other.
 
-Interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4):
+Its probabilities are interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4):
 
     P(w | h) = (c(hw) + t(h) P(w | shorter h)) / (c(h) + t(h))
 
@@ -25,8 +25,8 @@ ORDERS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Order:
-    """The n-grams of one length: their sorted keys and counts; and of their sorted histories, how
-    many words follow and how many distinct ones.
+    """The n-grams of one length: their sorted keys and their counts. Also their sorted histories,
+    with the number of words and of distinct words after each history.
     """
 
     keys: np.ndarray
@@ -38,8 +38,8 @@ class Order:
 
 @dataclass(frozen=True)
 class Trigrams:
-    """What was counted: the vocabulary (pd.Index of words) and an Order for one,
-    two and three words.
+    """A trained model: the vocabulary (pd.Index of words), and an Order for one, two and three
+    words.
     """
 
     vocabulary: pd.Index
@@ -58,9 +58,9 @@ def masked(table: pd.DataFrame) -> pd.Series:
 
 
 def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarray, np.ndarray]:
-    """Three words in a row, the last of them to be predicted: (n, 3) places in the vocabulary, its
-    length for unknown words; and (n,) the sequence of each window. A sequence begins with two
-    words that are only history.
+    """Return each window of three words, whose last word is predicted, as places in the vocabulary,
+    (n, 3); an unknown word has the vocabulary's length. Also return the sequence of each window,
+    (n,). The first two words of a sequence are only history.
     """
     lengths = np.array([len(sequence) for sequence in sequences], int)
     places = vocabulary.get_indexer(list(chain.from_iterable(sequences)))
@@ -71,8 +71,8 @@ def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarra
 
 
 def keys_of(found: np.ndarray, order: int, size: int) -> np.ndarray:
-    """(n,) the last `order` words of each window as one number. A key divided by `size` (a whole
-    division) is the key of its history, which lacks the last word.
+    """Return the last `order` words of each window as one number, (n,). Integer division of a key
+    by `size` gives the key of its history, the same words without the last one.
     """
     keys = np.zeros(len(found), np.int64)  # three words of a vocabulary of two million fit
     for column in range(3 - order, 3):
@@ -111,7 +111,7 @@ def learn(table: pd.DataFrame) -> Trigrams:
 
 
 def look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """(n,) the values of the wanted keys, 0 for missing keys; keys: sorted."""
+    """Return the values of the wanted keys, 0 for missing keys, (n,). keys: sorted."""
     if not len(keys):
         return np.zeros(len(wanted))
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -119,7 +119,7 @@ def look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndar
 
 
 def probability(model: Trigrams, found: np.ndarray) -> np.ndarray:
-    """(n,) how likely the last word of each window is after the two before it."""
+    """Return the probability of each window's last word after the two words before it, (n,)."""
     size = len(model.vocabulary) + 1
     likely = np.full(len(found), 1 / size)
     for length, order in zip(ORDERS, model.orders):
@@ -135,8 +135,8 @@ def probability(model: Trigrams, found: np.ndarray) -> np.ndarray:
 
 
 def trigram(table: pd.DataFrame, model: Trigrams) -> np.ndarray:
-    """(n,) the mean log-probability of the second text's words and of the two words after them.
-    Each word is conditioned on the two before it.
+    """Return the mean log-probability of the second text's words and of the two words after them,
+    (n,). Each word is conditioned on the two words before it.
     """
     around = masked(table).str.extract(r"([^\n]*)<MASK>([^\n]*)")
     before, second, after = words_of(around[0]), words_of(table["second"]), words_of(around[1])

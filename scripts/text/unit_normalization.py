@@ -8,35 +8,35 @@ unit normalization).
     a two-hour talk   a 2-hour talk         once every 54 months     once every 4.5 years
 
 Reads  answers, one a line, from standard input
-Writes the same lines to standard output, each quantity in its most proper unit
+Writes the same lines to standard output, with each quantity in its most proper unit
 
     python -m scripts.text.unit_normalization < answers.txt
 
-The most proper unit is the largest of which there is at least a half: second, minute, hour, day,
-week, month, year, decade or century. As in the authors' code, decade and century are units like any
-other, so 5 years are 0.5 decades and 90 years 0.9 centuries. A millennium is read, but written as
-10 centuries, since the paper's data has no larger unit. The smaller end of a range decides for both
-ends. Less than half a second stays in seconds.
+The most proper unit of a quantity is the largest unit in which its number is at least 0.5. Units
+are second, minute, hour, day, week, month, year, decade and century. As in the authors' code,
+decade and century are ordinary units: 5 years are 0.5 decades, and 90 years are 0.9 centuries. A
+millennium is read, but written as 10 centuries, because the paper's data has no larger unit. The
+smaller end of a range decides the unit of both ends. Less than half a second stays in seconds.
 
-A month has 30 days, a year 365. Months and years are converted at 12 to the year. That gives the
-paper's own example, 30 months as 2.5 years (30 times 30 days are 2.47 years). So 180 days, 6 months
-and half a year are the same.
+A month has 30 days, a year 365 days. But 12 months are a year when months and years are converted.
+This gives the paper's own example, 30 months as 2.5 years (30 times 30 days are 2.47 years). So 180
+days, 6 months and half a year are the same.
 
 a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of
 100, and so on. Numbers have two decimals at most. Text around a quantity stays.
 
-every 2 hours is a period: its number counts hours, so it is normalised. A period of 1 is written
-without its number (every 24 hours: every day). These stay as they are:
+"every 2 hours" is a period: its number counts hours, so it is normalised. A period of 1 is written
+without its number (every 24 hours: every day). These expressions do not change:
   rates          twice a week, 3 times every 2 hours, 5 days a week, 24 hours a day (0.71 weeks a
                  week are nonsense)
-  once a week    its period has the most proper unit already, and no other wording reads as well
+  once a week    its period has the most proper unit already, and other forms are less readable
   ages           18 years old, a 5-year-old, aged 30 years
   clock times    2:30 pm, 5 o'clock, at 0600 hours
   dates, names   1990, March 3, the 1960s, the Seven Years War
   ordinals       the second one, a second child, his 2nd year, every third day
   idioms         one day he left, two weeks' notice
   no number      it took years, next week
-  too small      what two decimals cannot hold to 1 %, and zero
+  too small      zero, and numbers that two decimals change by more than 1 %
 """
 
 import argparse
@@ -52,7 +52,7 @@ from scripts.text.time_units import PLURALS, SIZE, UNITS
 from scripts.running.program import execute, parser
 from scripts.data.texts import decoded, lines_in
 
-# for each unit the smaller unit that fits exactly, and how many of it
+# for each unit, a smaller unit and the exact number of smaller units in it
 SMALLER = {
     "century": ("year", 100),
     "decade": ("year", 10),
@@ -63,7 +63,7 @@ SMALLER = {
     "minute": ("second", 60),
 }
 MOST = 180  # the largest number that a reader accepts: 180 minutes, not 300
-# what may stand before a plain quantity
+# words that may come before a plain quantity
 FRAME = re.compile(
     r"(?:(?:about|around|for)\s+)?(?:once\s+(?:in\s+)?)?(?P<every>(?:every|each|per)\s+)?", re.I
 )
@@ -78,7 +78,7 @@ def short(numbers: pd.Series) -> pd.Series:
 
 
 def rewritten(table: pd.DataFrame) -> pd.Series:
-    """The text of each expression in its most proper unit; missing where it stays as it is."""
+    """Return each expression in its most proper unit; missing if the expression does not change."""
     exact = table[["new_low", "new_high"]]
     written = exact.round(2)
     lossy = ((written - exact).abs() > 0.01 * exact).any(axis=1)
@@ -96,11 +96,10 @@ def rewritten(table: pd.DataFrame) -> pd.Series:
 
 
 def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
-    """The place of each answer among the different texts (-1 where missing); those texts; their
-    expressions (expressions()).
+    """Return the place of each answer among the different texts (-1 if missing), these texts, and
+    their quantities from expressions().
 
-    Expressions are looked for without soft hyphens; their start and end are those in the texts as
-    they stand.
+    The search ignores soft hyphens. start and end refer to the original texts.
     """
     codes, texts = pd.factorize(answers.to_numpy(object))
     texts = pd.Series(texts, dtype=object)
@@ -116,8 +115,8 @@ def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
 
 
 def quantities(answers: pd.Series) -> pd.DataFrame:
-    """The temporal quantity of each answer that has exactly one, by the answers' index; missing in
-    the others.
+    """Return the temporal quantity of each answer, by the answers' index; missing if the answer has
+    not exactly one.
 
     start, end       bounds of its expression in the answer
     low, high, unit  as written; low and high differ only in ranges ("1 hour and 15 minutes" are
@@ -174,9 +173,9 @@ def normalize_units(answers: pd.Series) -> pd.Series:
 
 
 def same_amount(amount: float, unit: str, is_period: bool) -> tuple[float, str] | None:
-    """A quantity in another unit, exactly: a whole number of the largest unit that has one, else a
-    number and a half; None where neither number is from 0.5 to MOST. A day equals 24 hours only
-    in a period (every day), since a day of work has fewer hours.
+    """Return a quantity in another unit, exactly: a whole number of the largest unit that has one,
+    else a number and a half. Return None if no such number is from 0.5 to MOST. A day equals 24
+    hours only in a period (every day), because a day of work has fewer hours.
     """
     sizes = {big: size for big, size in SMALLER.items() if big != "day" or is_period}
     found = [(amount / times, big) for big, (small, times) in sizes.items() if small == unit]
@@ -187,12 +186,12 @@ def same_amount(amount: float, unit: str, is_period: bool) -> tuple[float, str] 
 
 
 def in_another_unit(answers: pd.Series) -> pd.Series:
-    """The answers that are one exact quantity and nothing more (FRAME), written in another unit;
-    missing for all others. Examples: "1 hour" as "60 minutes", "once a week" as "once every 7
-    days".
+    """Write each answer that is only one exact quantity (with FRAME before it) in another unit;
+    missing for all other answers. Examples: "1 hour" as "60 minutes", "once a week" as "once every
+    7 days".
     """
     codes, texts, table = found_in(answers)
-    written = np.full(len(texts) + 1, None, object)  # the last place is that of a missing answer
+    written = np.full(len(texts) + 1, None, object)  # the last place is for missing answers
     single = ~table["row"].duplicated(keep=False) & table["join"].isna() & ~table["attributive"]
     for one in table[single].itertuples():
         text = texts[one.row]

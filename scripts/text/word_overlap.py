@@ -1,13 +1,13 @@
-"""How many runs of five words dialogs share with the instances of a challenge,
-the right answers filled in.
+"""Count the runs of five words that dialogs share with the instances of a challenge.
+The instances have their right answers in the mask's place.
 
 Not a program. scripts/studies/timedial/leakage.py compares whole turns. It misses three cases that
 shared runs show:
   * a copy with its turns split elsewhere
   * a copy with a word changed in each turn
-  * the masked turn alone, said with its answer in another dialog
+  * a copy of the masked turn alone, with its answer, in another dialog
 
-The work grows with the runs that both sides have, not with the pairs of dialogs.
+The work grows with the number of shared runs, not with the number of pairs of dialogs.
 """
 
 import numpy as np
@@ -19,14 +19,14 @@ from scipy import sparse
 from scripts.data.keyed import keyed_hash
 
 RUN = 5  # words
-DIALOG_SHARE = 0.3  # of the runs of the dialog or of the instance, of whichever has fewer
-ANSWER_SHARE = 0.75  # of the runs of the masked turn that hold a word of its answer
-NEAR_PART = 0.5  # of either share: from here on an instance is near a dialog that stays
+DIALOG_SHARE = 0.3  # of the runs of the dialog or the instance, the one with fewer runs
+ANSWER_SHARE = 0.75  # of the runs of the masked turn that contain a word of its answer
+NEAR_PART = 0.5  # of either share; from this part on, an instance is near a dialog that stays
 
 
 def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """The words (letters and digits, lower case) of all texts, one after the other as hashes,
-    and how many each text has.
+    """Return the words (lower-case letters and digits) of all texts as one array of hashes, and the
+    number of words of each text.
     """
     lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
     split = pc.split_pattern(
@@ -53,7 +53,7 @@ def runs_of(texts: pd.Series, length: int = RUN) -> pd.DataFrame:
 
 
 def shared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
-    """For each pair of texts how many different runs both have: ours, theirs (their places),
+    """Count the different runs that each pair of texts shares: ours, theirs (the texts' places),
     and count.
     """
     runs = np.intersect1d(ours["run"].unique(), theirs["run"].unique())
@@ -79,8 +79,8 @@ def different(runs: pd.DataFrame, places: pd.Series) -> np.ndarray:
 
 
 def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
-    """Which dialogs share words with which instance: dialog, instance_id, dialog_share and
-    answer_share (0 to 1; the maximum over its right answers).
+    """Return the pairs of a dialog and an instance that share words: dialog, instance_id,
+    dialog_share and answer_share (0 to 1, the maximum over the instance's right answers).
 
     turns: dialog (a number from 0), text, in order. filled: from filled_in().
     """
@@ -133,8 +133,8 @@ def filled_in(challenge: pd.DataFrame, instance_turns: pd.DataFrame) -> pd.DataF
 
 
 def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
-    """Which pairs of overlaps() share too much for the dialog to stay. part (0 to 1) lowers the
-    limit to this part of it.
+    """Return which pairs of overlaps() share too much, so the dialog must go. part (0 to 1)
+    multiplies the limits.
     """
     return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (
         pairs["answer_share"] >= part * ANSWER_SHARE
@@ -142,7 +142,7 @@ def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
 
 
 def still_near(pairs: pd.DataFrame, learnt: np.ndarray) -> set[str]:
-    """The instances that share at least half of the limit with one of these dialogs (numbers),
-    which stayed.
+    """Return the instances that share at least half of a limit with a dialog that stayed. learnt:
+    the numbers of these dialogs.
     """
     return set(pairs.loc[leaks(pairs, NEAR_PART) & pairs["dialog"].isin(learnt), "instance_id"])

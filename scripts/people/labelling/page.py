@@ -1,11 +1,11 @@
 """Make a page on which people answer a sample of a study's items:
 one HTML file that opens from disk and loads nothing.
 
-The page asks by keyboard or mouse. It saves each answer in the browser at once, and continues where
-a person stopped. It hands out the answers as CSV, which an experiment names as `people`
-(docs/people.md). Each person meets the items in an order of their own. The page holds no label of
-an item, and no id that shows a label. Units (pairs, questions with their candidates, instances) are
-drawn by hash and seed: the same call makes the same page.
+A person answers by keyboard or mouse. The page saves each answer in the browser at once, and
+continues where the person stopped. It exports the answers as CSV. An experiment names this file as
+`people` (docs/people.md). Each person sees the items in a different order. The page contains no
+labels, and no ids that show a label. Units (pairs, questions with their candidates, instances) are
+drawn by hash and seed, so the same call makes the same page.
 
 Reads  <dataset>/<split>.parquet of each dataset, all of one study,
        results/build/<study>/<source>/<dataset>; labelling.yaml of the study
@@ -45,11 +45,11 @@ OPTIONS = ["right", "wrong"]  # the answer to a chosen candidate, and to one tha
 def sample_of(
     folder: Path, split: str, name: str, questions: dict, units: int, seed: int
 ) -> pd.DataFrame:
-    """The examples of `units` units of a dataset's split, in the order of the draw: unit, item,
-    label, the shown columns.
+    """Draw `units` units of a dataset's split. Return their examples in the order of the draw, with
+    the columns unit, item, label and the shown columns.
 
-    name: the column of the examples' ids; questions: the study's entry of labelling.yaml. Raises
-    UserError where the split has fewer units, where no option is right, and for a dataset that
+    name: the column of the examples' ids; questions: the study's labelling.yaml. Raises UserError
+    if the split has fewer units, if an instance has no right option, and for a dataset that
     people are not asked about.
     """
     columns = dict.fromkeys(
@@ -94,9 +94,10 @@ def sample_of(
 
 
 def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> list[dict]:
-    """The screens of the page, in order. With candidates a screen is a unit, else an example.
+    """Return the screens of the page, in order. A screen shows a unit if the sample has candidates,
+    else an example.
 
-    titles: of the texts, by column; dataset: its number on the page.
+    titles: {column: title of its text}; dataset: the dataset's number on the page.
     """
     screens = []
     for _, rows in sample.groupby("unit" if CANDIDATE in sample else sample.index):
