@@ -27,7 +27,7 @@ rule build_dataset:
     benchmark:
         "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
     wildcard_constraints:
-        # Only the files that this configuration plans.
+        # Only the datasets that this configuration plans.
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.datasets.values())})/)[^/]+",
     priority: 2
     conda:

@@ -28,7 +28,7 @@ rule clean_corpus:
     priority: 2
     conda:
         "../envs/data.yaml"
-    # A job of two threads waits until two cores are free at a time, so a small corpus takes one.
+    # A job of two threads waits until two cores are free together. So a small corpus takes one thread.
     threads: lambda wildcards: 2 if {"sharded", "sample"} & set(WORK.sources[wildcards.source]) == {"sharded"} else 1
     resources:
         mem_mb=4000,

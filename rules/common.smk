@@ -4,9 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-# The project's own folder. A study may be made anywhere: its results go to the working directory.
+# The folder of the project. A study can run in any working directory, and its results go there.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parent
-# An unactivated environment and Slurm jobs find the same interpreter and the same programs.
+# So jobs use the same interpreter and programs in Slurm, and in an environment that is not activated.
 sys.path.insert(0, str(ROOT))
 os.environ.update(
     {

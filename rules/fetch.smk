@@ -37,7 +37,7 @@ rule fetch_source:
         "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-# An ESIM over the vectors of an encoder waits for that encoder.
+# An ESIM that reads the vectors of an encoder waits until that encoder is fetched.
 rule fetch_model:
     """The files of a model: from the hub, from a folder, or written from its architecture."""
     input:

@@ -98,7 +98,7 @@ rule publish_page:
         "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-# No output: Snakemake would remove it if the record could not be written. The rule runs whenever it is asked for.
+# This rule has no output, because Snakemake would remove an output if the rule failed. The rule runs each time that a user names it.
 rule record:
     """Add the runs and numbers of the study to the record, which is kept with the project (scripts/publish/record.py)."""
     input:

@@ -35,9 +35,9 @@ rule train_run:
         "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
         run=one_hashed(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
-    # The longest jobs start as soon as possible. Data goes before them (2), evaluation and publishing after (0).
+    # Training, which takes longest, starts as soon as possible: after data (priority 2), before evaluation and publishing (0).
     priority: 1
-    # Each attempt has more memory and time. A job that failed for another reason says so at once, and is not tried again.
+    # Each attempt has more memory and time. If a job failed for another reason, the next attempts fail at once with the same error.
     retries: 0 if workflow.remote_exec else 2
     group:
         GPUS.group if GPUS.shared else None
@@ -60,7 +60,7 @@ rule train_run:
         "python -m {params.program} {params.arguments} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
 
 
-# These are separate rules only because their outputs differ; all else is as above.
+# These rules are separate only because their outputs differ. Everything else is the same as above.
 use rule train_run as train_model with:
     """A run that makes a model, from which other runs start."""
     output:
@@ -136,7 +136,7 @@ use rule train_controls as train_recorded with:
         batch=one_hashed(WORK.batches_of("recorded")),
 
 
-# These rules have no place in the chain of stages: a user asks for them by name, before a study.
+# These rules are not part of the stages. A user runs them by name, before a study.
 rule rehearse_files:
     """Check that every file of the study can be fetched, and read the configurations of its models."""
     output:

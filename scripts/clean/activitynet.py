@@ -4,12 +4,12 @@ in the order of time.
 Reads  train.json, val_1.json, val_2.json ({video_id: {duration, timestamps, sentences}}),
        train_ids.json and val_ids.json (lists of video ids) from --fetched
 Writes train.parquet, val_1.parquet, val_2.parquet (schema captions), sorted by video and start
-       time, and cleaning.csv, which counts all that was read, changed, dropped and found odd
+       time, and cleaning.csv, which counts the read, changed, dropped and odd items
 
-White space is stripped and joined. Times stay as they are, however odd. A sentence is dropped only
-when its text is empty or a time is not a finite number. A training video is dropped only when val_1
-or val_2 has it too (none does in the released files). val_2 captions the videos of val_1 again, so
-these two splits are not independent.
+White space is stripped and joined. Times do not change, even odd ones. A sentence is dropped only
+if its text is empty or a time is not a finite number. A training video is dropped only if it is
+also in val_1 or val_2 (no such video is in the released files). val_2 captions the videos of val_1
+again, so these two splits are not independent.
 
     python -m scripts.clean.activitynet --source activitynet --fetched results/fetch/activitynet \\
         --output results/clean/activitynet --provenance '{"licence": "unstated"}'

@@ -62,7 +62,7 @@ CONTRACTION = re.compile(
 PLURAL = re.compile(r"(?<=[a-z]s) ['’](?= [a-z])")
 ABBREVIATION = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=\d[A-Za-z]))(?: \. ?|\. )(?=[A-Za-z] ?\.(?!\.))")
 PUNCTUATED = re.compile(r"(?<=\S)[ \t]+(?=(?:[,.;:]|[?!]+)(?!\S))")
-# one that stands alone may open or close a quotation
+# an apostrophe between spaces may open or close a quotation
 QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")
 
 
@@ -126,15 +126,15 @@ def narrow(text: str) -> str:
 
 
 def stops_spaced(text: str) -> str:
-    """A space behind each full stop, question or exclamation mark that stands between two words,
-    addresses left alone.
+    """Put a space after each full stop, question or exclamation mark between two words, except in
+    addresses.
     """
     return STOP.sub(lambda found: found.group() if found["address"] else f"{found.group()} ", text)
 
 
 def possessive(text: str) -> str:
-    """`two hours ' time` as `two hours' time`. Only where the apostrophe is the turn's only one,
-    so it cannot be a quotation mark.
+    """Write `two hours ' time` as `two hours' time`. This changes only a turn with one apostrophe,
+    because it cannot be a quotation mark.
     """
     return PLURAL.sub("'", text) if len(QUOTE.findall(text)) == 1 else text
 
@@ -212,8 +212,8 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
 
 
 def marked(turns: pd.DataFrame) -> pd.DataFrame:
-    """Turns of all splits, in their order, with duplicate_of: the first earlier dialog with the
-    same words, where there is one.
+    """Return the turns of all splits, in order, with duplicate_of: the first earlier dialog with
+    the same words, if there is one.
     """
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg(" ".join)
     words = same_words(dialogs)

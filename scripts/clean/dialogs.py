@@ -1,12 +1,12 @@
 """Clean dialogs of your own, a corpus of any size, to train on instead of the paper's Meena data.
 
 The source's entry names the file, and --provenance has its name ({"sha256": {"<file>": …}}). The
-file's suffix tells its kind:
+file's suffix decides how it is read:
 
-  .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, "dialog_id" beside it
-            where there is one (else the dialog is called line:<number, from 1>)
+  .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, and an optional
+            "dialog_id" (without it the dialog is called line:<number, from 1>)
   .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort
-            by), text, and speaker where there is one
+            by), text, and an optional speaker
 
 A tenth of the dialogs, by hash of the dialog_id, is validation. The first speaker is A, the next
 B; where no speaker is given they alternate. Turns lose white space at their ends and repeated white
@@ -77,19 +77,19 @@ DECODER = msgspec.json.Decoder(Line)
 def line_of(line: bytes, where: str, first: bool) -> Line:
     """One line of a JSONL file.
 
-    Raises UserError for a line of another shape, and for a key that stands twice.
+    Raises UserError for a line of another shape, and for a repeated key.
     """
     if first and line.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         line = decoded(line, where, "write it anew").encode()
     remedy = f"write one dialog a line, as {EXAMPLE}"
     try:
         read = DECODER.decode(line)
-        # A key that stands twice (in letters or as an escape) is rare. So this slower check looks
-        # for it only where it may occur.
+        # A repeated key (in letters or as an escape) is rare. So this slower check runs only for
+        # lines that may have one.
         if line.count(b'"dialog"') != 1 or line.count(b'"dialog_id"') > 1 or b"\\u00" in line:
             json_of(decoded(line, where, remedy), where, remedy)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        json_of(decoded(line, where, remedy), where, remedy)  # says more if the line is no JSON
+        json_of(decoded(line, where, remedy), where, remedy)  # a clearer error if it is not JSON
         raise UserError(f"{where}: {error}; {remedy}") from None
     return read
 
@@ -281,8 +281,8 @@ def listed(file: Path) -> pd.DataFrame:
 
 
 def duplicates(dialogs: pd.DataFrame) -> pd.Series:
-    """For each dialog that repeats an earlier one, by dialog_id: the first dialog with the same
-    words, train before validation.
+    """Return the dialogs that repeat an earlier one: {dialog_id: the first dialog with the same
+    words, train before validation}.
     """
     said = dialogs[dialogs["words"] != 0].sort_values(
         "split", key=lambda split: split == "validation", kind="stable"
@@ -292,8 +292,8 @@ def duplicates(dialogs: pd.DataFrame) -> pd.Series:
 
 
 def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """A or B for each turn, by who spoke first, or alternating where no speaker is given; and how
-    many dialogs have more than two speakers.
+    """Return A or B for each turn: A speaks first. Speakers alternate if none is given. Also return
+    the number of dialogs with more than two speakers.
     """
     alternate = turns["turn"].to_numpy()
     if turns["speaker"].isna().all():
@@ -305,7 +305,7 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
         .merge(first[["dialog_id", "speaker", "number"]], how="left")["number"]
         .to_numpy()
     )
-    # Where a turn of a dialog does not say who speaks, all turns of the dialog alternate.
+    # If a turn of a dialog has no speaker, all turns of the dialog alternate.
     has_speakers = ~turns["speaker"].isna().groupby(turns["dialog_id"]).transform("any").to_numpy()
     return (
         np.where(np.where(has_speakers, number, alternate) % 2 == 0, "A", "B"),

@@ -130,7 +130,7 @@ def read_text(file: Path) -> pd.DataFrame:
 def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
     """Items as rows of the schema endings.
 
-    Raises UserError for an item without four endings, or whose right ending is none of the four.
+    Raises UserError for an item without four endings, and if its right ending is not one of them.
     """
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():

@@ -5,9 +5,9 @@ Reads  all_data_train.json, all_data_val.json ({prompt: {"<video id>.mp4": {v_du
 Writes train.parquet, val.parquet (schema captions), sorted by video and start time, and
        cleaning.csv
 
-Two thirds of the videos have no steps; they are dropped and counted. A video may stand under
-several prompts: its first entry with steps is taken, the others are dropped and counted. A video
-that val has too leaves train. Neither case occurs in the released files.
+Two thirds of the videos have no steps; they are dropped and counted. A video may be listed under
+several prompts. Its first entry with steps is used; the others are dropped and counted. A video in
+both splits leaves train. Neither case occurs in the released files.
 
     python -m scripts.clean.hirest --source hirest --fetched results/fetch/hirest \\
         --output results/clean/hirest --provenance '{"licence": "MIT"}'

@@ -1,7 +1,7 @@
 """Clean the speech captions of HowTo100M, as a stream: memory grows by some 30 bytes a video.
 
-Reads  raw_caption.zip, raw_caption.json or caption.json, whichever is there, in that order, from
-       --fetched (content says whether it is zipped): one object
+Reads  raw_caption.zip, raw_caption.json or caption.json, the first that exists, from
+       --fetched (its content decides whether it is unzipped): one object
        {video_id: {"start": […], "end": […], "text": […]}};
        and HowTo100M_v1.csv, if it is there, for the categories
 Writes train/ and val/, each a folder of shards part-00000.parquet … (schema captions, videos in the

@@ -50,7 +50,7 @@ STRING = rb'"(?:[^"\\]++|\\.)*+"'
 FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING
 # A text may be an object.
 OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING, FLAT), re.DOTALL)
-# What stands before a video's object; the end of the file where no video follows.
+# The text before a video's object, or the end of the file if no video follows.
 ID = rb"(%b)%b:%b(?=\{)" % (STRING, WHITE, WHITE)
 FIRST, NEXT, EMPTY, END = (
     re.compile(WHITE + WHITE.join(parts), re.DOTALL)
@@ -74,12 +74,12 @@ DECODER = msgspec.json.Decoder(Video)
 
 
 def decoded(content: bytes) -> Video | None:
-    """The video that these bytes hold and nothing more; None where the slower decoder must look."""
+    """Return the video if the bytes hold only this video; None if the slower decoder is needed."""
     # A line break is white space before a null and forbidden inside a text, so no text is changed.
     for text in (content, content.replace(b"NaN", b"\nnull")):
         with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             video = DECODER.decode(text)
-            # No key may stand twice. One byte is counted faster than words; a caption may be `end`.
+            # No key may occur twice. One byte is counted faster than words; a caption may be `end`.
             if (
                 content.count(b":") == 3
                 or not ESCAPED_LETTER.search(content)
@@ -93,10 +93,10 @@ class Videos:
     """Every video of a JSON object of videos: its id, the Video,
     the bytes of the file up to its end.
 
-    An object is looked for up to the next `}`. No shorter prefix of a JSON object is valid, so what
-    decodes there is the whole object. Where the decoder refuses it (a brace in a text), the reader
-    searches for the object's end. Raises UserError with the place where the file is broken or of
-    another shape. `name` is the file's.
+    The reader first tries the text up to the next `}`. No shorter prefix of a JSON object is valid,
+    so a text that can be decoded is the whole object. If the decoder refuses the text (a brace in a
+    caption), the reader searches for the object's end. Raises UserError with the place if the file
+    is broken or has another shape. name: the file's name.
     """
 
     def __init__(self, stream: BinaryIO, name: str, chunk: int = CHUNK):
@@ -291,7 +291,7 @@ def batches(file: Path) -> Iterator[pa.RecordBatch]:
 
 def send_all(file: Path, receives: Connection, connection: Connection) -> None:
     """In the process that reads: send each batch, and None or the error at the end."""
-    # The process that cleans reports Ctrl-C, and ends this one.
+    # The cleaning process reports Ctrl-C, and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     receives.close()
     try:
@@ -329,11 +329,11 @@ def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
 
 @contextmanager
 def reading(file: Path, processes: int) -> Iterator[Iterator[pa.RecordBatch]]:
-    """The batches of a caption file, read in this process or, where there may be several,
-    in another.
+    """Yield the batches of a caption file, read in this process or, if several are allowed, in
+    another process.
 
-    They come through a pipe, which holds next to nothing: the other process is a batch ahead, and
-    waits. It ends with this one.
+    The batches of the other process come through a pipe with almost no buffer. So that process is
+    one batch ahead, and waits. It ends with this process.
     """
     gc.set_threshold(OBJECTS)
     if processes == 1:

@@ -1,10 +1,10 @@
 """Clean Schema-Guided Dialogue (Rastogi et al. 2020): a user talks with an assistant who books,
 looks up and reminds.
 
-This corpus replaces Meena, from which TimeDial's authors learnt out of domain and which was never
-public. Like Meena it is another domain than everyday talk, and it is full of times. Unlike Meena it
-is clean, about tasks, and much smaller. Only the utterances are read, no annotation. The user, who
-speaks first, is A; the assistant is B. White space becomes one space; an empty turn is dropped. As
+This corpus replaces Meena, the out-of-domain training data of TimeDial's authors, which was never
+public. Like Meena it is not everyday talk, and it is full of times. Unlike Meena it is clean, about
+tasks, and much smaller. Only the utterances are read, no annotation. The user, who speaks first, is
+A. The assistant is B. White space becomes one space. An empty turn is dropped. As
 in DailyDialog, a dialog with the same words as an earlier one (train, then validation) stays and is
 marked.
 
@@ -62,7 +62,7 @@ def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
     """A row a turn, in the order of the files (dialogue_id, speaker, raw),
     and the number of dialogs.
 
-    Raises UserError for what cannot be read, and for a dialog whose id was there before.
+    Raises UserError for a file that cannot be read, and for a dialog whose id is repeated.
     """
     rows, file_of = [], {}
     for file in files:

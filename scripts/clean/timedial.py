@@ -6,10 +6,10 @@ the paper measures on the others. The turns are repaired as DailyDialog's are, a
 counted. An option keeps its text except white space at its ends. The speaker's prefix becomes
 `A: `; an empty turn is dropped.
 
-The dialog's own option is `correct1`. We compared the real file with DailyDialog. In 1,402 of the
-1,446 instances the dialog with `correct1` in place is one of DailyDialog, word for word. No other
-option gives such a match. In the other 44 the authors wrote a time of the day in another way (`2
-pm` as `2:00 PM`), again in `correct1`.
+The dialog's original option is `correct1`. We compared the real file with DailyDialog. In 1,402 of
+the 1,446 instances, the dialog with `correct1` in the mask's place is in DailyDialog, word for
+word. No other option gives such a match. In the other 44 instances the authors wrote a time of the
+day in another way (`2 pm` as `2:00 PM`), again in `correct1`.
 
 Reads  test.json from --fetched: a list of {conversation, id, correct1, correct2, incorrect1, …}
 Writes test.parquet, extras.parquet (schema challenge), in the order of the file, and cleaning.csv

@@ -2,8 +2,8 @@
 not change (Hu et al. 2021).
 
 Two more parts learn, in fp32 like the matrices: a fresh head (weights that the model's file lacks),
-and the head of a classifier. The frozen weights are in 16 bit on a GPU. While scores are computed
-they are in 32 bit: rounding must decide no rank.
+and the head of a classifier. The frozen weights are in 16 bit on a GPU. They are in 32 bit while
+scores are computed, so that rounding does not decide a rank.
 """
 
 from collections.abc import Iterator
@@ -45,10 +45,10 @@ def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
 
 
 def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[str]:
-    """The linear layers that get matrices, by name: all of the base model, or only some. `target`
-    then lists, separated by commas, how their names end.
+    """Return the names of the linear layers that get matrices: all layers of the base model, or
+    only some. `target` then lists the ends of their names, separated by commas.
 
-    Raises UserError for a name of no layer.
+    Raises UserError if no layer has such a name.
     """
     prefix = f"{network.base_model_prefix}."
     linear = [
@@ -116,8 +116,8 @@ def peft_configuration(
 
 
 def prepare(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
-    """Give a network that learns what the training asks for: the adapter, and the checkpointing of
-    its gradients.
+    """Give a network that learns the adapter and the gradient checkpointing that the settings ask
+    for.
 
     The caller seeds torch. Raises UserError for a network that cannot have them.
     """
@@ -161,8 +161,8 @@ def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
 
 @contextmanager
 def in_fp32(network: torch.nn.Module) -> Iterator[None]:
-    """Hold the weights that an adapter has frozen in 16 bit in 32 bit for a while. Afterwards each
-    has its old value.
+    """Keep the frozen 16-bit weights of an adapted network in 32 bit within the block. Afterwards
+    each weight has its old value.
     """
     narrow = [
         weight

@@ -176,7 +176,7 @@ def parts_of(lengths: np.ndarray, rows: np.ndarray, tokens: int | None) -> list[
         return [rows]
     rows = rows[np.argsort(-lengths[rows], kind="stable")]
     parts, start = [], 0
-    while start < len(rows):  # a few parts a step; the longest text of a part stands first
+    while start < len(rows):  # a few parts a step; the longest text of a part comes first
         size = max(1, tokens // max(1, int(lengths[rows[start]])))  # a text may have no known word
         parts.append(rows[start : start + size])
         start += size

@@ -10,8 +10,8 @@ If a control reaches a score, that score is no evidence of understanding time. A
             split's right candidates, `trigram` its sequences of words
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's
             id; candidates for a mask tie)
-  search:   a view of the study (scripts/studies/<study>/controls.py): the learner that does best on
-            it inside the training split (scripts/train/search.py)
+  search:   the best learner for a view of the study (scripts/studies/<study>/controls.py), chosen
+            inside the training split (scripts/train/search.py)
 
 A control takes a moment, and starting a process takes longer. So one process fits all controls of a
 dataset. A finished control is not fitted again where data, settings and code are the same.
@@ -89,10 +89,10 @@ LEAST = -30.0  # the log-probability of a label that the training data does not 
 
 
 def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataFrame:
-    """A split: example_id, group_id, label, first and second (the texts), category and choice_id
-    where the study has them.
+    """Read a split: example_id, group_id, label, first and second (the texts), and, if the study
+    has them, category and choice_id.
 
-    most: read about `most` examples, drawn by hash. Raises UserError when the split is empty.
+    most: read about `most` examples, drawn by hash. Raises UserError if the split is empty.
     """
     columns = {
         method["columns"][name]: name
@@ -260,7 +260,7 @@ def describe(control: dict, method: dict, splits: list[str], digests: dict[str, 
 
 
 def view_of(study: str, name: str) -> View:
-    """A view of a study. Raises UserError where the study has none of this name."""
+    """Return a view of a study. Raises UserError if the study has no view of this name."""
     module = f"scripts.studies.{study}.controls"
     try:
         views: dict[str, View] = importlib.import_module(module).VIEWS
@@ -350,8 +350,8 @@ def predict(
 
 
 def most_groups(train: pd.DataFrame) -> np.uint64:
-    """The highest hash of a group that a search learns from. It keeps whole groups, of about
-    MOST_SEARCHED examples.
+    """Return the limit of hashes for the groups that a search learns from. These are whole groups
+    with about MOST_SEARCHED examples together.
     """
     hashes = np.sort(keyed_hash(train["group_id"], DRAW))
     return hashes[min(MOST_SEARCHED, len(hashes)) - 1]

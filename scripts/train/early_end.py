@@ -1,4 +1,4 @@
-"""Why a run ends early: it was told to end, the memory is too small, or the model is broken.
+"""Why a run ends early: it got a signal, the memory is too small, or the model is broken.
 
 Without torch, which only the loop imports.
 """
@@ -15,7 +15,7 @@ from traceback import walk_tb
 from scripts.plan.models import CONFIG
 from scripts.running.program import UserError, cut
 
-# ---- it was told to end
+# ---- a signal to end
 
 
 class Stopped(Exception):

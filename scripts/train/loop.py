@@ -4,7 +4,7 @@ of the evaluation splits.
 The paradigm decides what is learnt and how examples are scored
 (scripts/train/paradigms/paradigm.py). After each epoch the loop scores the held-out groups (or the
 split that the study holds out). It keeps the weights of the best epoch so far
-(scripts/train/epochs.py). At the end these weights score the evaluation splits. Where nothing is
+(scripts/train/epochs.py). At the end these weights score the evaluation splits. If nothing is
 held out, the loop reports the last epoch.
 
 Some studies report the peak as well (Jain et al. 2020 do). There each epoch scores the evaluation
@@ -15,9 +15,9 @@ The order of examples and every dropout mask depend on seed, epoch and step alon
 continues from its checkpoint to the same numbers. Processes share each batch; the gradient is that
 of the whole batch.
 
-`train` is all that decides a run's numbers, and its identity is the identity of the run. Other
-parts change no number: checkpoints, progress, tokens and weights from an earlier run.
-scripts/train/process.py hands these to the loop.
+The function `train` contains all code that decides a run's numbers. Its identity is the identity of
+the run. Other parts change no number: checkpoints, progress, tokens and weights from an earlier
+run. scripts/train/process.py passes these to the loop.
 """
 
 import time
@@ -50,7 +50,7 @@ def train_epoch(
 ) -> None:
     """Take the remaining steps of an epoch. Afterwards `state` holds the sums over all processes.
 
-    Raises Stopped, after all is saved, when the run is told to end. Raises UserError for a loss
+    Raises Stopped, after all is saved, if the run gets a signal to end. Raises UserError for a loss
     that is not finite.
     """
     accelerator, training = learner.accelerator, job["settings"]["training"]
@@ -126,7 +126,7 @@ def score_epoch(
         better = chosen_epoch(held_out_losses(state.history + rows)) == epoch
     else:
         better = epoch == job["settings"]["training"]["epochs"]
-    # The state changes only after all is scored: the run may be told to end while it scores.
+    # The state changes only after all is scored: the run may get a signal to end while it scores.
     if better:
         state.reported[selection] = scored
         if not job["peak"] or job["makes_model"] or keeps_weights:

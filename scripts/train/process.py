@@ -146,7 +146,7 @@ def hand_out(
 def train_job(launch: Launch) -> None:
     """Train the job that <work>/job.json describes.
 
-    Raises SystemExit when the run is told to end before it is done.
+    Raises SystemExit if the run gets a signal to end before it has finished.
     """
     job = json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8"))
     attendants = Attendants(launch)

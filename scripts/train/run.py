@@ -75,7 +75,7 @@ LOCKS: list[IO] = []
 
 
 def lock(work: Path) -> None:
-    """Hold the run's lock until this process (or the launcher that it becomes) ends. Waits where
+    """Hold the run's lock until this process (or the launcher that it becomes) ends. Wait while
     another process holds it.
 
     On a file system without locks it continues with a warning: one Snakemake never starts a run

@@ -34,7 +34,7 @@ class Scorer:
     def scores(self, examples: Examples) -> torch.Tensor:
         """(n, width) scores on the CPU, in the order of the examples.
 
-        Raises Stopped when the run is told to end.
+        Raises Stopped if the run gets a signal to end.
         """
         network = self.accelerator.unwrap_model(self.network)
         with in_fp32(network):
@@ -150,7 +150,7 @@ def score_by_kept(
 ) -> State:
     """Score the held-out groups and the evaluation splits by kept weights.
 
-    facts: their kept.json, which says what it cost to learn them.
+    facts: their kept.json, which has the cost of training them.
     """
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
     state = State(

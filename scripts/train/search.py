@@ -6,8 +6,8 @@ A study declares its views as features (scripts/studies/<study>/controls.py, VIE
 are shared:
   rule      a score that a study declares before looking at the test set; nothing is learnt
   learnt    a number that the view learns: a place in the video, a count, a trigram
-  linear    a logistic regression on words, cues, mean word vectors and numbers; called crossed
-            where the view has `by`: then each cue has one more weight for each value of it
+  linear    a logistic regression on words, cues, mean word vectors and numbers. If the view has
+            `by`, it is called crossed, and each cue has one more weight for each value of `by`
   boosted   gradient boosting on numbers, learnt numbers, and the score of the best linear learner
 
 search() cross-fits each learner: it leaves out one fold of the groups at a time. It chooses the

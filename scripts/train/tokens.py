@@ -1,7 +1,7 @@
 """Tokenized splits, kept under a digest of their origin. So a dataset is tokenized once for all
 runs with the same tokenizer.
 
-<folder>/<digest>/ holds one .npy a field and facts.json. Any of it may be deleted at any time.
+<folder>/<digest>/ holds one .npy a field and facts.json. You may delete these files at any time.
 """
 
 import fcntl

@@ -1,7 +1,7 @@
 """Write trained weights in the form that others load, with a model card; and read them again, to
 score with them.
 
-scripts/train/kept_weights.py says what they are and where they lie.
+scripts/train/kept_weights.py describes these weights and their place.
 """
 
 import json

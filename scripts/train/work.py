@@ -62,8 +62,8 @@ def is_todays(code: str, paradigm: str) -> bool:
 
 
 def with_digest(job: dict) -> dict:
-    """The job with its digest, and the digests that earlier releases gave the same job. A run that
-    was finished under one of them is not trained again.
+    """Return the job with its digest, and the digests that earlier releases gave the same job. A
+    run that finished with one of these digests is not trained again.
     """
     earlier = [code for code, today in earlier_codes().items() if today == job["code"]]
     digests = [
@@ -227,7 +227,7 @@ def fail(work: Path, job: dict, sentence: str) -> None:
 
 
 def refuse_again(work: Path, job: dict, attempt: int) -> None:
-    """Raises UserError at once where an earlier attempt of the workflow failed for a reason that
+    """Raise UserError at once if an earlier attempt of the workflow failed for a reason that
     another attempt cannot change.
     """
     try:

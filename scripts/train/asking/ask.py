@@ -5,7 +5,7 @@ likely it finds the texts of a wording (likelihoods.py). Each distinct question 
 Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only the remaining
 questions. An answer that names no option, or several where one is asked for, counts as wrong.
 run.json has the share of these answers (`unread`), and a warning shows an example. With `shots`,
-solved examples of the training split stand before each question (shots.py).
+solved examples of the training split are written before each question (shots.py).
 
 Reads  <data>/<split>.parquet, <model>/ unless --api is given
 Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN where the answer

@@ -1,4 +1,4 @@
-"""The paradigm `likelihood` for a model behind an API: its server says how likely the model finds
+"""The paradigm `likelihood` for a model behind an API: its server gives how likely the model finds
 each token of a text (scripts/train/asking/echo.py).
 
 Not a program. Texts, scored tokens, cuts, sums, domains and thresholds are those of

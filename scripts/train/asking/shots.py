@@ -1,4 +1,4 @@
-"""Solved examples of the training split that stand before each question (`shots`).
+"""Solved examples of the training split that are written before each question (`shots`).
 
 Not a program; without torch. A chat reads them as turns, any other model as text.
 """

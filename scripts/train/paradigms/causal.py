@@ -1,11 +1,11 @@
 """How likely a decoder finds the scored part of texts. A beginning that texts share is read once.
 
-Texts that begin alike form a tree: a token after the same beginning is one node. A tree is read as
-one row. A node's position is its depth, and it sees itself and the nodes above it alone. So the
-model reads each text as if no other stood beside it.
+Texts with a common beginning form a tree: equal tokens after the same beginning are one node. A
+tree is read as one row. A node's position is its depth, and it sees only itself and the nodes above
+it. So the model reads each text as if there were no other text in the row.
 
-Some models see only near columns, or know a place by its column. reads_trees() finds out, and
-these models read each text in a row of its own.
+Some models see only near columns, or take a token's position from its column. reads_trees() detects
+these models, and they read each text in a separate row.
 
 A GPU may be wrong. On an H200, 5 of 47 scorings of Gemma 3 270M had log-likelihoods that were up to
 8 off, and no cause was found (docs/findings.md). So checked() reads some texts again.
@@ -30,8 +30,8 @@ CHECKED = 16  # texts of a batch that checked() reads again
 
 
 def trees_of(ids: Ragged) -> np.ndarray:
-    """(texts,) the number of each text's tree. The texts of a tree follow one another in the order
-    of their tokens, so they begin alike as far as possible.
+    """Return the number of each text's tree, (texts,). Texts are sorted by their tokens before they
+    are divided into trees, so the texts of a tree have long common beginnings.
     """
     flat = ids.flat.astype(">i4")  # bytes in this order sort as numbers do
     texts = [
@@ -53,8 +53,8 @@ class Nodes(NamedTuple):
     """The nodes of trees; each tree is a row of columns.
 
     of_text: (texts, length) the number of each token's node. Of each node (nodes,): its token and
-    depth, its row and column, and the column of the node above it (0 at depth 0). A node stands
-    behind the one above it.
+    depth, its row and column, and the column of the node above it (0 at depth 0). A node comes
+    after the node above it.
     """
 
     of_text: np.ndarray

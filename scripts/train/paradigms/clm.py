@@ -2,9 +2,9 @@
 
 It makes a model from which other runs start.
 
-The model predicts each token of a dialog from the tokens before it. Before the first token stands
-the token with which the paradigm `likelihood` begins texts: the tokenizer's bos, else its eos, else
-none. Each dialog occurs once, with its own words in place of the mask, as in an MLM stage.
+The model predicts each token of a dialog from the tokens before it. A dialog begins with the same
+token as the texts of the paradigm `likelihood`: the tokenizer's bos, else its eos, else no token.
+Each dialog occurs once, with its own words in place of the mask, as in an MLM stage.
 """
 
 from pathlib import Path
@@ -52,7 +52,7 @@ class Paradigm(mlm.Paradigm):
     """Each text gets the mean log-likelihood of its tokens and the share of them
     that the model would write.
 
-    scripts/train/paradigms/paradigm.py says what a paradigm is.
+    scripts/train/paradigms/paradigm.py defines a paradigm.
     """
 
     def load(self, model: Path, job: dict):

@@ -216,8 +216,8 @@ def read_config(model: Path) -> dict:
 
 
 def words_of(model: Path, texts: Iterable[str]) -> set[str] | None:
-    """The words of texts as the model's tokenizer splits them; None for a model over an encoder,
-    which needs none.
+    """Return the words of texts as the model's tokenizer splits them; None for a model over an
+    encoder, which does not need a list of words.
     """
     config = read_config(model)
     if "vectors" not in config:

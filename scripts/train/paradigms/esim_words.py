@@ -60,8 +60,8 @@ def word_level(vocabulary: dict[str, int], lower_case: bool) -> Tokenizer:
 def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrainedTokenizerFast:
     """The tokenizer of these words: [PAD], [UNK], then the words in their order by alphabet.
 
-    A pair is its premise, of type 0, and its hypothesis, of type 1. No token stands between them:
-    the types separate them.
+    A pair is its premise, of type 0, and its hypothesis, of type 1. There is no token between the
+    two, because the types separate them.
     """
     vocabulary = {
         word: number
@@ -124,10 +124,10 @@ class WordVectors(torch.nn.Module):
 
 
 def write_apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
-    """Make the tokenizer write a pair as two texts alone, the second of type 1,
+    """Make the tokenizer write a pair as two separate texts, the second of type 1,
     e.g. [CLS] a [SEP] [CLS] b [SEP].
 
-    Returns how many special tokens stand before and after a text.
+    Return the number of special tokens before and after a text.
     """
     first, last = (
         tokenizer.convert_ids_to_tokens(side)

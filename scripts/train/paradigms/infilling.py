@@ -43,8 +43,8 @@ def scored_likelihoods(
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
     written by the decoder.
 
-    after: the special tokens at the end of the encoder's text; those at its beginning stand in the
-    rows.
+    after: the special tokens at the end of the encoder's text; the rows already have those at its
+    beginning.
     """
     ids, start, end = batch["input_ids"], batch["scored_from"], batch["scored_to"]
     pad, sentinel = network.config.pad_token_id, tokenizer.convert_tokens_to_ids(SENTINEL)

@@ -1,4 +1,4 @@
-"""The `likelihood` paradigm: a language model says how likely it finds the texts of a wording;
+"""The `likelihood` paradigm: a language model scores how likely the texts of a wording are;
 it does not learn.
 
 Each kind of language model has its way to score a text:
@@ -237,8 +237,8 @@ class Paradigm:
     def read_together(self, ids: Ragged, groups: np.ndarray, first: np.ndarray) -> np.ndarray:
         """A number for each text, equal for texts that are read together.
 
-        A decoder reads trees of texts that begin alike. An encoder-decoder reads a context once,
-        where all texts of the group have the same tokens in it; else each text is a group.
+        A decoder reads trees of texts with common beginnings. An encoder-decoder reads a context
+        once if all texts of the group have the same tokens in it; else each text is a group.
         """
         if self.kind == "decoder":
             return trees_of(ids)

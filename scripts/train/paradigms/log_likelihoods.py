@@ -1,5 +1,5 @@
-"""Log-likelihoods at the places that are asked for. Only these places pass the head, some at a
-time, because the head is as wide as the vocabulary.
+"""Log-likelihoods at the wanted places. Only these places pass through the head, some at a time,
+because the head is as wide as the vocabulary.
 """
 
 from collections.abc import Iterator

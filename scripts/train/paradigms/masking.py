@@ -1,5 +1,5 @@
 """How likely an encoder that fills masks finds the scored part of texts:
-each scored token masked, all else visible.
+it masks one scored token at a time, and sees all other tokens.
 
 The score is the pseudo-log-likelihood of Salazar et al. 2020 (Masked Language Model Scoring,
 section 2), summed over the scored tokens. A text with n scored tokens takes n readings.

@@ -25,7 +25,7 @@ class Paradigm(fill.Paradigm):
     """Each text gets the mean log-likelihood of its masked tokens, and the share of them that the
     model would write.
 
-    scripts/train/paradigms/paradigm.py says what a paradigm is.
+    scripts/train/paradigms/paradigm.py defines a paradigm.
     """
 
     width = 2
