@@ -27,8 +27,8 @@ class Captions(msgspec.Struct):
 
 
 def read_json(file: Path) -> object:
-    """The value of a JSON file of videos; refuses one that is missing, not UTF-8,
-    broken, or names a key twice.
+    """Read a JSON file of videos. Raises UserError if it is missing, not UTF-8,
+    broken, or has a repeated key.
     """
 
     def behind(before: str) -> str:

@@ -188,8 +188,8 @@ def write_corpus(
     schema: pa.Schema,
     counts: list[Count],
 ) -> None:
-    """Write <split>.parquet of each split and cleaning.csv to given.output: all of them,
-    or none.
+    """Write <split>.parquet of each split and cleaning.csv to given.output: all files or no
+    file.
     """
     with whole_set(given.output) as folder:
         for split, table in tables.items():

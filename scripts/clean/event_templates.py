@@ -17,8 +17,8 @@ Reads  templates.csv (columns: template, split, past, past_fronted, past_units, 
 Writes train.parquet, test.parquet (schema templates), and cleaning.csv, with the sizes of the sets
        that are generated from them
 
---expect holds what must come out for each split (templates, sides, durations, adjacent, pairs), as
-JSON; the program fails with the difference when it does not.
+--expect is JSON with the expected numbers of each split (templates, sides, durations, adjacent,
+pairs). If a number differs, the program fails and reports the difference.
 
     python -m scripts.clean.event_templates --source event_templates --fetched resources \\
         --output results/clean/event_templates --provenance '{"licence": "MIT"}'

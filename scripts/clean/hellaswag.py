@@ -5,8 +5,8 @@ No text is changed. The program reads one of two forms:
   its text      hellaswag_val_full.txt, six lines an item (`activity: context`, the number of the
                 right ending, the four endings), without the names of the videos
 
-An item comes from wikihow where its activity is a category of that site. All other items come from
-a video of ActivityNet.
+An item comes from wikihow if its activity is a category of that site. All other items come from a
+video of ActivityNet.
 
 Reads  the files of these names in --fetched, the text also as .bz2
 Writes <split>.parquet (schema endings) for each file, in its order, and cleaning.csv

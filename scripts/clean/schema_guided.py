@@ -4,9 +4,8 @@ looks up and reminds.
 This corpus replaces Meena, the out-of-domain training data of TimeDial's authors, which was never
 public. Like Meena it is not everyday talk, and it is full of times. Unlike Meena it is clean, about
 tasks, and much smaller. Only the utterances are read, no annotation. The user, who speaks first, is
-A. The assistant is B. White space becomes one space. An empty turn is dropped. As
-in DailyDialog, a dialog with the same words as an earlier one (train, then validation) stays and is
-marked.
+A. The assistant is B. White space becomes one space. An empty turn is dropped. As in DailyDialog, a
+dialog with the same words as an earlier one (train, then validation) stays and is marked.
 
 Reads  train_*.json and dev_*.json from --fetched: upstream's train/dialogues_*.json and
        dev/dialogues_*.json, all or a part of them, each a list of {dialogue_id, turns: [{speaker,

@@ -59,8 +59,8 @@ def save(path: Path, digest: str, maker: dict, state: dict) -> None:
 
 
 def load(path: Path, digest: str, maker: dict) -> dict | None:
-    """The state that was saved; None, with a warning, where the file is damaged or comes from
-    another job or another maker.
+    """Return the saved state; None, with a warning, if the file is damaged or comes from another
+    job or another maker.
     """
     if not path.exists():
         return None
@@ -94,7 +94,7 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
 
 class Saver:
     """Keeps the checkpoint of a run, in the first process. It saves now and then, and when the run
-    is told to end.
+    gets a signal to end.
     """
 
     learner: Learner  # the loop sets it before the first step
@@ -125,7 +125,7 @@ class Saver:
         return State(**saved), optimizer
 
     def due(self, step: int) -> tuple[bool, bool]:
-        """Whether to save now, and whether the run is told to end.
+        """Return whether to save now, and whether the run must end.
 
         Saving may take at most a twentieth of the time.
         """

@@ -52,7 +52,7 @@ class Stop:
         )
 
     def check(self) -> None:
-        """Raises Stopped where the run must end."""
+        """Raise Stopped if the run must end."""
         if self.must_stop():
             raise self.exception()
 

@@ -18,7 +18,7 @@ from scripts.running.program import UserError, log
 from scripts.train.work import write_json
 
 # Variables that make Accelerate, torch, oneDNN or MKL compute in another way than the configuration
-# says.
+# sets.
 FOREIGN = (
     "ACCELERATE_",
     "FSDP_",
@@ -117,7 +117,7 @@ def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
 
 
 def check_tracker(name: str) -> None:
-    """Raises UserError for a tracker that is not installed."""
+    """Raise UserError for a tracker that is not installed."""
     if name != "none" and find_spec(name) is None:
         raise UserError(
             f"report_to: {name} is not installed here; `pip install {name}`, or set report_to: none"
@@ -125,8 +125,8 @@ def check_tracker(name: str) -> None:
 
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
-    """The environment of the loop: ours, without variables that could change a number, and with the
-    variables that numbers depend on.
+    """Return the environment of the loop: this process's environment without variables that could
+    change a number, and with fixed values for the variables that decide numbers.
     """
     variables = {
         name: value

@@ -76,8 +76,8 @@ class Progress:
 
 
 class Attendants:
-    """The parts that the loop is handed: how it is stopped, saved and watched, tokenized splits,
-    and kept weights.
+    """The parts that the loop gets from its process: code that stops, saves and watches it,
+    tokenized splits, and kept weights.
     """
 
     def __init__(self, launch: Launch):

@@ -1,9 +1,9 @@
 """Take runs from the record: their predictions are made from the recorded scores and the datasets,
 and no model is loaded.
 
-The result lies where training would have left it, marked as finished, so the run is not trained
-later either. The run's settings and the content of its dataset must be those on record. The scores
-of a control on whole splits also serve the same control on splits that `limit` cuts.
+The result is in the place of a trained result and marked as finished, so the run is not trained
+later either. The run's settings and the content of its dataset must be the recorded ones. The
+scores of a control on whole splits are also used for the same control on splits that `limit` cuts.
 
 Reads  <record>/runs.jsonl, scores.parquet, history.parquet (scripts/data/record.py), and
        <data>/<split>.parquet of each run, whole and cut
@@ -49,7 +49,7 @@ def digest_of(file: Path, columns: tuple[str, ...]) -> str:
 
 
 def check(asked: dict, line: dict) -> None:
-    """Raises UserError where a run's settings differ from those on record, or its dataset has
+    """Raise UserError if a run's settings differ from those on record, or its dataset has
     another content.
     """
     name, method, splits = asked["run"], asked["method"], asked["splits"]

@@ -2,10 +2,10 @@
 anything is fetched.
 
 Models have the right architecture and random weights. Texts are made up, and as long as the run
-reads them. Batches are full. So a job that does not fit into memory, or settings that do not go
-together, fail here and not after hours. Each kind is a job of scripts/train/run.py in a process of
-its own. The program reports failed jobs at the end, and the exit code is then 1. The numbers
-themselves mean nothing.
+reads them. Batches are full. So a job that does not fit into memory, or settings that do not fit
+together, fail here and not after hours. Each kind is a job of scripts/train/run.py in a separate
+process. The program reports failed jobs at the end, and the exit code is then 1. The scores
+themselves have no meaning.
 
 Reads  STUDY, JSON of the workflow: jobs (run, experiments, model, settings, method, splits),
        models, vocabulary, scored (texts of a batch of scores), options (those of
@@ -100,7 +100,7 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
 def rehearse(job: dict, study: dict, folder: Path) -> str:
     """Take one step and one batch of scores; returns the time and memory that they took.
 
-    Raises UserError where it fails.
+    Raises UserError if the job fails.
     """
     settings, method = rehearsed(job)
     training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]

@@ -59,16 +59,14 @@ def reported_epoch(state: State) -> int:
 
 
 def label_columns(job: dict, paradigm) -> list[int]:
-    """For each label of the dataset the score column that stands for it; empty where candidates are
-    scored.
-    """
+    """Return the score column of each label of the dataset; empty if candidates are scored."""
     if job["head"]:
         return job["head"]["columns"]
     return list(range(len(job["labels"]))) if paradigm.score_names == job["labels"] else []
 
 
 def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, Examples]) -> int:
-    """How many training examples were learnt from, chose a threshold, or stand in the prompt."""
+    """Count the training examples that were trained on, set a threshold, or are in the prompt."""
     if "prompt" not in job:
         return len(examples.get("learned", []))
     return (

@@ -1,5 +1,5 @@
-"""Scores of examples, always in fp32, also after training in 16 bit: rounding must decide no
-rank.
+"""Scores of examples, always in fp32, also after training in 16 bit, so that rounding does not
+decide a rank.
 """
 
 import time

@@ -81,8 +81,8 @@ def lists_in(answer: object) -> tuple[list[str], list] | None:
 
 
 def echo_of(answer: object, text: str) -> dict:
-    """An answer, read for a text: how many tokens stand before the text (`front`), the end of each
-    token of the text, and its log-probability. A first token with nothing before it has None.
+    """Read an answer for a text: the number of tokens before the text (`front`), the end of each
+    token of the text, and its log-probability. A first token without a token before it has None.
 
     Raises UserError for an answer without log-probabilities, and Passing for no answer.
     """
@@ -110,7 +110,7 @@ def readings(tokens: list[str], values: list) -> Iterator[tuple[bool, int, int]]
 
 
 def check_values(values: list) -> None:
-    """Raises UserError where a value is no log-probability; the first value may be missing."""
+    """Raise UserError if a value is no log-probability; the first value may be missing."""
     known = values[1:] if values[0] is None else values
     for value in known:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -160,7 +160,7 @@ class EchoServer(Completions):
         yield from super().answers(questions)
 
     def check_places(self, texts: list[str]) -> None:
-        """Raises UserError where a token in a prompt has another log-probability than the server
+        """Raise UserError if a token in a prompt has another log-probability than the server
         gave when it wrote that token. The check uses the first text that allows it.
         """
         for text in texts:

@@ -46,7 +46,7 @@ class Passing(Exception):
 
 
 def key_in(variable: str | None, address: str) -> str | None:
-    """The key, from the environment. Raises UserError where it is not there."""
+    """Return the key from the environment. Raises UserError if it is not set."""
     if not variable:
         return None
     if not (key := os.environ.get(variable, "").strip()):
@@ -70,7 +70,7 @@ def body_of(entry: dict, question: str, tokens: int) -> dict:
 
 
 def text_of(answer: object) -> str:
-    """The text of a server's answer. Raises Passing where it has none."""
+    """Return the text of a server's answer. Raises Passing if the answer has no text."""
     try:
         content = answer["choices"][0]["message"].get("content")  # type: ignore[index]
     except (KeyError, IndexError, TypeError, AttributeError):
@@ -195,7 +195,7 @@ class Server:
 
 
 def parsed(whole: bytes) -> object:
-    """The JSON of an answer. Raises Passing where it is no JSON."""
+    """Return the JSON of an answer. Raises Passing if the answer is not JSON."""
     try:
         return json.loads(whole)
     except (ValueError, RecursionError):

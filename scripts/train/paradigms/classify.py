@@ -144,8 +144,8 @@ def tokenize_cloze(
 
 
 class Paradigm:
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a
-    paradigm is).
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py defines a
+    paradigm).
     """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):

@@ -96,8 +96,8 @@ def logits_at(
 
 
 class Paradigm(Choosing):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm
-    is).
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py defines a
+    paradigm).
     """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):

@@ -56,8 +56,8 @@ def load(model: Path, training: dict, learns: bool):
 
 
 class Paradigm(fill.Paradigm):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm
-    is).
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py defines a
+    paradigm).
     """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):

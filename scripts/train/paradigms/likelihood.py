@@ -133,7 +133,7 @@ def numbers(values: np.ndarray) -> Ragged:
 
 class Paradigm:
     """Each label gets a log-probability, or each candidate a score
-    (scripts/train/paradigms/paradigm.py says what a paradigm is).
+    (scripts/train/paradigms/paradigm.py defines a paradigm).
     """
 
     width = 1  # of a text; finished() makes an example's scores from these

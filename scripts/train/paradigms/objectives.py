@@ -8,8 +8,8 @@ scripts/train/paradigms/mlm.py). The loss of an example is
     weight · cross-entropy of its label + weight · mean cross-entropy of the tokens asked for
 
 Only the label is measured, as without a second objective, and its held-out loss chooses the epoch.
-A model that has kept the head that fills masks continues with it. A model that has lost this head
-gets a new one, which the log says. Kept weights do not include this head.
+If a model still has its head that fills masks, training continues with this head. Otherwise the
+model gets a new head, and the log reports this. Kept weights do not include this head.
 """
 
 from pathlib import Path
@@ -68,8 +68,8 @@ def share_body(network: torch.nn.Module, masked) -> None:
 
 
 class Paradigm(classify.Paradigm):
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a
-    paradigm is).
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py defines a
+    paradigm).
     """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):

@@ -1,9 +1,9 @@
 """The `packed` paradigm: `classify` for texts of several units in one order. The tokenizer's
-separator for pairs stands between two units.
+separator for pairs is written between two units.
 
-The units of an example stand in one column, one a line. Every label gets its log-probability, by a
+The units of an example are in one column, one a line. Every label gets its log-probability, by a
 fresh head. Candidates are the orders of the same units. The predicted order is the candidate with
-the highest log-odds of the last label (scripts/studies/strided_sop/tallies.py). Where the units
+the highest log-odds of the last label (scripts/studies/strided_sop/tallies.py). If the units
 together are too long, the longest are cut, all to one length. A model with token types reads the
 first unit as the first text of a pair, and the others as the second text.
 """
@@ -54,8 +54,8 @@ def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
 
 
 class Paradigm(classify.Paradigm):
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a
-    paradigm is).
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py defines a
+    paradigm).
     """
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):

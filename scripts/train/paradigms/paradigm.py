@@ -82,7 +82,7 @@ def read_tokenizer(model: Path):
 
 
 def check_vocabulary(model: Path, tokenizer, config) -> None:
-    """Raises UserError for a tokenizer that makes tokens which the model does not have."""
+    """Raise UserError for a tokenizer that makes tokens which the model does not have."""
     if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
         token, number = beyond
         raise UserError(
@@ -149,7 +149,7 @@ def read_network(
 
 def loaded(read: Callable, model: Path, *settings):
     """read(model, *settings). The next call of this process for the same files and settings returns
-    the same object. Only for runs that change no weight of it.
+    the same object. Only for runs that do not change its weights.
     """
     files = [(str(file.resolve()), file.stat().st_mtime_ns) for file in sorted(model.rglob("*"))]
     key = repr((read.__module__, read.__qualname__, files, settings))
@@ -165,7 +165,7 @@ def check_whole(
     part: str = "the model",
     remedy: str = "fetch the model again or choose another",
 ) -> None:
-    """Raises UserError where weights are lost that will not be trained anew."""
+    """Raise UserError if a weight is missing that will not be trained from scratch."""
     if lost:
         raise UserError(
             f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or have another "
@@ -174,7 +174,7 @@ def check_whole(
 
 
 def check_trained(model: Path, learns: bool) -> None:
-    """Raises UserError for a model without weights that does not learn."""
+    """Raise UserError for a model without weights that does not learn."""
     if not learns and not has_weights(model):
         raise UserError(
             f"{model}: has no trained weights, and a zero-shot method needs them; leave the method "

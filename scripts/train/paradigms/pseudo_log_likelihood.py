@@ -1,7 +1,7 @@
 """The `pseudo_log_likelihood` paradigm: how likely a masked language model finds the whole dialog
 with a candidate in place.
 
-Each token of the text is masked alone. The score is the sum of the tokens' log-likelihoods (Salazar
+One token of the text is masked at a time. The score is the sum of their log-likelihoods (Salazar
 et al. 2020, Masked Language Model Scoring, section 2). A text of n tokens takes n readings. The
 paradigm does not learn.
 """
@@ -22,8 +22,8 @@ AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
 
 class Paradigm(fill.Paradigm):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm
-    is).
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py defines a
+    paradigm).
     """
 
     def encode(self, table: pa.Table) -> Examples:

@@ -1,5 +1,5 @@
-"""Texts as tokens: which of them are scored, which are cut where a text is too long, and how many
-first tokens a group shares.
+"""Texts as tokens: which tokens are scored, which are cut if a text is too long, and how many first
+tokens the texts of a group share.
 
 A text is tokenized whole, as the model knows texts. A token is scored if it holds a character of
 the scored part, or of the spaces before that part. Tokenizers write a space into the token of a
@@ -127,7 +127,7 @@ def cut_to(
     fit into `room` together.
 
     The context is cut first, then the end of the scored part, equally in all texts of a group. So
-    no candidate gets likelier because less is read after it. Raises UserError where the part that
+    no candidate gets likelier because less is read after it. Raises UserError if the part that
     must stay is longer than the room.
     """
     needed = of_group(tokens.must_stay, groups, "max")
@@ -171,7 +171,7 @@ def alike_with_next(ids: Ragged, order: np.ndarray) -> np.ndarray:
 
 
 def shared_of(ids: Ragged, groups: np.ndarray) -> np.ndarray:
-    """How many first tokens all texts of each text's group have in common; of a text alone: 0."""
+    """Count the first tokens that all texts of each text's group share; 0 for a group of one."""
     order = np.argsort(groups, kind="stable")
     with_next = np.append(groups[order][1:] == groups[order][:-1], False)
     alike = np.zeros(len(order), np.int64)

@@ -78,7 +78,7 @@ class Paradigm(classify.Paradigm):
         return torch.nn.functional.logsigmoid(torch.stack([-odds, odds], 1))
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """The sum of the cross-entropies of the rows as they stand, and how many rows are right."""
+        """Return the sum of the rows' cross-entropies as read, and how many are right."""
         scores = log_probabilities(network, self.head, batch)
         loss = -scores.gather(1, batch["labels"][:, None]).sum()
         return loss, (scores.argmax(1) == batch["labels"]).sum()

@@ -84,8 +84,8 @@ def is_number(field: bytes) -> bool:
 
 
 def count_numbers(line: bytes) -> int:
-    """How many numbers stand at the right end of a line;
-    its first field is always (part of) the word.
+    """Count the numbers at the right end of a line. The first field of a line is always (part of)
+    the word.
     """
     count = 0
     for field in reversed(line.split(b" ")[1:]):
