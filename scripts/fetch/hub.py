@@ -117,7 +117,7 @@ class Hub(Origin):
             about = self._load(file, dry_run=True, local_files_only=bool(self.silent))
         except errors.RemoteEntryNotFoundError:
             return None
-        except Exception:  # several kinds; bring() says why
+        except Exception:  # several kinds; bring() reports the reason
             self.silent.append(True)
             return None
         return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0

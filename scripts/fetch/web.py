@@ -37,7 +37,7 @@ BUSY = {429, 500, 502, 503, 504}
 
 
 class NoAnswer(Exception):
-    """A place did not give the file; the text says why."""
+    """A place did not give the file; the text has the reason."""
 
 
 class NotThere(NoAnswer):
@@ -49,7 +49,9 @@ class TooLarge(Exception):
 
 
 class Cut(Exception):
-    """A try ended before the file did; the text says why. wait: seconds the server asks for."""
+    """A try ended before the end of the file; the text has the reason. wait: the seconds that the
+    server asks for.
+    """
 
     def __init__(self, why: str, wait: float | None = None):
         super().__init__(why)
@@ -185,7 +187,7 @@ def note_of(part: Path) -> Path:
 
 
 def declared_size(answer: requests.Response) -> int | None:
-    """The bytes that an answer declares; None where it declares none."""
+    """Return the size in bytes that an answer declares; None if it declares no size."""
     length = answer.headers.get("Content-Length", "")
     return int(length) if re.fullmatch("[0-9]{1,18}", length) else None
 
@@ -230,7 +232,7 @@ def _piece(part: Path) -> tuple[int, str]:
 
 
 def _wait(answer: requests.Response) -> float | None:
-    """Seconds that `Retry-After` asks to wait; None where they cannot be read."""
+    """Seconds that `Retry-After` asks to wait; None if they cannot be read."""
     try:
         return urllib3.Retry().get_retry_after(answer.raw)
     except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):

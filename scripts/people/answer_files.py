@@ -16,7 +16,7 @@ TYPES = r"([a-z][a-z0-9_]*(; [a-z][a-z0-9_]*)*)?"
 
 
 def rows_of(file: Path, columns: list[str], remedy: str) -> pd.DataFrame:
-    """The rows of a CSV as text, each with its file and row. Raises UserError where it has none."""
+    """Read the rows of a CSV as text, each with its file and row. Raises UserError for no rows."""
     rows = (
         csv_of(file, columns, remedy, "correct the path, or leave it out")
         .apply(as_written)

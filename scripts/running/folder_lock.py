@@ -61,7 +61,7 @@ def described(owner: dict | None) -> str:
 
 
 def take(descriptor: int, file: Path) -> bool:
-    """Take the flock; False where the file system has none. Raises CliException when a living
+    """Take the flock; False if the file system has no locks. Raises CliException when a living
     process holds it.
     """
     try:

@@ -494,7 +494,7 @@ def _read(module: str) -> dict:
     return _known[key]
 
 
-# ---- the definition that a reference stands for
+# ---- the definition that a reference means
 
 # a module and the name of a definition in it; "" for the whole module,
 # "#0" for the first of its effects
@@ -513,14 +513,14 @@ def _resolved(module: str, name: str) -> Node | str:
 
 
 def _inside(module: str, name: str) -> Node | str:
-    """The definition that `from module import name` stands for."""
+    """Return the definition that `from module import name` imports."""
     if file_of(f"{module}.{name}"):
         return (f"{module}.{name}", "")
     return _resolved(module, name) if file_of(module) else f"{module}.{name}"
 
 
 def _target(module: str, use: str) -> tuple[Node | str, str]:
-    """The definition that a reference in a module stands for, and its attribute that is used."""
+    """Return the definition that a reference in a module means, and its used attribute."""
     imported, colon, name = use.rpartition(":")
     if use.endswith(":"):
         return ((use[:-1], "") if file_of(use[:-1]) else use), ""

@@ -16,7 +16,7 @@ SECONDS = 0.5  # between two checks
 
 
 def boot() -> str | None:
-    """A name of this start of this machine; None where the system has none."""
+    """Return an id that changes with each start of the machine; None if the system has no id."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

@@ -166,7 +166,7 @@ class Terminal(logging.StreamHandler):
         return "\n".join([head, *tail(logs), *(f"    log: {file}" for file in logs)])
 
     def format(self, record: logging.LogRecord) -> str:
-        """The text of a message; empty where it is not for the terminal."""
+        """The text of a message; empty if it is not for the terminal."""
         event, facts = getattr(record, "event", None), record.__dict__
         if event == LogEvent.PROGRESS:
             self.done, self.total = facts["done"], facts["total"]

@@ -80,7 +80,7 @@ class Examples:
     choices: np.ndarray  # (n,) int64: examples of one number are candidates for the same place
     truncated: int  # how many examples had to be cut
     truncated_choices: int | None = (
-        None  # for how many places a candidate had to be cut; None where there are no candidates
+        None  # for how many places a candidate had to be cut; None if there are no candidates
     )
 
     def __len__(self) -> int:

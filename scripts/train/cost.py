@@ -38,7 +38,7 @@ def take_up(seconds: float | None) -> None:
 
 
 def gpu_watts() -> float | None:
-    """The mean power limit of the GPUs that this process may use; None where nvidia-smi does not
+    """The mean power limit of the GPUs that this process may use; None if nvidia-smi does not
     report it.
     """
     if not shutil.which("nvidia-smi"):

@@ -52,7 +52,7 @@ def place_of(folder: Path, job: dict) -> Path:
 
 
 def kept_facts(place: Path, job: dict) -> dict | None:
-    """The kept.json of the weights that a job would learn; None where there are none, or where they
+    """The kept.json of the weights that a job would learn; None if there are none, or if they
     are damaged (which is logged).
     """
     try:

@@ -35,7 +35,7 @@ class Head:
 
 
 def read_config(model: Path) -> dict:
-    """config.json of a model's folder. Raises UserError where it is broken."""
+    """config.json of a model's folder. Raises UserError if it is broken."""
     file = model / "config.json"
     try:
         return json_object(file.read_text(encoding="utf-8"))
@@ -45,7 +45,7 @@ def read_config(model: Path) -> dict:
 
 def labels_of_model(model: Path) -> list[str]:
     """The names of a model's labels by config.json, in their order;
-    empty where it has none but LABEL_0, LABEL_1, …
+    empty if it has none but LABEL_0, LABEL_1, …
     """
     names = read_config(model).get("id2label") or {}
     if not isinstance(names, dict) or not all(

@@ -103,7 +103,7 @@ def read_launch(file: Path) -> Launch:
 
 @cache  # a process claims its GPUs once, however many runs it trains
 def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
-    """The GPUs that this run has claimed, `wanted` of them; none where it trains on the CPU.
+    """The GPUs that this run has claimed, `wanted` of them; none if it trains on the CPU.
 
     device: auto, cpu or gpu. Raises UserError when it asks for more than there are.
     """
@@ -126,7 +126,7 @@ def check_tracker(name: str) -> None:
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
     """Return the environment of the loop: this process's environment without variables that could
-    change a number, and with fixed values for the variables that decide numbers.
+    change a number, and with the variables on which numbers depend.
     """
     variables = {
         name: value

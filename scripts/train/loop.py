@@ -254,7 +254,7 @@ def learn(
 
 @dataclass
 class Trained:
-    """The result of a run: its state, its predictions (schema predictions; None where the run makes
+    """The result of a run: its state, its predictions (schema predictions; None if the run makes
     a model), and the objects that they were computed from.
     """
 

@@ -116,7 +116,7 @@ class Learner:
         and how many are right.
 
         epoch, step: the place of the batch; with the seed and the parts of the batch it decides
-        dropout. number: the step's number over all epochs. Raises TooLarge where even one row at a
+        dropout. number: the step's number over all epochs. Raises TooLarge if even one row at a
         time does not fit.
         """
         for group in self.optimizer.param_groups:
@@ -169,7 +169,7 @@ class Learner:
         return sums
 
     def _less_at_once(self, lengths: np.ndarray) -> None:
-        """Halve the parts after the memory ran out. Raises TooLarge where that cannot help."""
+        """Halve the parts after the memory ran out. Raises TooLarge if that cannot help."""
         widest = int(lengths.max())
         now = min(self.micro_batch_tokens or widest * len(lengths), widest * len(lengths))
         if self.accelerator.num_processes > 1:  # the others wait for this one's gradient

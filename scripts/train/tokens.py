@@ -90,7 +90,7 @@ def write(examples: Examples, place: Path) -> None:
 
 
 def read(place: Path) -> Examples | None:
-    """The examples of a folder, mapped into memory, which runs share; None where there are none, or
+    """The examples of a folder, mapped into memory, which runs share; None if there are none, or
     where they are damaged.
     """
     try:

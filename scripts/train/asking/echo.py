@@ -41,7 +41,7 @@ def ends_from(token: str, text: str, starts: set[int], hidden: bool) -> set[int]
 
 
 def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
-    """The character after each token of a text; None where the tokens are of another text.
+    """The character after each token of a text; None if the tokens are of another text.
 
     hidden: whether a part of a character may be left out after any token.
     """
@@ -64,7 +64,7 @@ def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
 
 
 def lists_in(answer: object) -> tuple[list[str], list] | None:
-    """The tokens of an answer and their log-probabilities; None where it gives none.
+    """The tokens of an answer and their log-probabilities; None if it gives none.
 
     Raises Passing for an answer that is no completion.
     """

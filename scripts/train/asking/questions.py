@@ -39,9 +39,9 @@ class Questions(NamedTuple):
     """The distinct questions of a table.
 
     text: (questions,) as they are asked. options: (questions,) the texts of each one's options.
-    labels: (questions,) the names of the labels for these options; empty where the options are
+    labels: (questions,) the names of the labels for these options; empty if the options are
     candidates. question: (n,) which question each example is in. option: (n,) which option of the
-    question an example is, from 0; None where the options stand for labels.
+    question an example is, from 0; None if the options stand for labels.
     """
 
     text: list[str]
@@ -59,7 +59,7 @@ def lettered(options: Sequence[str]) -> str:
 def questions_of(table: pa.Table, prompt: dict, inputs: list[str]) -> Questions:
     """The questions of a table of examples (scripts/train/splits.py).
 
-    prompt: {question, answers} of a wording. Raises UserError where a question has more options
+    prompt: {question, answers} of a wording. Raises UserError if a question has more options
     than there are letters.
     """
     columns = columns_of(table, inputs)
@@ -104,7 +104,7 @@ def bare(text: str) -> str:
 
 
 def chosen(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
-    """The options that an answer names, by letter or by their whole text; None where the answer
+    """The options that an answer names, by letter or by their whole text; None if the answer
     cannot be read. It then names no option, a letter without an option, several options where one
     is asked for, or a letter with the text of another option.
     """

@@ -100,7 +100,7 @@ class Server:
         return body | {"messages": [*self.shots, *body["messages"]]} if self.shots else body
 
     def read(self, answer: object, question: str) -> Any:
-        """The value that an answer gives. Raises Passing where it gives none."""
+        """The value that an answer gives. Raises Passing if it gives none."""
         return text_of(answer)
 
     def session(self) -> requests.Session:
@@ -203,7 +203,7 @@ def parsed(whole: bytes) -> object:
 
 
 def seconds_of(headers) -> float | None:
-    """The seconds that a busy server asks to wait (Retry-After); None where it asks for none."""
+    """The seconds that a busy server asks to wait (Retry-After); None if it asks for none."""
     try:
         return max(0.0, float(headers.get("Retry-After", "")))
     except ValueError:

@@ -44,7 +44,7 @@ def drawn_examples(
 
 
 def drawn_questions(table: pa.Table, count: int, seed: int) -> pa.Table:
-    """All candidates of `count` questions. Raises UserError where there are too few."""
+    """All candidates of `count` questions. Raises UserError if there are too few."""
     places = places_of(table)
     if places.max() + 1 < count:
         raise UserError(
@@ -61,7 +61,7 @@ def shots_of(
     """`count` questions of the training split, each followed by its right letters, as turns.
 
     The seed decides the draw: examples, equally many of each label, or questions with all their
-    candidates. prompt: {question, answers} of a wording. Raises UserError where there are too few.
+    candidates. prompt: {question, answers} of a wording. Raises UserError if there are too few.
     """
     if answers := prompt["answers"]:
         chosen = drawn_examples(table, answers, labels, count, seed)

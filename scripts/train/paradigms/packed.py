@@ -24,7 +24,7 @@ def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
     """The tokens of the first unit of each row, of the second, and so on, without special ones;
     each distinct unit is tokenized once.
 
-    Raises UserError where rows have different numbers of units.
+    Raises UserError if rows have different numbers of units.
     """
     lines = table[column].to_pandas().str.split("\n", expand=True)
     if lines.isna().to_numpy().any():

@@ -124,7 +124,7 @@ def read_network(
     """The network of an Auto class, its weights in `dtype`, and the names of weights that its file
     lacks, or has in another shape. Without a file the network starts from scratch.
 
-    The names stay with the network, as `lacked` (None where there is no file): these weights learn
+    The names stay with the network, as `lacked` (None if there is no file): these weights learn
     beside an adapter.
     """
     with loading(model, "config.json and model.safetensors"):
@@ -266,7 +266,7 @@ def window(
     """Both sides of a mask cut to `room` (n,) tokens together; each side may use the room that the
     other one leaves. Also how many were cut: candidates, and the places of these candidates.
 
-    Raises UserError where a candidate leaves no room.
+    Raises UserError if a candidate leaves no room.
     """
     if len(room) and room.min() < 0:
         raise UserError(

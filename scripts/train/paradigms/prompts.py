@@ -114,7 +114,7 @@ def shots_of(
     a blank line after it.
 
     Drawn by the seed, equally many of each label. For candidates only right ones are drawn; where
-    the wording writes one label, only examples of that label. Raises UserError where there are too
+    the wording writes one label, only examples of that label. Raises UserError if there are too
     few.
     """
     if not count:
