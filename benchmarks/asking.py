@@ -1,8 +1,8 @@
-"""A decoder is asked, as ratios in one run. Not a program: benchmarks/gpu.py uses it.
+"""Time the ways to ask a decoder, as ratios in one run. Not a program: benchmarks/gpu.py uses it.
 
 The decoder has the shape of SmolLM2-135M and random weights, and the texts are random words. Each
-dialog has as many candidates as one of TimeDial. Its beginning is read once for all of them, or
-again for each one. Questions are answered in batches, or one by one.
+dialog has as many candidates as one of TimeDial. The decoder reads the beginning of a dialog once
+for all candidates, or again for each one. It answers questions in batches, or one by one.
 """
 
 import json
@@ -25,7 +25,7 @@ from scripts.train.scoring import Scorer
 from scripts.train.stand_in import CANDIDATES, words_of, write_model, write_weights
 
 VOCABULARY = ROOT / "resources/sample_vocabulary.txt"
-WORDS = 150  # of a dialog
+WORDS = 150  # in a dialog
 DECODER = {
     "model_type": "llama",
     "num_hidden_layers": 30,
@@ -47,7 +47,7 @@ WORDING = {
 
 
 def write_decoder(options: dict, folder: Path) -> None:
-    """A decoder's folder: random weights, and as many tokens as SmolLM2 has."""
+    """Write a decoder's folder: random weights, and as many tokens as SmolLM2 has."""
     entry = {"init": options, "vocabulary": str(VOCABULARY)}
     write_model("decoder", {"models": {"decoder": entry}, "vocabulary": VOCABULARY}, folder)
     config = json.loads((folder / CONFIG).read_text()) | {"vocab_size": 49_152}
@@ -56,7 +56,7 @@ def write_decoder(options: dict, folder: Path) -> None:
 
 
 def dialogs(n: int) -> pa.Table:
-    """n dialogs with a mask in the last quarter, a row a candidate."""
+    """Draw n dialogs with a mask in the last quarter, one row for each candidate."""
     draw, known = np.random.default_rng(0), np.array(words_of(VOCABULARY))
     place, mask = np.arange(n).repeat(CANDIDATES), WORDS * 3 // 4
     texts = draw.choice(known, (n, WORDS)).tolist()
@@ -73,21 +73,21 @@ def dialogs(n: int) -> pa.Table:
 
 
 def paradigm_of(folder: Path, precision: str) -> likelihood.Paradigm:
-    """The paradigm that scores the candidates of dialogs."""
+    """Return the paradigm that scores the candidates of dialogs."""
     settings = {"training": TRAINING | {"precision": precision}, "seed": 1}
     job = {"settings": settings, "prompt": WORDING, "labels": ["wrong", "right"]}
     return likelihood.Paradigm(folder, job | {"inputs": ["context", "candidate"]}, {})
 
 
 def alone(examples: Examples) -> Examples:
-    """The same texts; none shares its beginning with another."""
+    """Return the same texts, but none shares its beginning with another."""
     return Examples(examples.fields, examples.labels, np.arange(len(examples)), 0)
 
 
 def reader(
     folder: Path, precision: str, table: pa.Table, accelerator: Accelerator
 ) -> tuple[Examples, Callable[[Examples], torch.Tensor]]:
-    """The texts of a table, and the function that scores texts."""
+    """Return the encoded texts of a table, and the function that scores texts."""
     paradigm = paradigm_of(folder, precision)
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, Stop(None))
 
@@ -99,7 +99,7 @@ def reader(
 
 
 def asked(n: int, options: dict, folder: Path, accelerator: Accelerator) -> Iterator[str]:
-    """What each way takes for n dialogs, in sentences."""
+    """Yield the cost of each way for n dialogs, in sentences."""
     write_decoder(options, folder)
     clock, table = clock_of(accelerator), dialogs(n)
     begun = clock()

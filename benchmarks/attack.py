@@ -1,22 +1,22 @@
-"""An attack on the controls of a study: which simple model scores higher than they do?
+"""An attack on the controls of a study: which simple models score higher than the controls?
 
     snakemake train --cores all --configfile presets/controls.yaml    # data and controls
     python -m benchmarks.attack timedial
 
-The program takes every built dataset of the study that has controls. It fits all learners of all
-views. Views are those that the study declares, and three that any study has: one text, both texts,
-how an option compares with the others. The committed controls choose inside the training split. An
-attack looks at the evaluation split, so its result is a lead. Give a lead a view of its own in
-scripts/studies/<study>/controls.py before a headline is published.
+The program takes every built dataset of the study that has controls. It fits all learners on all
+views. The views are those that the study declares, and a few general ones: one text, both texts,
+words by the first word, and how an option compares with the others. The committed controls choose
+inside the training split. An attack looks at the evaluation split, so its result is a lead. Give a
+lead a view of its own in scripts/studies/<study>/controls.py before a headline is published.
 
-It prints Markdown, a table a dataset: the learners that score above the best committed control by
-more than one standard error of the difference. It learns from at most 10,000 examples. It takes
-minutes a dataset.
+It prints one Markdown table for each dataset: the learners that score above the best committed
+control by more than one standard error of the difference. It learns from at most 10,000 examples.
+It takes minutes for each dataset.
 
     python -m benchmarks.attack timedial --by-folds
 
 learns from the evaluation split itself, by folds of its groups. This is the score of a model that
-has seen the labels of other test items: the most that the texts of a view can give away.
+has seen the labels of other test items. The texts of a view cannot give away more.
 """
 
 import argparse
@@ -48,17 +48,17 @@ from scripts.train.control import predictions_of, read_examples
 from scripts.train.search import Search, with_even_odds
 from scripts.train.view import View
 
-RESAMPLES, MOST = 200, 10_000  # bootstrap draws; examples to learn from, drawn by hash
+RESAMPLES, MOST = 200, 10_000  # bootstrap draws; most examples to learn from (drawn by hash)
 COLUMNS = ["split", "view", "learner", "reaches", "best committed", "which", "above it"]
 
 
 def both(data: pd.DataFrame) -> pd.Series:
-    """Both texts as one."""
+    """Join both texts into one."""
     return data["first"] + " ; " + data["second"]
 
 
 def lengths(data: pd.DataFrame) -> np.ndarray:
-    """(n, 4) characters and words of both texts."""
+    """Return (n, 4): the numbers of characters and words of both texts."""
     return np.column_stack(
         [
             one
@@ -69,8 +69,9 @@ def lengths(data: pd.DataFrame) -> np.ndarray:
 
 
 def among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """(n, 4) an option's length, and its words' share, less those of the other options of its
-    choice. Where the study has no choices, the others are those with the same first text.
+    """Return (n, 4) features that compare an option with the other options of its choice: its
+    length, its length minus their mean, its rank by length, and the mean share of common words.
+    If the study has no choices, the options are the examples with the same first text.
     """
     group = data["choice_id" if "choice_id" in data else "first"]
     words = data["second"].str.lower().str.split().map(set)
@@ -105,9 +106,9 @@ GENERAL = {
 
 
 def sizes_among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """(n, 9) features of each option of TimeDial:
-      * the distance of its size to the sizes of the others, and the similarity of the letters, both
-        in ascending order
+    """Return (n, 9) features of each option of TimeDial:
+      * the distances of its size to the sizes of the others, and the similarities of the letters,
+        both in ascending order
       * the smallest distance between the sizes of the others
       * its length, and the difference in length to the option that is nearest in size
 
@@ -145,8 +146,8 @@ OF_STUDY = {
 def headline(
     study: Study, facts: dict, file: Path, data: pd.DataFrame, metric: str, scores: np.ndarray
 ) -> dict | None:
-    """The row of metrics for scores of a split; None where the split has another headline. The
-    scores count as those of a model that learnt nothing; facts: those of a control.
+    """Return the row of metrics for the scores of a split; None if the split has another headline.
+    The scores count as those of a model that is not trained. facts: those of a control.
     """
     labels = facts["labels"] if scores.shape[1] > 1 else facts["labels"][-1:]
     predictions = predictions_of(facts["run"], file.stem, data, scores, "direct")
@@ -160,8 +161,8 @@ def headline(
 
 
 def above(row: dict, best: dict) -> tuple[float, float]:
-    """How far a row of metrics lies above another row of the same split, and the standard error of
-    this difference, paired over the groups.
+    """Return how far a row of metrics lies above another row of the same split, and the standard
+    error of this difference, paired over the groups.
     """
     spread = over_groups(row["draws"] - best["draws"], row["effective_groups"])
     return row["value"] - best["value"], spread.variance**0.5
@@ -170,7 +171,7 @@ def above(row: dict, best: dict) -> tuple[float, float]:
 def attacked(
     view: View, train: pd.DataFrame, labels: int, exchangeable: bool
 ) -> Callable[[pd.DataFrame], dict[str, np.ndarray]]:
-    """Every learner of a view: a function from a table to the scores of each learner, by name."""
+    """Fit every learner of a view; return a function from a table to the scores by learner."""
     searched = Search(view, train, labels, exchangeable)
     fitted = searched.fit(frozenset())
     left_out = searched.left_out()
@@ -189,16 +190,16 @@ def attacked(
 
 
 def shared(view: View, data: pd.DataFrame, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The scores of each learner after the view's `shared`, beside those of the other
-    candidates.
+    """Return the scores of each learner after the view's `shared`, which compares them with the
+    scores of the other candidates.
     """
     share = view.shared or (lambda _, scores: scores)
     return {name: share(data, scores) for name, scores in found.items()}
 
 
 def together(data: pd.DataFrame) -> np.ndarray:
-    """(n,) the group of each example, joined with the groups of choices of the same candidates. Two
-    dialogs may have exchanged their options: then the answer of one shows the answer of the other.
+    """Return (n,) the group of each example. Groups are joined if their choices have the same
+    candidates: two dialogs may have exchanged their options, so one answer shows the other.
     """
     if "choice_id" not in data:
         return data["group_id"].to_numpy()
@@ -212,8 +213,8 @@ def together(data: pd.DataFrame) -> np.ndarray:
 def by_folds(
     view: View, measured: pd.DataFrame, labels: int, exchangeable: bool
 ) -> dict[str, np.ndarray]:
-    """The scores of every learner of a view; learners of the other folds score each fold of an
-    evaluation split.
+    """Return the scores of every learner of a view. The evaluation split is cut into folds;
+    learners that are fitted on the other folds score each fold.
     """
     measured = measured.assign(group_id=together(measured))
     left_out = Search(view, measured, labels, exchangeable).left_out()
@@ -233,11 +234,11 @@ def leads(
     every: bool,
     of_measured: bool,
 ) -> list[list]:
-    """The learners that score above the best of these controls on each split of their dataset
-    (folder), by more than a standard error.
+    """Return the learners that score above the best of these controls by more than a standard
+    error, on each split of their dataset (folder).
 
-    A row has split, view, learner, and COLUMNS. every: list all that are not below. of_measured:
-    they learn by_folds() of the split.
+    A row has COLUMNS. every: also list learners that are higher by less than that. of_measured:
+    the learners learn by_folds() of the split.
     """
     widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
     how, (learn, *measured) = description["methods"]["control"], widest["splits"]

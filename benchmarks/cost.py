@@ -1,9 +1,9 @@
-"""What a study costs: measured for its finished jobs, counted for all jobs of its plan.
+"""Report what a study costs: measured for its finished jobs, counted for all jobs of its plan.
 
 Measured: minutes, CPU hours and the most memory. For runs they come from run.json, for other stages
-from results/benchmarks/. Counted: the operations of benchmarks/cost_counted.py, and the hours that
-they take at a stated share of a card's peak, which nobody measured here. Sizes are those of built
-datasets, else stated ones (benchmarks/cost_sizes.yaml). Prints tables in Markdown.
+from results/benchmarks/. Counted: the operations of benchmarks/cost_counted.py, and their hours at
+a stated share of a card's peak. Nobody measured this share here. Sizes are those of built datasets,
+else stated ones (benchmarks/cost_sizes.yaml). Prints tables in Markdown.
 
     python -m benchmarks.cost --configfile presets/paper.yaml
     python -m benchmarks.cost --configfile presets/small.yaml --results results --rate 40
@@ -26,14 +26,14 @@ from scripts.data.yaml_files import read_yaml
 # them, for scoring.
 CARDS = {"H100": (989.0, 67.0), "A100": (312.0, 19.5)}
 SHARE = 0.35  # of the peak: a stated rate, which good loops reach with full batches
-# seconds of a step, at least, for each layer, to launch its kernels: small batches of short texts
-# wait for these; stated, too
+# The least seconds of a step for each layer, to launch its kernels: small batches of short texts
+# wait for these launches. This number is stated, too.
 A_LAYER = 0.002
 GPUS = (1, 8, 64)
 
 
 def planned(files: list[Path], values: dict) -> Workplan:
-    """The plan of configuration files laid over config.yaml, as the Snakefile makes it."""
+    """Make the plan of configuration files laid over config.yaml, as the Snakefile does."""
     config: dict = {}
     for file in files:
         config = laid_over(config, read_yaml(file))
@@ -69,8 +69,8 @@ def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: P
 
 
 def hours_on(runs: list[Counted], card: str, gpus: int) -> float:
-    """Hours that runs take on `gpus` GPUs, one run on one GPU at a time: the sum, shared by the
-    GPUs, but at least the longest run.
+    """Return the hours that runs take on `gpus` GPUs, one run on one GPU at a time: the sum divided
+    by the GPUs, but at least the longest run.
     """
     bf16, fp32 = (peak * 1e12 * SHARE for peak in CARDS[card])
     each = [
@@ -81,7 +81,7 @@ def hours_on(runs: list[Counted], card: str, gpus: int) -> float:
 
 
 def shown(value: float) -> str:
-    """A number in three digits: 1,230, 12.3, 0.012, < 0.01."""
+    """Return a number with three digits: 1,230, 12.3, 0.012, < 0.01."""
     return (
         f"{value:,.0f}"
         if value >= 100 or value == 0
@@ -92,7 +92,7 @@ def shown(value: float) -> str:
 
 
 def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
-    """A row of the table of counted runs."""
+    """Return a row of the table of counted runs."""
     learning, scoring = sum(run.learning for run in runs), sum(run.scoring for run in runs)
     hours = [hours_on(runs, card, 1) for card in CARDS]
     if rate:
@@ -112,7 +112,7 @@ def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
 def counted_report(
     plan: Plan, sources: dict, models: dict, studies: dict, results: Path, rate: float | None
 ) -> str:
-    """The operations of a plan, and the hours that they take, in Markdown."""
+    """Return the operations of a plan and their hours, in Markdown."""
     learnt = [run for run in plan.runs.values() if run.method != CONTROL]
     found = {run.name: counted_run(run, sources, models, studies, results) for run in learnt}
     every, of = list(found.values()), {}

@@ -22,9 +22,9 @@ from scripts.data.yaml_files import read_yaml
 
 SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted
-SPECIAL = 3  # tokens
+SPECIAL = 3  # special tokens of an example
 GATED = ("llama", "gemma", "qwen", "mistral", "modernbert")  # feed-forward layers of three matrices
-# the share of a text's tokens that pass the head, which is as wide as the vocabulary
+# The share of a text's tokens that pass the head, which is as wide as the vocabulary.
 ASKED = {"mlm": 0.15, "clm": 1.0}
 FROM_RIGHT = ("fill", "generate", "mlm", "clm")
 
@@ -47,7 +47,7 @@ class Size:
 def built_size(
     folder: Path, splits: list[str], held_out: str | None, inputs: list[str]
 ) -> Size | None:
-    """The size of a built dataset; None where it is not built."""
+    """Return the size of a built dataset; None if it is not built."""
     if not (folder / "manifest.json").exists():
         return None
     rows = {
@@ -74,14 +74,14 @@ def built_size(
 
 @cache
 def stated() -> dict:
-    """cost_sizes.yaml, read once: it is asked hundreds of times."""
+    """Read cost_sizes.yaml once, because it is needed hundreds of times."""
     return read_yaml(SIZES)
 
 
 def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
-    """The size that cost_sizes.yaml states; splits: how many evaluation splits there are.
+    """Return the size that cost_sizes.yaml states; splits: the number of evaluation splits.
 
-    Raises UserError where it states none.
+    Raises UserError if the file states none.
     """
     for entry in stated()["sizes"]:
         fits = (entry["study"], entry["source"]) == (study, source) and all(
@@ -109,10 +109,10 @@ def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
 
 
 def shape_of(name: str, models: dict, fetched: Path) -> dict:
-    """The architecture of a model: of the fetched model, else from its entry, else from
+    """Return the architecture of a model: from the fetched model, else from its entry, else from
     cost_sizes.yaml.
 
-    Raises UserError where none of them has it.
+    Raises UserError if it is in none of these places.
     """
     entry = models[name]
     for stage in ("mlm", "clm"):
@@ -131,13 +131,13 @@ def shape_of(name: str, models: dict, fetched: Path) -> dict:
 
 
 def first(config: dict, *names: str, otherwise=None):
-    """The first of these fields that a configuration has."""
+    """Return the first of these fields that a configuration has."""
     return next((config[name] for name in names if config.get(name) is not None), otherwise)
 
 
 def of_layers(config: dict) -> tuple[int, int, float]:
-    """Layers, the width of their attention, and the weights that they multiply by, for an encoder
-    or decoder.
+    """Return the number of layers, the width of their attention, and the number of weights that
+    they multiply by, for an encoder or decoder.
     """
     layers, hidden = (
         first(config, "num_hidden_layers", "num_layers", "n_layer"),
@@ -157,14 +157,14 @@ def of_layers(config: dict) -> tuple[int, int, float]:
 
 
 def reading(config: dict, tokens: float) -> float:
-    """Operations of one reading of a text."""
+    """Return the operations of one reading of a text."""
     layers, width, weights = of_layers(config)
     return 2 * weights * tokens + 4 * layers * width * tokens**2
 
 
 def esim_reading(entry: dict, models: dict, fetched: Path, tokens: float) -> tuple[float, float]:
-    """Operations of ESIM's one reading, and those of the frozen encoder before it, which never
-    learns.
+    """Return the operations of one reading by ESIM, and those of the frozen encoder before it,
+    which never learns.
     """
     hidden, frozen, dimension = entry["esim"]["hidden_size"], 0.0, 300
     if "encoder" in entry:
@@ -175,7 +175,7 @@ def esim_reading(entry: dict, models: dict, fetched: Path, tokens: float) -> tup
 
 
 def readings(job: dict, tokens: float) -> float:
-    """How often a run reads each example."""
+    """Return how often a run reads each example."""
     paradigm, prompt = job["paradigm"], job.get("prompt")
     if paradigm == "pseudo_log_likelihood":
         return tokens

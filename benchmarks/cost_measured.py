@@ -1,5 +1,5 @@
-"""The cost of a finished study: for its runs from run.json (cost), for other jobs from Snakemake's
-measurements (results/benchmarks/).
+"""The cost of a finished study. For its runs it comes from run.json (cost), for other jobs from
+Snakemake's measurements (results/benchmarks/).
 """
 
 import json
@@ -11,7 +11,7 @@ HEAD = ["stage", "jobs", "minutes", "CPU hours", "GPU hours", "most memory, GB"]
 
 
 def benchmark_of(file: Path) -> dict | None:
-    """Snakemake's measurements of a job's last run; None where there are none."""
+    """Return Snakemake's measurements of a job's last run; None if there are none."""
     try:
         line = json.loads(file.read_text(encoding="utf-8").strip().splitlines()[-1])
         return {
@@ -25,7 +25,7 @@ def benchmark_of(file: Path) -> dict | None:
 
 
 def run_of(facts: Path) -> dict | None:
-    """The whole cost of a run, with its killed attempts; None for an unfinished run."""
+    """Return the whole cost of a run, with its killed attempts; None for an unfinished run."""
     try:
         run = json.loads(facts.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def run_of(facts: Path) -> dict | None:
 def jobs_of(
     plan: Plan, name: str, results: Path, sources: dict, models: dict
 ) -> dict[str, list[dict | None]]:
-    """By stage, the cost of each job of a plan; None for a job that is not finished."""
+    """Return, by stage, the cost of each job of a plan; None for an unfinished job."""
     places, runs = (
         results / "benchmarks",
         [run for run in plan.runs.values() if run.method != CONTROL],
@@ -80,7 +80,7 @@ def jobs_of(
 
 
 def of_stage(name: str, jobs: list[dict]) -> list[str]:
-    """A row of the table."""
+    """Return a row of the table for one stage."""
     seconds, cpu, gpu = (sum(job[key] for job in jobs) for key in ("seconds", "cpu", "gpu"))
     memory = max((job["memory"] for job in jobs), default=0) / 1e9
     return [
@@ -96,7 +96,7 @@ def of_stage(name: str, jobs: list[dict]) -> list[str]:
 def measured(
     plan: Plan, name: str, results: Path, sources: dict, models: dict
 ) -> tuple[list[list[str]], str]:
-    """The rows of the table of measured costs, and a sentence about them."""
+    """Return the rows of the table of measured costs, and a sentence about them."""
     rows, every, missing = [], [], []
     for stage, found in jobs_of(plan, name, results, sources, models).items():
         there = [job for job in found if job]

@@ -1,5 +1,6 @@
-"""A reduced study runs undisturbed in one checkout and disturbed in another: by killed programs,
-damaged results, damaged records. Then the results are compared. Not a program:
+"""Run a reduced study undisturbed in one checkout and disturbed in another; compare the results.
+
+The disturbances are killed programs, damaged results and damaged records. Not a program:
 benchmarks/faults.py and benchmarks/gpu.py use it.
 
 The comparison leaves out how long a run took (`seconds`, `tokens_per_second`, `cost` in run.json,
@@ -31,7 +32,7 @@ from tests.fuzz_damage import DAMAGES, MISSING, damaged_result
 STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
 KILLED = ["train", *[stage for stage in STAGES if stage != "train"]]
 VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
-LONGEST = 1800  # seconds of a command, on a busy machine
+LONGEST = 1800  # the most seconds that a command may take, on a busy machine
 SENTENCE = re.compile(r"^ *error: .+|^WorkflowError|^Error: .+", re.M)
 # The log that a job's program writes shows its stage: studies have programs of several stages.
 LOG = re.compile(rf"results/logs/({'|'.join(STAGES)})/")
@@ -47,7 +48,8 @@ DATA = {
     "sample_dialogs_generate": MINI,
     "sample_dialogs_whole": MINI,
 }
-# The short form: a run, and a run that starts from an MLM stage, of one dataset each; few controls.
+# The short form has two experiments of one dataset each, with few controls: a plain run, and a run
+# that starts from an MLM stage.
 SHORT = {
     "sample_sop": {
         "data": {"source": ["sample_activitynet"], "stride": [0]},
@@ -72,7 +74,7 @@ RUN_TIMES = re.compile(
 
 
 def overlay(short: bool) -> dict:
-    """The reduced study, to be laid over config.yaml."""
+    """Return the configuration of the reduced study, to be laid over config.yaml."""
     experiments = {
         name: {"data": data, "seeds": [1], "training": {"epochs": 2}} for name, data in DATA.items()
     }
@@ -89,14 +91,14 @@ def overlay(short: bool) -> dict:
 
 
 def results(folder: Path) -> dict[str, Path]:
-    """The files of results/ that must be the same, by their place there."""
+    """Return the files of results/ that must be the same, by their path there."""
     place = folder / "results"
     files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
     return {name: file for name, file in files.items() if not NOT_RESULTS.search(name)}
 
 
 def promised(file: Path) -> object:
-    """The part of a result that must be the same again: its bytes, without times."""
+    """Return the part of a result that must be the same in both runs: its content without times."""
     if file.name == "run.json":
         facts = json.loads(file.read_text())
         return {key: value for key, value in facts.items() if key not in TIMES}
@@ -111,7 +113,7 @@ def promised(file: Path) -> object:
 
 
 def differences(undisturbed: Path, disturbed: Path) -> list[str]:
-    """The differences between the results of two folders, one sentence a file."""
+    """Return the differences between the results of two folders, one sentence for each file."""
     one, other = results(undisturbed), results(disturbed)
     both = sorted(one.keys() & other.keys())
     return [
@@ -122,7 +124,7 @@ def differences(undisturbed: Path, disturbed: Path) -> list[str]:
 
 
 def start(folder: Path, *options: str) -> subprocess.Popen:
-    """The command, in a process group of its own, its text in output.txt beside the folder."""
+    """Start the command in its own process group; its output goes to a .txt beside the folder."""
     environment = {key: value for key, value in os.environ.items() if key != "TIMESTRIDE_MIRROR"}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "reduced.json"]
     with open(folder.with_suffix(".txt"), "w") as text:
@@ -137,7 +139,7 @@ def start(folder: Path, *options: str) -> subprocess.Popen:
 
 
 def finish(folder: Path, *options: str) -> tuple[int | None, str]:
-    """Exit code and text of the command; no code after LONGEST seconds."""
+    """Return the exit code and output of the command; None as code after LONGEST seconds."""
     command = start(folder, *options)
     try:
         code = command.wait(LONGEST)
@@ -148,7 +150,7 @@ def finish(folder: Path, *options: str) -> tuple[int | None, str]:
 
 
 def undisturbed_study(folder: Path) -> Path:
-    """A checkout whose reduced study has run."""
+    """Make a checkout and run the reduced study in it."""
     checkout(folder)
     (folder / "reduced.json").write_text(json.dumps(overlay(short=True)))
     code, said = finish(folder)
@@ -158,7 +160,7 @@ def undisturbed_study(folder: Path) -> Path:
 
 
 def copy_of(study: Path, folder: Path) -> Path:
-    """A copy of a study with its results, times and records."""
+    """Copy a study with its results, times and records."""
     shutil.rmtree(folder, ignore_errors=True)
     return Path(shutil.copytree(study, folder, symlinks=True))
 
@@ -167,7 +169,7 @@ def copy_of(study: Path, folder: Path) -> Path:
 
 
 def programs(command: subprocess.Popen) -> list[tuple[psutil.Process, str]]:
-    """The programs that the command runs now, with their stages, the innermost process last."""
+    """Return the programs that the command runs now, with their stages, the newest last."""
     found = []
     with suppress(psutil.Error):
         for process in psutil.Process(command.pid).children(recursive=True):
@@ -193,7 +195,7 @@ def kill(command: subprocess.Popen, victim: str) -> None:
 
 
 def outlives(folder: Path) -> bool:
-    """Whether a process still works in the folder after 30 seconds."""
+    """Return whether a process still works in the folder after 30 seconds."""
     for _ in range(150):
         facts = [process.info for process in psutil.process_iter(["cwd", "status"])]
         if not any(
@@ -207,8 +209,8 @@ def outlives(folder: Path) -> bool:
 
 
 def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[str, str]:
-    """How a study ends after kills in a stage, training first: with the undisturbed results, or
-    not.
+    """Kill a study in a stage (training first), finish it, and return how it ends: whether its
+    results equal the undisturbed ones.
     """
     stage, victim = KILLED[number % len(KILLED)], rng.choice(VICTIMS)
     for late in STAGES[STAGES.index(stage) :]:
@@ -239,7 +241,7 @@ def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[
 
 @cache
 def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
-    """By file of results/ the programs that read it, each with its file of arguments."""
+    """Return, for each file of results/, the programs that read it, with their argument files."""
     code, said = finish(study, "--dry-run", "--forceall", "--printshellcmds")
     if code != 0:
         raise SystemExit(f"the dry run failed ({code}):\n{said[-2000:]}")
@@ -258,7 +260,7 @@ def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def kind_of(file: str) -> str:
-    """The kind of a file: its stage and its name, or its suffix where all names differ."""
+    """Return the kind of a file: its stage and its name, or its suffix if all names differ."""
     place = Path(file)
     stage, one_of_many = place.parts[1], place.parts[1] in ("evaluate", "publish")
     return f"{stage}/{'*' + place.name[place.name.find('.') :] if one_of_many else place.name}"
@@ -272,7 +274,7 @@ def kinds(files: list[str]) -> dict[str, list[str]]:
 
 
 def damage(folder: Path, file: str, how: str, beside: list[str], rng: random.Random) -> None:
-    """Damage a file of a study. beside: files to swap it with."""
+    """Damage a file of a study. beside: files whose content may replace its content."""
     place = folder / file
     content = place.read_bytes()
     others = [other for other in beside if (folder / other).read_bytes() != content]
@@ -282,8 +284,8 @@ def damage(folder: Path, file: str, how: str, beside: list[str], rng: random.Ran
 
 
 def differing(study: Path, folder: Path, file: str) -> list[str]:
-    """The differences after damage to a file. They leave out the file itself, and manifests that
-    were removed: these are written again when a job needs their files.
+    """Return the differences after damage to a file. They leave out the file itself and removed
+    manifests: a manifest is written again when a job needs its files.
     """
     away = re.compile(rf"is missing: .*manifest\.json$|.*: {re.escape(file[8:])}$")
     return [one for one in differences(study, folder) if not away.match(one)]
@@ -292,7 +294,7 @@ def differing(study: Path, folder: Path, file: str) -> list[str]:
 def judge(
     study: Path, folder: Path, file: str, code: int | None, said: str, again: bool
 ) -> tuple[str, str]:
-    """How a command ends after damage to a file; again: whether its new files are compared."""
+    """Return how a command ends after damage to a file; again: whether a new file is compared."""
     if code is None:
         return "hang", f"{file}: {said[-300:]}"
     if "Traceback" in said or "unexpected error" in said:
@@ -310,8 +312,9 @@ def judge(
 def damaged_reads(
     study: Path, folder: Path, rng: random.Random, share: float
 ) -> Iterator[tuple[str, str]]:
-    """How programs end when one file that they read was damaged, its time unchanged. The cases are
-    each kind of file with each damage, or a share of these, each damage at least once.
+    """Damage one file that a program reads, without changing its time, and yield how the program
+    ends. The cases are each kind of file with each damage, or a share of these cases. Each damage
+    occurs at least once.
     """
     read_by = {file: by for file, by in readers(study).items() if (study / file).is_file()}
     files_of = list(kinds(list(read_by)).values())
@@ -348,8 +351,8 @@ def damaged_reads(
 def damaged_study(
     study: Path, folder: Path, rng: random.Random, file: str, beside: list[str]
 ) -> tuple[str, str]:
-    """How the whole command ends after damage to a file. If it refuses the file, the remedy of its
-    sentence is applied; then the results must be equal.
+    """Damage a file and return how the whole command ends. If it refuses the file, apply the
+    remedy that its message names; then the results must be equal.
     """
     copy_of(study, folder)
     how = rng.choice(DAMAGES)

@@ -1,10 +1,10 @@
 """Kill, damage, fill and mislead all parts of timestride, and count how each case ends.
 
 A case ends well in one of four ways:
-  * One sentence that names the place refuses the input.
-  * The file is rewritten.
+  * The program refuses the input, with one sentence that names the place.
+  * The program rewrites the file.
   * All results are equal to those of an undisturbed run.
-  * The input, a user's own, is accepted, and the files are whole.
+  * The program accepts a user's own input, and its files are whole.
 These are faults: a traceback, a hang, and a wrong end (another result, a half file, a refusal
 without a place). Each fault is printed, its input goes to --keep, and the exit code is 1. The same
 seed gives the same cases, except for the moments of kills.
@@ -38,10 +38,10 @@ from tests.fuzz_targets_models import MODELS
 
 ENDS = ["refused", "rewritten", "equal", "accepted", "traceback", "hang", "wrong"]
 FAULTS = ENDS[4:]
-LONGEST = 120  # seconds of a case
-End = tuple[str, str]  # its name, and the text about it
+LONGEST = 120  # the most seconds of a case
+End = tuple[str, str]  # the name of the end, and the text about it
 
-# For each class how a case is run, on which targets, and how many cases of each target.
+# For each class: the function that runs a case, the targets, the number of cases of each target.
 FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
     "results of programs, damaged": (attempt_verified, list(MADE), 20),
     "full disks": (attempt_full, [name for name in TARGETS if TARGETS[name].outputs], 6),
@@ -54,7 +54,7 @@ FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
         50,
     ),
 }
-# For each class how many cases there are.
+# The number of cases of each class.
 DISTURBED = {"kills": 12, "results of a study, damaged": 1, "a study, damaged": 12}
 RECORDS = ["results/.records/*", ".snakemake/timestride/*", ".snakemake/timestride/*/*"]
 
@@ -63,7 +63,7 @@ RECORDS = ["results/.records/*", ".snakemake/timestride/*", ".snakemake/timestri
 
 
 def fuzzed_case(kind: str, target: str, seed: int, number: int, keep: Path) -> End:
-    """The end of a case of the fuzzer; if it is a fault, its input is in `keep`."""
+    """Run a case of the fuzzer and return its end; the input of a fault goes to `keep`."""
     run = FUZZED[kind][0]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # plans look for results/ in it
@@ -78,8 +78,8 @@ def fuzzed_case(kind: str, target: str, seed: int, number: int, keep: Path) -> E
 
 
 def fuzzed(kind: str, given: argparse.Namespace) -> Iterator[End]:
-    """The ends of the cases of a class. They run in a process of their own, so a crash of a library
-    costs only that process.
+    """Yield the ends of the cases of a class. The cases run in a process of their own, so a crash
+    of a library ends only that process.
     """
     _, targets, cases = FUZZED[kind]
     context, pool = multiprocessing.get_context("spawn"), None
@@ -105,7 +105,7 @@ def fuzzed(kind: str, given: argparse.Namespace) -> Iterator[End]:
 def studied(
     kind: str, given: argparse.Namespace, study: Callable[[], Path], folder: Path
 ) -> Iterator[End]:
-    """The ends of the cases of a class that disturb a whole study."""
+    """Yield the ends of the cases of a class that disturb a whole study."""
     rng, cases = random.Random(f"{kind} {given.seed}"), DISTURBED[kind] * given.share
     disturbed.copy_of(study(), folder)
     if kind == "kills":

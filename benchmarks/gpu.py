@@ -1,4 +1,4 @@
-"""The performance of a machine's GPU: one command, no network, no weights; prints a list to keep.
+"""Check and time a machine's GPU with one command, without network or weights; prints a list.
 
 agreement   a reduced study of every paradigm (that of benchmarks/disturbed.py) trains twice and
             must give the same bytes; in fp32 without dropout its scores are compared with those of
@@ -9,8 +9,8 @@ grid        figure 3 of Jain et al. on ActivityNet: an epoch of each stride, and
 probe       a decoder scores candidates and answers questions, in several ways
             (benchmarks/asking.py), and in bf16
 
-A failure is one line, the others continue, and the exit code is 1. For killed and resumed runs on a
-GPU: `python -m benchmarks.faults --only kills` there.
+If a section fails, it prints one line, the others continue, and the exit code is 1. For killed and
+resumed runs, call `python -m benchmarks.faults --only kills` on a machine with a GPU.
 
     python -m benchmarks.gpu > gpu.txt
     python -m benchmarks.gpu --tiny      # small, on the CPU: shows that it works, measures nothing
@@ -38,14 +38,14 @@ from scripts.data.tables import read_table
 from scripts.train.hardware import precision_for, versions
 
 # Dense bf16 teraFLOPs a second without sparsity, by a part of the card's name (NVIDIA's data
-# sheets). The first that fits counts.
+# sheets). The first part that the name contains counts.
 PEAK = {"B200": 2250, "H200": 989, "H100": 989, "A100": 312, "L40S": 362, "A40": 150, "L4": 121}
-EPOCHS, SEEDS = 10, 3  # of the paper, and of presets/paper.yaml
+EPOCHS, SEEDS = 10, 3  # as in the paper and in presets/paper.yaml
 EXACT = {"precision": "fp32", "dropout": 0.0}
 
 
 def trained(folder: Path, device: str, tiny: bool, training: dict) -> Path:
-    """Train the runs of the reduced study in a new folder; tiny: only of one experiment."""
+    """Train the runs of the reduced study in a new folder; tiny: only those of one experiment."""
     study = overlay(short=tiny) | {"name": "gpu", "device": device}
     if tiny:
         study["run"] = ["sample_sop"]
@@ -57,7 +57,7 @@ def trained(folder: Path, device: str, tiny: bool, training: dict) -> Path:
 
 
 def rounding(one: Path, other: Path) -> str:
-    """The difference between the scores of the same runs in two folders."""
+    """Return the largest difference between the scores of the same runs in two folders."""
     differences = [0.0]
     for file in one.glob("results/train/*/*/predictions.parquet"):
         left, right = (
@@ -69,7 +69,7 @@ def rounding(one: Path, other: Path) -> str:
 
 
 def agreement(given: argparse.Namespace, device: str) -> Iterator[str]:
-    """The reduced study in several folders."""
+    """Train the reduced study in several folders and compare the results."""
     with tempfile.TemporaryDirectory() as name:
         first, second = (trained(Path(name, one), device, given.tiny, {}) for one in "ab")
         if found := differences(first, second):
@@ -82,7 +82,7 @@ def agreement(given: argparse.Namespace, device: str) -> Iterator[str]:
 
 
 def throughput(given: argparse.Namespace, device: str) -> Iterator[str]:
-    """Examples a second of each loop."""
+    """Yield the examples a second of each loop."""
     accelerator = Accelerator(cpu=device == "cpu")
     card = torch.cuda.get_device_name() if device == "gpu" else ""
     peak = next((peak for part, peak in PEAK.items() if part in card), None)
@@ -101,9 +101,9 @@ def throughput(given: argparse.Namespace, device: str) -> Iterator[str]:
 
 
 def grid(given: argparse.Namespace, device: str) -> Iterator[str]:
-    """Seconds to learn from, and to score, the pairs of each stride; they are reported each epoch.
+    """Yield the seconds to learn from, and to score, the pairs of each stride, for one epoch.
 
-    The sizes are those of benchmarks/cost_sizes.yaml; the pairs are made up.
+    The sizes are those of benchmarks/cost_sizes.yaml; the pairs are random tokens.
     """
     accelerator = Accelerator(cpu=device == "cpu")
     clock, model = clock_of(accelerator), MODELS["tiny" if given.tiny else "bert-base"]
@@ -125,7 +125,7 @@ def grid(given: argparse.Namespace, device: str) -> Iterator[str]:
 
 
 def probe(given: argparse.Namespace, device: str) -> Iterator[str]:
-    """What a decoder takes that is asked."""
+    """Yield the cost of a decoder that scores candidates and answers questions."""
     options, n = (TINY, 4) if given.tiny else (DECODER, given.examples // 16)
     with tempfile.TemporaryDirectory() as name:
         yield from asked(n, options, Path(name), Accelerator(cpu=device == "cpu"))

@@ -1,9 +1,9 @@
-"""The same likelihood requests, by our own loop and by lm-evaluation-harness.
+"""Time the same likelihood requests in our own loop and in lm-evaluation-harness.
 
 A decoder is asked all four studies on the sample corpora. Both programs read the same texts and
 score the same tokens (tests/workflow/test_harness.py compares the scores). The result is CPU
-seconds of the whole command. Ours begins with built datasets and ends with written scores; theirs
-begins with written tasks.
+seconds of the whole command. Our command starts from built datasets and ends with written scores;
+theirs starts from written tasks.
 
     python -m benchmarks.harness --lm-eval lm_eval/bin/python --model FOLDER
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.measure import checkout, options_of, table, workflow
 
-# by experiment the study, its data, and methods that score whole texts, as the harness does
+# by experiment: the study, its data, and methods that score whole texts, as the harness does
 ASKED: dict[str, tuple[str, dict, list[str]]] = {
     "order": ("strided_sop", {"source": "sample_activitynet", "stride": 0}, ["likelihood"]),
     "nli": (
@@ -32,11 +32,11 @@ ASKED: dict[str, tuple[str, dict, list[str]]] = {
         ["likelihood"],
     ),
 }
-BATCH = 16  # of the harness
+BATCH = 16  # the batch size of the harness
 
 
 def configuration(model: Path, limit: int) -> dict:
-    """A study that asks one model, to be laid over config.yaml."""
+    """Return a study that asks one model, to be laid over config.yaml."""
     experiments = {
         name: {
             "title": name,
@@ -60,7 +60,7 @@ def configuration(model: Path, limit: int) -> dict:
 
 
 def by_the_harness(python: Path, model: Path, folder: Path) -> tuple[float, float]:
-    """Seconds by the clock and CPU seconds of lm_eval on the tasks of a folder."""
+    """Run lm_eval on the tasks of a folder; return wall seconds and CPU seconds."""
     command = [python, "-m", "lm_eval", "--model", "hf", "--device", "cpu", "--log_samples"]
     command += ["--model_args", f"pretrained={model.resolve()},dtype=float32,max_length=512"]
     command += ["--include_path", "tasks", "--tasks", "timestride", "--batch_size", BATCH]

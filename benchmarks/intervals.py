@@ -1,15 +1,15 @@
-"""How often intervals cover the truth, and how often comparisons find a difference, by simulation.
+"""Simulate how often intervals cover the truth, and how often comparisons find a difference.
 
     python -m benchmarks.intervals --times 2000
 
-Groups of uneven size (log-normal) have shares that vary between them (within-group correlation
-0.15). Seeds agree on most examples, and differ in how good they are. A good 95 % interval covers
-the truth in 95 of 100 cases and is narrow. Three comparisons follow:
+Groups have uneven sizes (log-normal), and their shares vary (within-group correlation 0.15). Seeds
+agree on most examples and differ in how good they are. A good 95 % interval covers the truth in
+95 of 100 cases and is narrow. Three comparisons follow:
   * Two systems on the same examples, one better by 5 points, compared by a paired difference and by
     intervals that do not overlap.
   * The slope over five strides of the same videos.
-  * Items that belong together in two ways, as pairs of temporal NLI do by template and by pair of
-    times.
+  * Items with two kinds of groups. Pairs of temporal NLI, for example, belong to a template and to
+    a pair of times.
 Prints Markdown.
 """
 
@@ -25,7 +25,7 @@ from scripts.measure.bootstrap import Resampling, crossed, resampling
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.studies.temporal_nli.evaluate import weighted_f1
 
-LABELS = np.array([0.5, 0.3, 0.2])  # how often each label of the weighted F1 is the right one
+LABELS = np.array([0.5, 0.3, 0.2])  # how often each label is the right one, for the weighted F1
 # Title, whether it is for the weighted F1, how uneven groups are, numbers of seeds.
 KINDS = [
     ("Shares", False, 0.7, (1, 2, 3, 5)),
@@ -42,7 +42,7 @@ COMPARED = [
 ]
 
 
-# Templates, pairs of times, items; and how far (sd) a template and a pair of times shift a share.
+# Templates, pairs of times, items; how far (sd) a template, and a pair of times, shift a share.
 TWO_WAYS = [
     (30, 500, 3000, 0.0, 0.0),
     (30, 500, 3000, 0.1, 0.0),
@@ -58,8 +58,8 @@ CROSSED += ["by template (%)", "by both (%)", "width by template (points)", "wid
 class World:
     """The distribution of examples.
 
-    sd_seeds: how far a seed shifts the share of every group. own: the share of examples on which
-    seeds (and systems) agree only by chance.
+    sd_seeds: how far a seed shifts the share of every group. alone_share: the share of examples on
+    which seeds (and systems) agree only by chance.
     """
 
     groups: int
@@ -73,7 +73,7 @@ class World:
 
 
 def items(groups: int, right: float, seeds: int = 1, alone_share: float = 0.4) -> World:
-    """A world of single items of two systems that disagree on a share of them."""
+    """Return a world without groups, whose two systems answer a share of items independently."""
     return World(groups, right, seeds, 1, 0, 0, alone_share=alone_share)
 
 
@@ -92,7 +92,7 @@ CASES = [
 
 
 def shares_of_groups(world: World, groups: int, draw: np.random.Generator) -> np.ndarray:
-    """(groups,) how often each group is right, which is the world's share on average."""
+    """Return (groups,) how often each group is right; the average is the world's share."""
     if world.correlation == 0:
         return np.full(groups, world.share)
     total = 1 / world.correlation - 1
@@ -100,7 +100,7 @@ def shares_of_groups(world: World, groups: int, draw: np.random.Generator) -> np
 
 
 def truth(world: World, draw: np.random.Generator) -> float:
-    """The share over all groups and seeds: shifts beyond 0 and 1 are lost."""
+    """Return the share over all groups and seeds. Shares are clipped to 0 and 1."""
     if world.seeds == 1:
         return world.share
     shares = shares_of_groups(world, 2_000_000, draw) + draw.normal(0, world.sd_seeds, 2_000_000)
@@ -110,8 +110,8 @@ def truth(world: World, draw: np.random.Generator) -> float:
 def answers(
     world: World, gains: list[float], draw: np.random.Generator
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """For each gain of a system the (seeds, n) right answers on the same examples; and the (n,)
-    groups of the examples.
+    """Return, for each gain of a system, the (seeds, n) right answers on the same examples; and the
+    (n,) groups of the examples.
     """
     sizes = draw.lognormal(np.log(world.per_group), world.uneven, world.groups).round().clip(1)
     group = np.repeat(np.arange(world.groups), sizes.astype(int))
@@ -129,7 +129,7 @@ def answers(
 
 
 def tally_of(right: np.ndarray, group: np.ndarray, groups: int) -> Tally:
-    """The share of right answers; right: (seeds, n)."""
+    """Return the tally of the share of right answers; right: (seeds, n)."""
     sums = np.stack([np.bincount(group, seed, groups) for seed in right])
     return Tally("all", {"share": share}, sums, np.bincount(group, minlength=groups))
 
@@ -137,7 +137,7 @@ def tally_of(right: np.ndarray, group: np.ndarray, groups: int) -> Tally:
 def confusion_tally(
     right: np.ndarray, group: np.ndarray, groups: int, draw: np.random.Generator
 ) -> Tally:
-    """The weighted F1 of three labels; a wrong answer is one of the other two labels."""
+    """Return the tally of the weighted F1 of three labels; wrong answers have the other labels."""
     label = draw.choice(3, len(group), p=LABELS)
     answers = np.where(right, label, (label + draw.integers(1, 3, right.shape)) % 3)
     cells = [np.bincount((group * 3 + label) * 3 + seed, minlength=groups * 9) for seed in answers]
@@ -146,7 +146,7 @@ def confusion_tally(
 
 
 def true_f1(right: float) -> float:
-    """The weighted F1 where a share is right and the rest is spread evenly over the other
+    """Return the weighted F1 if a share is right and the rest is spread evenly over the other
     labels.
     """
     confusion = np.where(np.eye(3) == 1, right, (1 - right) / 2) * LABELS[:, None]
@@ -154,12 +154,12 @@ def true_f1(right: float) -> float:
 
 
 def mean_row(tally: Tally, world: World, drawn: Resampling) -> dict:
-    """The row of metrics over the seeds."""
+    """Return the row of metrics over the seeds."""
     return metric_rows([tally], [Replicate(seed) for seed in range(world.seeds)], drawn)[-1]
 
 
 def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.ndarray:
-    """In how many per cent of cases the interval covers the truth, and its mean width in points."""
+    """Return how often (%) the interval covers the truth, and its mean width in points."""
     draw = np.random.default_rng([world.groups, world.seeds, int(1000 * world.share)])
     wanted, drawn, found = (
         truth(world, draw),
@@ -182,11 +182,11 @@ def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.n
 def comparisons(
     world: World, gain: float, systems: int, times: int, resamples: int
 ) -> dict[str, float]:
-    """Systems in a row, each better by `gain` than the one before: how often (%) a test finds the
-    last one better.
+    """Compare systems in a row, each better by `gain` than the one before. Return how often (%) a
+    test finds the last one better.
 
-    The tests are intervals that do not overlap, and the slope over the systems (of two, their
-    difference). Also whether the slope's interval covers the gain.
+    The tests are intervals that do not overlap, and the slope over the systems (the difference, if
+    there are two). Also return how often the slope's interval covers the gain.
     """
     draw = np.random.default_rng([world.groups, world.seeds, 7])
     drawn = resampling(range(world.groups), resamples)
@@ -204,8 +204,8 @@ def comparisons(
 def two_ways(
     templates: int, times: int, items: int, sds: tuple[float, float], cases: int, resamples: int
 ) -> np.ndarray:
-    """In how many per cent of cases two intervals cover a share of 0.7: by template, and by
-    template and pair of times. Also their mean widths in points.
+    """Return how often (%) two intervals cover a share of 0.7, and their mean widths in points. The
+    intervals are by template, and by template and pair of times.
     """
     draw, found = np.random.default_rng([templates, times, items]), np.zeros(4)
     for _ in range(cases):

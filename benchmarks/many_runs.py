@@ -1,11 +1,10 @@
-"""One study of many runs: the cost of a dry run, of evaluation and of publication, and the size of
-its page.
+"""Measure a study of many runs: dry run, evaluation, publication, and the size of its page.
 
 The study is sentence order at four strides of sample captions, by models that differ only in name,
 five seeds each. One model and seed is trained. The other runs are copies with random scores around
 a level of each model's own, since training does not matter for the later stages. All else is the
-workflow's own, in a checkout in a temporary folder. Prints a table in Markdown, one column for each
-number of runs.
+real workflow, in a checkout in a temporary folder. Prints a table in Markdown, one column for each
+number of models.
 
     python -m benchmarks.many_runs --models 5 50
 """
@@ -31,7 +30,7 @@ MODEL = "my/tiny_bert"
 
 
 def write_model(folder: Path) -> None:
-    """A tiny BERT of random weights in a checkout."""
+    """Write a tiny BERT with random weights into a checkout."""
     import torch  # late: --help does not need it
     from transformers import AutoConfig, AutoModelForMaskedLM
 
@@ -43,7 +42,7 @@ def write_model(folder: Path) -> None:
 
 
 def study(name: str, models: int, seeds: list[int], strides: list[int]) -> dict:
-    """The configuration of a study, to be laid over config.yaml."""
+    """Return the configuration of a study, to be laid over config.yaml."""
     names = [f"model_{number:02}" for number in range(1, models + 1)]
     training = {"epochs": 4, "learning_rate": 5e-4, "batch_size": 32, "max_length": 64}
     experiment = {
@@ -54,7 +53,7 @@ def study(name: str, models: int, seeds: list[int], strides: list[int]) -> dict:
         "data": {"source": "sample_activitynet", "stride": strides},
         "training": training,
     }
-    # a folder, as of a fetched model: a model that is written here would share one process
+    # a folder, like a fetched model: runs of a model that is built here would share one process
     entries = {
         model: {"folder": MODEL, "licence": "MIT", "title": model.replace("_", " ")}
         for model in names
@@ -63,7 +62,7 @@ def study(name: str, models: int, seeds: list[int], strides: list[int]) -> dict:
 
 
 def made_like(run: str, model: str, seed: int, level: float, like: Path) -> None:
-    """Make the files of a run from those of another, with scores higher by `level` where right."""
+    """Make the files of a run from those of another; right labels score higher by `level`."""
     folder, random = like.with_name(run), np.random.default_rng([seed, int(model[-2:])])
     folder.mkdir()
     for name in ("history.parquet", "predictions.parquet"):
@@ -95,7 +94,7 @@ def missing_runs(folder: Path, listed: Path) -> None:
 
 
 def column(folder: Path, models: int, strides: list[int]) -> dict[str, str]:
-    """The cost of a study of `models` models, by what is measured."""
+    """Return the costs of a study of `models` models, by the name of the cost."""
     configuration = study(f"models_{models}", models, SEEDS, strides)
     name = configuration["name"]
     results, dry = folder / "results", "{:.0f} s, {:.0f} CPU s, {:,.0f} MiB"

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def options_of(doc: str) -> argparse.ArgumentParser:
-    """A parser whose help is the text of a benchmark."""
+    """Return a parser whose help is the docstring of a benchmark."""
     return argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -29,10 +29,10 @@ def in_turn(
     warm: int = 1,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Seconds of each way over `turns` turns; each turn takes the ways one after the other.
+    """Return the seconds of each way over `turns` turns; each turn calls the ways in order.
 
-    warm: turns before, which do not count. By default the clock counts CPU seconds of this process,
-    so other work on the machine does not count.
+    warm: the number of turns before, which do not count. By default the clock counts CPU seconds of
+    this process, so other work on the machine does not count.
     """
     seconds = dict.fromkeys(ways, 0.0)
     for turn in range(warm + turns):
@@ -44,7 +44,7 @@ def in_turn(
 
 
 def ratios(seconds: dict[str, float], items: int) -> str:
-    """Items a second of each way, and how many times as fast as the others the first way is."""
+    """Return the items a second of each way, and how many times as fast the first way is."""
     first, *others = seconds
     rates = ", ".join(f"{name} {items / spent:,.1f}/s" for name, spent in seconds.items())
     return (
@@ -53,7 +53,7 @@ def ratios(seconds: dict[str, float], items: int) -> str:
 
 
 def memory(process: psutil.Process) -> float:
-    """MiB of a process and its descendants, shared parts one time; 0 for an ended process."""
+    """Return the MiB of a process and its descendants, shared memory once; 0 if it has ended."""
     with suppress(psutil.Error):
         processes = [process, *process.children(recursive=True)]
         return sum(one.memory_full_info().pss for one in processes) / 2**20
@@ -63,7 +63,7 @@ def memory(process: psutil.Process) -> float:
 def measured(
     command: list, folder: Path = ROOT, output: Path | None = None
 ) -> tuple[float, float, float]:
-    """Seconds by the clock, CPU seconds and peak memory in MiB of a command of Python.
+    """Run a command of Python; return wall seconds, CPU seconds and peak memory in MiB.
 
     The processes that it starts count, too. output: the file for its printed text.
     """
@@ -88,7 +88,7 @@ def measured(
 
 
 def checkout(folder: Path) -> Path:
-    """The project's files in a new folder."""
+    """Copy the project's files into a new folder."""
     command = ["git", "ls-files", "-co", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.splitlines():
@@ -99,7 +99,7 @@ def checkout(folder: Path) -> Path:
 
 
 def workflow(folder: Path, configuration: dict, *options: str) -> tuple[float, float, float]:
-    """The cost of the workflow in a checkout, as measured(); its text is in <name>.txt."""
+    """Run the workflow in a checkout; return its cost like measured(). Its output: <name>.txt."""
     name = configuration["name"]
     (folder / f"{name}.json").write_text(json.dumps(configuration))
     command = ["-m", "snakemake", *options, "--cores", 2, "--configfile", f"{name}.json"]
@@ -107,6 +107,6 @@ def workflow(folder: Path, configuration: dict, *options: str) -> tuple[float, f
 
 
 def table(head: list, rows: list[list]) -> str:
-    """A table in Markdown, all columns but the first flush right."""
+    """Return a Markdown table; all columns but the first are aligned right."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)

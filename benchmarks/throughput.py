@@ -1,12 +1,12 @@
-"""Our training loop beside a plain one over the same texts, as ratios in one run.
+"""Compare our training loop with a plain one over the same texts, as ratios in one run.
 
 The plain loop is the recipe of transformers' run_glue example. Its batches are in random order, and
 a collator in a DataLoader pads each to its longest text. It has fused AdamW, clipped gradients and
-autocast, but no deterministic mode. It scores in the order of the file. Ours is
+autocast, but no deterministic mode. It scores in the order of the file. Our loop is
 scripts/train/{step,scoring}.py as the stage uses them; it always scores in fp32.
 
-Models are built from configuration, untrained. Texts are random tokens, as many as the words of
-ActivityNet's pairs. The loops take steps in turn. On a CPU, CPU seconds of this process count.
+Models are built from configuration, untrained. Texts are random tokens, as many as ActivityNet's
+pairs have words. The loops take turns. On a CPU, the clock counts CPU seconds of this process.
 Not a program: benchmarks/gpu.py uses it.
 """
 
@@ -33,12 +33,12 @@ from scripts.train.early_end import Stop
 
 TRAINING = {"learning_rate": 2e-5, "warmup_ratio": 0.1, "weight_decay": 0.01, "gradient_clip": 1.0}
 SEED = 1
-STEPS = 1_000_000  # of the schedule: so many that the rate is nearly constant
+STEPS = 1_000_000  # of the schedule: so many that the learning rate is nearly constant
 PADDING = {"input_ids": 0, "token_type_ids": 0}
 
 
 def shape(layers: int, hidden: int, heads: int, **others) -> dict:
-    """The options of an encoder's configuration."""
+    """Return the options of an encoder's configuration."""
     return {
         "num_hidden_layers": layers,
         "hidden_size": hidden,
@@ -65,13 +65,13 @@ MODELS = {
 
 
 def network_of(model: Model):
-    """The network, untrained: the cost of a step does not depend on the weights."""
+    """Build the network, untrained: the cost of a step does not depend on the weights."""
     torch.manual_seed(SEED)
     return BertForSequenceClassification(BertConfig(**model.options))
 
 
 def examples_of(model: Model, n: int) -> Examples:
-    """n pairs of random tokens, as long as ActivityNet's (log-normal, median 14 words a text)."""
+    """Draw n pairs of random tokens, as long as ActivityNet's (log-normal, median 14 words)."""
     draw = np.random.default_rng(0)
     words = np.exp(draw.normal(np.log(14), 0.40, (2, n))).round().astype(int).clip(1)
     lengths = (words.sum(0) + 3).clip(max=model.max_length)  # three special tokens are added
@@ -159,7 +159,7 @@ class Plain:
         self.batches = chain.from_iterable(repeat(DataLoader(rows, shuffle=True, **options)))
 
     def forward(self, batch: dict[str, torch.Tensor]):
-        """The network's output for a batch."""
+        """Return the network's output for a batch."""
         batch = {name: part.to(self.device, non_blocking=True) for name, part in batch.items()}
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             return self.network(**batch)
@@ -172,7 +172,7 @@ class Plain:
         self.optimizer.zero_grad()
 
     def score(self) -> None:
-        """Read all examples and move the logits to the CPU."""
+        """Score all examples and move the logits to the CPU."""
         set_modes(deterministic=False)
         self.network.eval()
         with torch.inference_mode():
@@ -182,7 +182,7 @@ class Plain:
 
 
 def collate(rows: list[tuple[torch.Tensor, int]]) -> dict[str, torch.Tensor]:
-    """Rows padded to the longest row; none of their tokens is 0."""
+    """Pad rows to the longest row; no token has the id 0."""
     ids, labels = zip(*rows)
     padded = pad_sequence(ids, batch_first=True)
     return {
@@ -193,14 +193,14 @@ def collate(rows: list[tuple[torch.Tensor, int]]) -> dict[str, torch.Tensor]:
 
 
 def set_modes(deterministic: bool) -> None:
-    """The modes of scripts/train/hardware.py, or torch's own."""
+    """Set the modes of scripts/train/hardware.py, or torch's own."""
     torch.use_deterministic_algorithms(deterministic)
     torch.utils.deterministic.fill_uninitialized_memory = False
     torch.backends.cuda.enable_cudnn_sdp(not deterministic)
 
 
 def clock_of(accelerator: Accelerator) -> Callable[[], float]:
-    """CPU seconds of this process; for a GPU the clock's time, after its work is done."""
+    """Return a clock: CPU seconds of this process; on a GPU, wall time after its work is done."""
 
     def seconds() -> float:
         torch.cuda.synchronize()
@@ -212,9 +212,9 @@ def clock_of(accelerator: Accelerator) -> Callable[[], float]:
 def seconds_of(
     model: Model, n: int, precision: str, accelerator: Accelerator, compiled: bool = False
 ) -> dict[str, dict[str, float]]:
-    """Seconds of each loop to learn from n examples, and of each to score them.
+    """Return the seconds of each loop to learn from n examples, and to score them.
 
-    compiled: also our loop with compiled graphs, which an epoch before the timing makes.
+    compiled: also time our loop with compiled graphs, which one epoch before the timing compiles.
     """
     examples, clock, steps = examples_of(model, n), clock_of(accelerator), -(-n // model.batch_size)
     loops = {
