@@ -1,4 +1,4 @@
-"""What tests share: the mirror of the real corpora, and running a program as a user does."""
+"""Code that all tests share: the mirror of the real corpora, and running a program like a user."""
 
 import os
 import subprocess
@@ -15,25 +15,25 @@ from tests.forking import LOOP, NEEDED, SHARED, TRAINING, Ended, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
-# A Slurm that is configured here but does not answer (a killed test leaves one) costs each call of
-# Snakemake 10 s.
+# If a configured Slurm does not answer (a killed test may leave one), each call of Snakemake takes
+# 10 s longer.
 os.environ["SLURM_CONF"] = "/dev/null"
-# Workers share the cores: torch takes one in each.
+# pytest's workers share the cores, so torch takes one core in each worker.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What pytest, and torch where a test itself learns, add to the environment of their process: no
-# program needs to see it.
+# Variables that pytest, and torch in a test that trains, add to the environment of their process.
+# No program needs them.
 OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 
-# A busy machine fails no property. `make check` tries fewer examples of each.
+# A busy machine must not fail a property test. `make check` tries fewer examples of each property.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 settings.register_profile("quick", max_examples=10)
 
 
-# From the longest down to thirty CPU seconds: these begin first, so that no worker is left alone with
-# one of them. Those of Slurm wait for most of their time.
+# The longest files first, down to thirty CPU seconds. They begin first, so that no worker is left
+# with one of them at the end. The tests of Slurm mostly wait.
 LONGEST = (
     "test_slurm.py test_harness.py test_resources.py test_faults.py test_training.py "
     "test_reruns.py test_dialogs_and_questions.py test_docs.py test_benchmarks.py test_rules.py "
@@ -43,9 +43,7 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Tests of the real corpora are marked `mirror`, after the fixture that finds them; the
-    longest files come first.
-    """
+    """Mark the tests that use the fixture `mirror` with `mirror`, and put the longest files first."""
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
@@ -54,7 +52,7 @@ def pytest_collection_modifyitems(items) -> None:
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    """Say at the end what was skipped and why, one line a reason."""
+    """Print at the end which tests were skipped and why, one line for each reason."""
     reasons = Counter(
         report.longrepr[2].removeprefix("Skipped: ")
         for report in terminalreporter.stats.get("skipped", [])
@@ -67,8 +65,8 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 @pytest.fixture(autouse=True)
 def own_environment():
-    """What a test changes in the environment ends with it. Under another environment `program` starts
-    a process where it could fork one.
+    """Undo a test's changes of the environment after the test. While the environment differs,
+    `program` starts a process where it otherwise could fork one.
     """
     before = dict(os.environ)
     yield
@@ -78,7 +76,7 @@ def own_environment():
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """The folder of real corpora, or a skip that says what is missing."""
+    """Return the folder of real corpora, or skip the test with a message that says what is missing."""
     named = os.environ.get("TIMESTRIDE_MIRROR")
     place = Path(named) if named else ROOT.parent / "shared" / "mirror"
     if not place.is_dir():
@@ -90,8 +88,8 @@ def mirror() -> Path:
 
 
 def programs(shared: tuple[str, ...]):
-    """What calls `python -m <module> <arguments>` in the project, by a fork of an interpreter
-    that has imported what is shared or needed.
+    """Return a function that calls `python -m <module> <arguments>` in the project. It forks an
+    interpreter that has imported the shared modules, or those that the program needs.
     """
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     server = cache(
@@ -103,12 +101,12 @@ def programs(shared: tuple[str, ...]):
     )
 
     def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
-        """typed: the module and options without spaces inside; arguments: further ones,
-        each as it is.
+        """Call a program. typed: the module and options, split at spaces; arguments: further
+        arguments, not split.
         """
         command = [*typed.split(), *map(str, arguments)]
         module = command[0]
-        # --help, and arguments that are refused, need nothing
+        # --help, and calls with refused arguments, need no imports
         imports = shared if len(command) < 4 else NEEDED.get(module, shared)
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
         differs = {
@@ -116,7 +114,7 @@ def programs(shared: tuple[str, ...]):
             for name in wanted.keys() | environment.keys()
             if wanted.get(name) != environment.get(name)
         } - OF_TESTS
-        # what is imported late may read it
+        # a late import may read the HF_ variables
         if all(name.startswith("HF_") and imports != LOOP for name in differs):
             return server(imports).call(command, cwd, wanted)
         done = subprocess.run(
@@ -128,7 +126,9 @@ def programs(shared: tuple[str, ...]):
 
 
 def remember_code() -> Path:
-    """Read all modules once, for the identities that programs take here; the file of this."""
+    """Read all modules once, for the identities that programs compute here; return the memory's
+    file.
+    """
     for file in ROOT.glob("scripts/**/*.py"):
         identity._read(".".join(file.relative_to(ROOT).with_suffix("").parts))
     identity.write_memory(ROOT / identity.MEMORY)
@@ -137,8 +137,8 @@ def remember_code() -> Path:
 
 @pytest.fixture(scope="session")
 def program():
-    """Call `python -m <module> <arguments>` in the project, as typed;
-    returns the finished process with its text.
+    """Return a function that calls `python -m <module> <arguments>` in the project. It returns the
+    finished process with its output.
     """
     remember_code()
     return programs(SHARED)

@@ -1,7 +1,7 @@
-"""Compare two folders of results by content: what a change of the code's shape must leave equal.
+"""Compare two folders of results by content, to show that a refactoring changed no result.
 
-A table counts by its columns and values, a figure without the line that says what made it, a page
-by its text. Times, hosts, hashes of code and weights do not count. Both folders must come from one
+A table counts by its columns and values, a figure without the line that names its maker, a page by
+its text. Times, hosts, hashes of code and weights do not count. Both folders must come from one
 machine, since trained numbers differ between machines.
 
     python -m tests.content_digests BEFORE/results AFTER/results
@@ -25,7 +25,7 @@ METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 
 
 def digest_of(file: Path) -> str:
-    """The SHA-256 of a file's content, without what is not compared."""
+    """Return the SHA-256 of a file's content, without the parts that are not compared."""
     if file.suffix == ".parquet":
         table = pq.read_table(file, memory_map=False).replace_schema_metadata(None)
         sink = pa.BufferOutputStream()
@@ -40,7 +40,7 @@ def digest_of(file: Path) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """By path inside a folder of results the digest of each file that is compared."""
+    """Return the digest of each compared file of a folder of results, by its path in the folder."""
     files = {file for pattern in COMPARED for file in folder.rglob(pattern) if file.is_file()}
     return {
         name: digest_of(folder / name)

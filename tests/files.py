@@ -1,4 +1,4 @@
-"""Files that tests write and read whole."""
+"""Functions that write and read whole files in tests."""
 
 import json
 from pathlib import Path
@@ -19,16 +19,16 @@ def write_json(file: Path, value) -> None:
 
 
 def write_yaml(file: Path, value) -> None:
-    """With libyaml, a tenth of the time: the files of resources/ are written hundreds of times."""
+    """Write YAML with libyaml, ten times as fast: tests write the files of resources/ often."""
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     file.write_text(yaml.dump(value, Dumper=dumper, sort_keys=False))
 
 
 def write_rows(rows: list[dict], file: Path, schema: pa.Schema) -> None:
-    """A table of this project with these rows."""
+    """Write a table of this project with these rows."""
     write_table(pa.Table.from_pylist(rows, schema=schema), file, schema, {})
 
 
 def read_texts(file: Path) -> pd.DataFrame:
-    """A CSV whose cells are texts as they stand."""
+    """Read a CSV and keep all cells as texts."""
     return pd.read_csv(file, dtype=str, keep_default_na=False)

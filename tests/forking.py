@@ -1,9 +1,9 @@
-"""Programs started by a fork of an interpreter that has imported what they share:
-a call costs its work, not the imports.
+"""Start programs by a fork of an interpreter that has imported their shared modules. A call then
+costs its work, not the imports.
 
 Each call is a process of its own, as with `python -m`: its own arguments, folder, environment,
-output and exit code. This file is also the program that forks. The jobs of a workflow come to it,
-too: `python` is another program for them.
+output and exit code. This file is also the program that forks. The jobs of a workflow use it, too:
+they get another program as `python`.
 """
 
 import atexit
@@ -24,8 +24,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-# What many programs import of others, and those that count words; each import makes every fork of
-# its server dearer.
+# The third-party modules that many programs import, and those of programs that count words. Each
+# import makes every fork of its server slower.
 SHARED = (
     "numpy",
     "pandas",
@@ -39,8 +39,8 @@ SHARED = (
     "requests",
 )
 WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
-# What a run of training imports late, four seconds of it, under the environment that it makes for
-# itself first (scripts/train/launch.py).
+# The modules that a training run imports late (four seconds), and the environment that it first
+# sets for itself (scripts/train/launch.py).
 LOOP = (
     "scripts.train.process",
     "scripts.train.paradigms.classify",
@@ -52,7 +52,7 @@ TRAINING = {
     "OMP_NUM_THREADS": "1",
     "OMP_WAIT_POLICY": "passive",
 }
-# By program what it imports: one second of WORDS, three of spacy.
+# The imports of a program: WORDS takes one second, spacy three.
 NEEDED = (
     dict.fromkeys(["scripts.train.run", "scripts.running.several"], LOOP)
     | {"scripts.text.temporal_spans": (*SHARED, "spacy")}
@@ -67,7 +67,7 @@ NEEDED = (
         WORDS,
     )
 )
-# What the jobs of a workflow import of others.
+# The third-party modules that the jobs of a workflow import.
 JOBS = (
     *(*WORDS, "tests.svg_alone", "spacy", "torch", "accelerate"),
     "transformers.models.bert.modeling_bert",
@@ -84,17 +84,17 @@ SNAKEMAKE = (
 
 
 class Ended(subprocess.CompletedProcess):
-    """A program that has ended, with its text."""
+    """A program that has ended, with its output."""
 
     def checked(self, ok: bool = True) -> "Ended":
-        """Itself, which must have ended well, or not: then without a traceback."""
+        """Check that the program succeeded; with ok=False, that it failed without a traceback."""
         assert (self.returncode == 0) == ok, self.stdout + self.stderr
         assert ok or "Traceback" not in self.stderr, self.stderr
         return self
 
     def refused(self, *said: str, code: int = 1, lines: int | None = None) -> None:
-        """It must have ended with this code, and have said these texts, without a traceback; in
-        so many lines, where told.
+        """Check that the program ended with this code and printed these texts, without a traceback.
+        lines: the number of lines on stderr, if given.
         """
         output = self.stdout + self.stderr
         assert self.returncode == code, output
@@ -106,8 +106,8 @@ class Ended(subprocess.CompletedProcess):
 class ForkServer:
     """An interpreter that has imported some modules under an environment, and forks at each call.
 
-    It ends with this process. Its calls come through a socket: the command, its folder and
-    environment, what it takes for its interpreter, and the files of its input and output.
+    It ends with this process. A call comes through a socket: the command, its folder and
+    environment, the path of its interpreter, and the files of its input and output.
     """
 
     def __init__(self, environment: dict[str, str], imports: tuple[str, ...]):
@@ -131,9 +131,10 @@ class ForkServer:
         environment: dict[str, str],
         interpreter: str = sys.executable,
     ) -> Ended:
-        """`python -m <command>` with its text caught.
+        """Run `python -m <command>` and return it with its output.
 
-        `environment` differs only in what no imported module has read.
+        `environment` may differ from the server's only in variables that no imported module has
+        read.
         """
         call = (command, str(cwd), environment, interpreter)
         with (
@@ -158,8 +159,8 @@ class ForkServer:
             )
 
 
-# A `python` for the jobs of a workflow: what a server can fork is forked there, all else is
-# started. It starts in a hundredth of a second, since it imports nothing.
+# A `python` for the jobs of a workflow. It lets a server fork the programs that the server can
+# fork, and starts all others. It starts in a hundredth of a second, since it imports nothing.
 INTERPRETER = """#!{python} -ISE
 import _socket, array, marshal, os, sys
 module = sys.argv[2] if sys.argv[1:2] == ["-m"] else ""
@@ -182,13 +183,13 @@ os._exit(code)
 
 @cache
 def snakemake_server() -> ForkServer:
-    """One a worker of pytest."""
+    """Return the fork server of Snakemake, one for each worker of pytest."""
     return ForkServer(dict(os.environ), SNAKEMAKE)
 
 
 @cache
 def interpreter() -> str:
-    """The `python` of the jobs, one a worker of pytest."""
+    """Return the path of the `python` of the jobs, one for each worker of pytest."""
     jobs = ForkServer(os.environ | TRAINING, JOBS)
     places = {
         "snakemake": snakemake_server().address,
@@ -203,18 +204,18 @@ def interpreter() -> str:
 
 
 def python_without_jobs() -> str:
-    """The `python` of a call that starts no job, but may read the facts of a model: that of the jobs
-    where it runs already, since it takes longer to start than most dry runs.
+    """Return the `python` of a call that starts no job, but may read the facts of a model. It is
+    the `python` of the jobs if that runs already: starting it takes longer than most dry runs.
     """
     return interpreter() if interpreter.cache_info().currsize else sys.executable
 
 
-# Options of Snakemake by which it starts no job.
+# Options of Snakemake with which it starts no job.
 NO_JOBS = {"-n", "--dry-run", "--touch", "--summary", "--lint", "--rulegraph", "--unlock"}
 
 
 def snakemake(*arguments, cwd: Path, **environment) -> Ended:
-    """`python -m snakemake …` in a folder, without a mirror unless `environment` names one."""
+    """Run `python -m snakemake …` in a folder. Without `environment`, it has no mirror."""
     kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
     command = ["snakemake", *map(str, arguments)]
     python = python_without_jobs() if NO_JOBS & set(command) else interpreter()
@@ -227,7 +228,7 @@ def snakemake(*arguments, cwd: Path, **environment) -> Ended:
 def become(
     command: list[str], cwd: str, environment: dict[str, str], python: str, files: list[int]
 ) -> None:
-    """Make this process what `python -m <command>` would be, its input and output in files."""
+    """Turn this process into `python -m <command>`, with its input and output in files."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
@@ -246,8 +247,8 @@ def become(
 
 
 def leave(code: int) -> None:
-    """End as an interpreter does, but for taking down all that was imported: that copies half a
-    gigabyte of the server's memory, and takes longer than most programs.
+    """End like an interpreter, but do not free the imported modules. Freeing copies half a gigabyte
+    of the server's memory and takes longer than most programs.
     """
     threading._shutdown()
     atexit._run_exitfuncs()
@@ -258,12 +259,12 @@ def leave(code: int) -> None:
 def serve(listening: socket.socket) -> None:
     """Fork at each call and answer with its exit code, until this process's input ends.
 
-    A call whose caller is gone gets SIGTERM.
+    A process whose caller has gone gets SIGTERM.
     """
     waiting = selectors.DefaultSelector()
     waiting.register(listening, selectors.EVENT_READ)
     waiting.register(0, selectors.EVENT_READ)
-    running = {}  # by connection the process and what tells of its end
+    running = {}  # connection: its process
     while True:
         for key, _ in waiting.select():
             if key.fileobj == 0:
@@ -285,7 +286,7 @@ def serve(listening: socket.socket) -> None:
                 waiting.register(end, selectors.EVENT_READ, connection)
                 waiting.register(connection, selectors.EVENT_READ)
                 running[connection] = child
-            elif key.data is None:  # the caller is gone
+            elif key.data is None:  # the caller has gone
                 os.kill(running[key.fileobj], signal.SIGTERM)
                 waiting.unregister(key.fileobj)
             else:
@@ -299,9 +300,9 @@ def serve(listening: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).parents[1])  # of tests.svg_alone
+    sys.path[0] = str(Path(__file__).parents[1])  # for tests.svg_alone
     for name in sys.argv[2:]:
         importlib.import_module(name)
     del sys.path[0]
-    gc.freeze()  # else each fork goes through all that was imported at its end, and copies it
+    gc.freeze()  # otherwise each fork visits all imported objects at its end, and copies them
     serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,10 +1,11 @@
-"""A seeded fuzzer: damages what a user gives to a program, runs the program,
-and says whether it kept the rule.
+"""A seeded fuzzer: it damages the input of a program, runs the program, and checks that the program
+kept the rule.
 
-The rule: exit 0 with whole files, or one line that begins with `error: ` and names a file or an
-argument, exit code not 0; no traceback, nothing left behind, no silence of SILENCE seconds.
-tests/project/test_fuzz.py runs a few cases of each target of tests/fuzz_targets.py,
-benchmarks/faults.py many. A case is told by target, seed and number, and comes out the same again.
+The rule: the program exits with 0 and whole files, or prints one line that begins with `error: `
+and names a file or an argument, with an exit code that is not 0. It prints no traceback, leaves
+nothing behind, and is never silent for SILENCE seconds. tests/project/test_fuzz.py runs a few cases
+of each target of tests/fuzz_targets.py, benchmarks/faults.py runs many. Target, seed and number
+identify a case; the same three give the same case again.
 """
 
 import contextlib
@@ -35,34 +36,34 @@ from tests.fuzz_damage import (
     damaged_result,
 )
 
-SILENCE = 20  # seconds of the processor, so that a busy machine fails nothing
-LONGEST = 2000  # characters of a message
+SILENCE = 20  # CPU seconds, so that a busy machine fails nothing
+LONGEST = 2000  # the most characters of a message
 
 
 @dataclass(frozen=True)
 class Target:
-    """A program, what it is given, and what it writes under {out}."""
+    """A program, its input, and the files that it writes under {out}."""
 
     module: str
     files: dict[str, bytes]
     arguments: list[str]  # {in} and {out} stand for folders
     outputs: tuple[str, ...] = ()
     stdin: str | None = None  # the file that it reads as standard input
-    damaged: tuple[str, ...] = ()  # the files that a user gives; empty for all
+    damaged: tuple[str, ...] = ()  # the files to damage; if empty, all files
     keeps: str | None = None  # the folder under {out} where work stays after an error
-    places: tuple[str, ...] = ()  # that an error may name instead of a file
+    places: tuple[str, ...] = ()  # names that an error may give instead of a file
 
 
 @dataclass
 class Outcome:
-    """What came of a case: `problem` is empty where the program kept the rule."""
+    """The result of a case; `problem` is empty if the program kept the rule."""
 
     code: int | None
     seconds: float
     said: str
     problem: str = ""
     files: dict = field(default_factory=dict)
-    equal: bool = False  # whether what was accepted is what it should be
+    equal: bool = False  # whether an accepted result equals the right one
 
     @property
     def kind(self) -> str:
@@ -74,7 +75,7 @@ class Outcome:
 
 
 class Silent(BaseException):
-    """The program said nothing for SILENCE seconds."""
+    """The program printed nothing for SILENCE seconds."""
 
 
 def _ring(*_) -> None:
@@ -82,7 +83,7 @@ def _ring(*_) -> None:
 
 
 def place(files: dict, folder: Path) -> None:
-    """Write the files of a case; {in} in one of them stands for the folder."""
+    """Write the files of a case; {in} in a file stands for the folder."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if content is FOLDER:
@@ -92,13 +93,13 @@ def place(files: dict, folder: Path) -> None:
 
 
 def filled(arguments: list[str], given: Path, output: Path) -> list[str]:
-    """Arguments of a target with the folders that {in} and {out} stand for."""
+    """Return the arguments of a target with the folders in place of {in} and {out}."""
     return [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in arguments]
 
 
 def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
-    """Exit code, what went to stderr, and the trouble,
-    of a program run in this process as `python -m` runs it.
+    """Run a program in this process like `python -m`; return its exit code, its stderr, and the
+    problem.
     """
     said, handlers, kept, environment = (
         io.StringIO(),
@@ -134,7 +135,7 @@ def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None,
 
 
 def judged(target: Target, output: Path, code: int | None, said: str) -> str:
-    """What is wrong with an end, if anything."""
+    """Return the fault of an end, or an empty text."""
     if "Traceback" in said or "unexpected error" in said:
         return "traceback: " + said.strip().splitlines()[-1][:300]
     left = [
@@ -183,7 +184,7 @@ def attempt(
 
 
 def run_case(target: Target, files: dict, arguments: list[str], folder: Path) -> Outcome:
-    """Run a target with these files and arguments; folder/work is where it writes."""
+    """Run a target with these files and arguments; it writes in folder/work."""
     place(files, folder / "in")
     (folder / "work").mkdir(parents=True, exist_ok=True)
     output = folder / "work/out"
@@ -198,8 +199,8 @@ def run_case(target: Target, files: dict, arguments: list[str], folder: Path) ->
 
 
 def attempt_verified(target: Target, seed: int, number: int, folder: Path) -> Outcome:
-    """Run one case whose files have a manifest, which one of them differs from: a damaged result
-    of an earlier stage. Only an equal result may be accepted.
+    """Run one case whose files have a manifest. One file is damaged and differs from the manifest,
+    like a damaged result of an earlier stage. The program may accept only an equal result.
     """
     rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number} verified")
     shutil.rmtree(folder, ignore_errors=True)
@@ -219,7 +220,7 @@ def attempt_verified(target: Target, seed: int, number: int, folder: Path) -> Ou
 
 @contextlib.contextmanager
 def small_disk(folder: Path, kib: int) -> Iterator[None]:
-    """A disk of so many KiB in a folder's place; an OSError where the system makes none."""
+    """Mount a disk of `kib` KiB on a folder; raise OSError if the system cannot."""
     folder.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder]
     if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
@@ -231,7 +232,7 @@ def small_disk(folder: Path, kib: int) -> Iterator[None]:
 
 
 def attempt_full(target: Target, seed: int, number: int, folder: Path) -> Outcome:
-    """Run one case whose disk has room for a few pages."""
+    """Run one case on a disk that has room for a few pages."""
     shutil.rmtree(folder, ignore_errors=True)
     pages = random.Random(f"{target.module} {seed} {number} full").choice([1, 2, 3, 4, 6, 9, 16])
     with small_disk(folder / "work", 4 * pages):

@@ -1,8 +1,8 @@
-"""Seeded damage to what a user gives: bytes, text, JSON, JSON lines, tables of text,
-zips, Parquet, arguments.
+"""Seeded damage to a program's input: bytes, text, JSON, JSON lines, tables of text, zips, Parquet,
+arguments.
 
-Every function takes a random.Random and gives the same damage for the same state of it. huge: texts
-of megabytes.
+Every function takes a random.Random; the same state of it gives the same damage. huge: also use
+texts of megabytes.
 """
 
 import contextlib
@@ -17,18 +17,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-FOLDER, MISSING = object(), object()  # in a file's place
+FOLDER, MISSING = object(), object()  # in place of a file's content
 
 
 # ---- Bytes and text
 
 
 class Token(str):
-    """A piece of JSON as it stands, which json.dumps would not write."""
+    """A piece of JSON that is written unchanged, which json.dumps would not write."""
 
 
 class Pairs(list):
-    """A JSON object as its pairs, so that a key may stand twice."""
+    """A JSON object as a list of pairs, so that a key may occur twice."""
 
 
 ODD = json.loads(r"""
@@ -45,7 +45,7 @@ HUGE = json.loads(r"""
 
 
 def odd_text(rng: random.Random, huge: bool) -> str:
-    """A text that programs may not expect."""
+    """Draw a text that programs may not expect."""
     if huge:
         part = rng.choice(HUGE)
         return part * (2_000_000 // len(part))
@@ -64,14 +64,14 @@ ODD_JSON = (
 
 
 def odd_value(rng: random.Random, huge: bool) -> object:
-    """A JSON value that programs may not expect."""
+    """Draw a JSON value that programs may not expect."""
     if rng.random() < 0.4:
         return odd_text(rng, huge)
     return rng.choice([*ODD_VALUES, *map(Token, ODD_JSON)])
 
 
 def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
-    """Bytes cut, flipped, doubled, or in another encoding."""
+    """Cut, flip, double or re-encode bytes."""
     at, to = sorted(rng.randrange(len(content) + 1) for _ in range(2))
     flipped = bytearray(content or b"\0")
     for _ in range(rng.choice([1, 1, 2, 8])):
@@ -98,7 +98,7 @@ def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
 
 
 def dumped(value: object) -> str:
-    """JSON of a value that may hold Tokens and Pairs."""
+    """Return the JSON of a value that may contain Tokens and Pairs."""
     if isinstance(value, Token):
         return value
     if isinstance(value, Pairs):
@@ -109,7 +109,7 @@ def dumped(value: object) -> str:
 
 
 def places_in(value: object) -> list[tuple[list, int]]:
-    """Every element of every list and object: its container and its place there."""
+    """Return the place of every element of every list and object: its container and its index."""
     found = []
     for place, one in enumerate(value if isinstance(value, list) else []):
         found.append((value, place))
@@ -118,7 +118,7 @@ def places_in(value: object) -> list[tuple[list, int]]:
 
 
 def damaged_value(value: object, rng: random.Random, huge: bool) -> object:
-    """Lists with elements dropped, doubled, wrapped, or of another type."""
+    """Drop, double or wrap elements of lists, or change their types."""
     top = [value]
     for _ in range(rng.choice([1, 1, 1, 2, 4])):
         places = places_in(top)
@@ -140,13 +140,13 @@ def damaged_value(value: object, rng: random.Random, huge: bool) -> object:
 
 
 def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """JSON, damaged as a value."""
+    """Damage JSON as a value."""
     value = damaged_value(json.loads(content, object_pairs_hook=Pairs), rng, huge)
     return dumped(value).encode("utf-8", "surrogatepass")
 
 
 def damaged_table(content: bytes, rng: random.Random, huge: bool, separator: str) -> bytes:
-    """Rows and cells, damaged as values; quoted as CSV is, or not at all (tab-separated)."""
+    """Damage rows and cells as values; quoted like CSV, or not quoted (tab-separated)."""
     text = content.decode("utf-8")
     rows = (
         list(csv.reader(io.StringIO(text, newline="")))
@@ -164,7 +164,7 @@ def damaged_table(content: bytes, rng: random.Random, huge: bool, separator: str
 
 
 def damaged_lines(content: bytes, rng: random.Random, huge: bool, inside=None) -> bytes:
-    """Lines dropped, doubled or replaced; one of them damaged by `inside`."""
+    """Drop, double or replace lines; damage one of them by `inside`."""
     lines = content.split(b"\n")
     for _ in range(rng.choice([1, 1, 2, 4])):
         place, how = rng.randrange(len(lines)), rng.randrange(6)
@@ -175,13 +175,13 @@ def damaged_lines(content: bytes, rng: random.Random, huge: bool, inside=None) -
         elif how == 2 or not inside or not lines[place].strip():
             lines[place] = odd_text(rng, huge).encode("utf-8", "surrogatepass")
         else:
-            with contextlib.suppress(ValueError, RecursionError):  # damaged before
+            with contextlib.suppress(ValueError, RecursionError):  # it was damaged before
                 lines[place] = inside(lines[place], rng, huge)
     return b"\n".join(lines)
 
 
 def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """A zip whose members are damaged, renamed or doubled."""
+    """Damage, rename or double the members of a zip."""
     written = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(content)) as old,
@@ -201,8 +201,8 @@ def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 
 def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """A Parquet file with columns dropped, doubled, of other types, with nulls,
-    nested or not UTF-8.
+    """Damage a Parquet file: drop or double columns, change their types, add nulls, nest values, or
+    write bytes that are not UTF-8.
     """
     table = pq.read_table(io.BytesIO(content))
     for _ in range(rng.choice([1, 1, 2])):
@@ -235,9 +235,7 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 
 def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """YAML that is JSON, as which it stands in the targets, damaged as such;
-    other YAML by lines.
-    """
+    """Damage YAML. If it is JSON, as in the targets, damage it as JSON; other YAML by lines."""
     return (
         damaged_json(content, rng, huge)
         if content.startswith(b"{")
@@ -245,7 +243,7 @@ def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
     )
 
 
-# What a model's configuration may say that no network can be.
+# Values in a model's configuration that no network can have.
 STRANGE = yaml.safe_load("""
 num_labels: [0, -1, 10000000, "2"]
 num_hidden_layers: [0, -1, 100000, 1000000000000, 1.5, [1]]
@@ -275,7 +273,7 @@ STRANGE["id2label"].append({str(place): "a" for place in range(5000)})
 
 
 def strange_configuration(content: bytes, rng: random.Random) -> bytes:
-    """The configuration of a model with a few strange values."""
+    """Put a few strange values into the configuration of a model."""
     value = json.loads(content)
     for name in rng.sample(sorted(STRANGE), rng.choice([1, 1, 2])):
         value[name] = rng.choice(STRANGE[name])
@@ -294,7 +292,7 @@ STRUCTURED = {
 
 
 def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> object:
-    """The damaged content of a file, or FOLDER or MISSING."""
+    """Return the damaged content of a file, or FOLDER or MISSING."""
     if rng.random() < 0.01:
         return rng.choice([FOLDER, MISSING])
     if name.endswith("config.json") and rng.random() < 0.7:
@@ -309,7 +307,7 @@ def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> o
 
 
 def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
-    """Arguments of which one, a number or JSON, is another."""
+    """Change one of the arguments, a number or JSON."""
     places = [
         place
         for place, text in enumerate(arguments)
@@ -333,8 +331,8 @@ DAMAGES = ("flip", "truncate", "empty", "swap", "edit", "gone")
 
 
 def edited(content: bytes, rng: random.Random) -> bytes:
-    """One value changed, as by hand: of a Parquet file a cell, with its metadata kept, of another
-    file a letter or a digit.
+    """Change one value, as a user's edit does: a cell of a Parquet file (the metadata stays), or a
+    letter or digit of another file.
     """
     with contextlib.suppress(pa.ArrowException):
         table = pq.read_table(io.BytesIO(content))
@@ -354,7 +352,9 @@ def edited(content: bytes, rng: random.Random) -> bytes:
 
 
 def damaged_result(how: str, content: bytes, other: bytes, rng: random.Random) -> object:
-    """The content of a result after damage (DAMAGES), or MISSING; other: of a file beside it."""
+    """Return the content of a result after damage (DAMAGES), or MISSING; other: the content of a
+    file beside it.
+    """
     if how == "flip" and content:
         flipped = bytearray(content)
         flipped[rng.randrange(len(content))] ^= 1 << rng.randrange(8)

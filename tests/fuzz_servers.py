@@ -1,7 +1,6 @@
-"""Servers that cut, stall, lie and never end, before the programs that fetch: cases of
-tests/fuzz.py.
+"""Servers that cut, stall, lie and never end, for the programs that fetch: cases of tests/fuzz.py.
 
-What a program takes from such a server is what the server has, or it refuses.
+A program must take exactly the server's content, or refuse it.
 """
 
 import contextlib
@@ -20,7 +19,7 @@ from tests.fuzz import Outcome, Target, run_case
 from tests.fuzz_targets_made import as_json
 from tests.fuzz_targets_models import SCRATCH, WEIGHTS
 
-# What tests/fetch/fetch_sources.py knows to do; "" is an honest answer.
+# The steps of a server in tests/fetch/fetch_sources.py; "" is an honest answer.
 STEPS = [
     *("", "", "", "cut", "no ranges", "no conditions", "no version", "no length", "busy"),
     *("no length cut", "no ranges cut", "no version cut", "wait 0", "wait 3600", "wait soon"),
@@ -29,7 +28,7 @@ STEPS = [
     *("endless", "endless headers", "endless redirect", "silent", "stall"),
     *("drip", "drip chunk", "drip headers"),
 ]
-# What stands in the place of minutes and gigabytes.
+# Small limits in place of minutes and gigabytes.
 LIMITS = {"UNDECLARED": 1_000_000, "HEADERS": 0.3, "WINDOW": 0.3, "TIMEOUT": (1, 0.2), "BACKOFF": 0}
 ARCHIVE = zipped(train=BODY, val=OTHER).getvalue()
 HUB = "/huggingface.co/me/mine/resolve/main/"
@@ -39,7 +38,7 @@ SERVED = {"/captions.json": BODY, "/captions.zip": ARCHIVE} | {
 
 
 def facts_of(content: bytes, rng: random.Random, known: bool = False) -> dict:
-    """The hash and the size that an entry declares, or not; known: always."""
+    """Draw whether an entry declares the hash and the size of a file; known: it always does."""
     return {
         "sha256": sha256(content) if known or rng.random() < 0.5 else None,
         "bytes": len(content) if known or rng.random() < 0.5 else None,
@@ -47,7 +46,7 @@ def facts_of(content: bytes, rng: random.Random, known: bool = False) -> dict:
 
 
 def corpus(url: str, rng: random.Random) -> tuple[Target, dict[str, bytes]]:
-    """A corpus to fetch, and what its files are."""
+    """Make a corpus to fetch; return its target and the content of its files."""
     urls = [f"{url}/captions.json"] * rng.choice([1, 2])
     download, wanted = {"urls": urls, "file": "a"} | facts_of(BODY, rng), {"a": BODY}
     if rng.random() < 0.3:
@@ -58,11 +57,11 @@ def corpus(url: str, rng: random.Random) -> tuple[Target, dict[str, bytes]]:
     given = "--source corpus --sources {in}/sources.yaml --output {out} --partial {in}/partial"
     target = Target("scripts.fetch.source", files, given.split(), tuple(wanted))
     known = download.get("sha256") or download.get("bytes") or "members" in download
-    return target, wanted if known else {}  # a server that names no length may cut what it sends
+    return target, wanted if known else {}  # if the server gives no length, it may cut its answer
 
 
 def model(url: str, rng: random.Random) -> tuple[Target, dict[str, bytes]]:
-    """A model of a mirror to fetch, or its facts to read."""
+    """Make a model of a mirror, to fetch it or to read its facts."""
     entry = {"hub": "me/mine", "revision": "main", "licence": "MIT", "title": "Mine"}
     given = "--model m --models {in}/models.yaml --output {out}"
     files, wanted = {"models.yaml": as_json({"m": entry})}, SCRATCH | {"model.safetensors": WEIGHTS}
@@ -76,13 +75,13 @@ def model(url: str, rng: random.Random) -> tuple[Target, dict[str, bytes]]:
 
 
 def attempt_server(seed: int, number: int, folder: Path) -> Outcome:
-    """Fetch from a server that answers by a few drawn steps, then honestly."""
+    """Fetch from a server that first answers by a few drawn steps, then honestly."""
     rng = random.Random(f"server {seed} {number}")
     shutil.rmtree(folder, ignore_errors=True)
     with (
         contextlib.contextmanager(serving_files)() as server,
         mock.patch.multiple(web, **LIMITS),
-        mock.patch.object(constants, "HF_HUB_OFFLINE", True),  # the hub is no server of ours
+        mock.patch.object(constants, "HF_HUB_OFFLINE", True),  # the hub is not one of our servers
     ):
         server.files = SERVED
         steps = rng.choice([1, 2, 4, 50])

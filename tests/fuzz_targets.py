@@ -1,6 +1,4 @@
-"""Every program that reads what a user gives, with small whole input:
-the targets of tests/fuzz.py.
-"""
+"""Every program that reads a user's input, with small whole input: the targets of tests/fuzz.py."""
 
 import io
 import json
@@ -21,7 +19,7 @@ from tests.fuzz_targets_models import MODELS
 
 
 def named(split: int, count: int, draw: tuple = ()) -> list[str]:
-    """So many ids of which the hash falls to a tenth (1) or to the rest (0)."""
+    """Return `count` ids whose hash belongs to one tenth (1) or to the rest (0)."""
     ids = pd.Series([f"id{number:04}" for number in range(40 * count + 40)])
     return list(ids[(keyed_uniform(ids, *draw) < 0.1) == bool(split)][:count])
 
@@ -34,7 +32,7 @@ def cleaner(
     more: tuple = (),
     outputs: tuple = (),
 ) -> Target:
-    """A cleaner that writes <split>.parquet, or `outputs`, and cleaning.csv."""
+    """Make the target of a cleaner that writes <split>.parquet, or `outputs`, and cleaning.csv."""
     return Target(
         f"scripts.clean.{program}",
         files,
@@ -262,5 +260,6 @@ TARGETS = {
     **MADE,
     **MODELS,
 }
-# Those that a user may damage. What measures runs reads results alone, by their manifests.
+# The targets with a user's files. Programs that evaluate read only results, which manifests
+# protect.
 GIVEN = [name for name in TARGETS if not name.startswith(("evaluate runs", "evaluate metrics"))]

@@ -1,5 +1,5 @@
-"""Programs that read what other programs of this project wrote, and what a user then damages:
-targets of tests/fuzz.py.
+"""Programs that read results of other programs of this project, which a user then damages: targets
+of tests/fuzz.py.
 """
 
 import io
@@ -21,7 +21,7 @@ DATA = yaml.safe_load(Path(__file__).with_name("fuzz_targets.yaml").read_text(en
 
 
 def table(schema: pa.Schema, *rows: dict) -> bytes:
-    """A Parquet file of a schema; what a row leaves out is missing."""
+    """Return a Parquet file of a schema; a value that a row leaves out is missing."""
     written = io.BytesIO()
     whole = pa.Table.from_pylist(
         [dict.fromkeys(schema.names) | row for row in rows],
@@ -35,7 +35,7 @@ def as_json(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-# ---- Runs and what they were measured on
+# ---- Runs and their test sets
 
 
 def predictions(ids: list[str], groups: list[str], labels: list[int], width: int) -> bytes:
@@ -66,7 +66,7 @@ SCHEMAS = {
 
 
 def evaluation(study: str) -> Target:
-    """An evaluation of two seeds on one split of one dataset."""
+    """Make the target of an evaluation: two seeds on one split of one dataset."""
     schema, given = SCHEMAS[study], DATA["studies"][study]
     labels, examples = given["labels"], given["examples"]
     files = {"sources.yaml": as_json({"corpus": {"evaluate": ["val"], "domain": "in"}})}
@@ -110,8 +110,8 @@ def evaluation(study: str) -> Target:
 
 
 def external(study: str, form: str) -> Target:
-    """Predictions made elsewhere on one split of a dataset: a CSV of labels,
-    or JSON lines of scores.
+    """Make the target of predictions from elsewhere on one split of a dataset: a CSV of labels, or
+    JSON lines of scores.
     """
     given = DATA["studies"][study]
     labels, examples = given["labels"], given["examples"]
@@ -159,7 +159,7 @@ def builder(
     options: dict,
     given: str = "--cleaned {in} --splits train test",
 ) -> Target:
-    """A builder of datasets; `given`: the arguments that name what was cleaned."""
+    """Make the target of a builder of datasets; `given`: the arguments that name the cleaned data."""
     arguments = [*given.split(), "--options", json.dumps(options), "--output", "{out}"]
     return Target(f"scripts.studies.{study}.build", files, arguments, ("train.parquet",))
 

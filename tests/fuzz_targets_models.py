@@ -27,7 +27,7 @@ SPECIAL = {
 
 
 def tokenizer() -> tuple[bytes, int]:
-    """tokenizer.json of a few words, and how many pieces it has."""
+    """Return a tokenizer.json of a few words, and its number of pieces."""
     with tempfile.TemporaryDirectory() as folder:
         words = Path(folder) / "words.txt"
         words.write_text("open close take eat man\n")
@@ -54,7 +54,7 @@ SCRATCH = {
     ),
 }
 WEIGHTS = save(bert_weights(SIZE, layers=1, width=8, inner=8, positions=32))
-# A model of a folder, and its entry.
+# A model in a folder, and its entry.
 FOLDER = {
     f"m/{name}": content for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()
 } | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})}

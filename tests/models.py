@@ -1,4 +1,4 @@
-"""Tiny models of the project's entries, and what a paradigm scores with one."""
+"""Tiny models of the project's entries, and the scores of a paradigm with such a model."""
 
 import contextlib
 from pathlib import Path
@@ -14,8 +14,8 @@ from tests.conftest import ROOT
 
 
 def fetched(entry: str, folder: Path, kind=None) -> Path:
-    """The folder with the model of an entry; kind: the class of transformers
-    whose random weights it has.
+    """Fetch the model of an entry into a folder; kind: the transformers class that gives the random
+    weights.
     """
     partial = folder.parent / "partial"
     given = f"--model {entry} --output {folder} --partial {partial}"
@@ -28,8 +28,8 @@ def fetched(entry: str, folder: Path, kind=None) -> Path:
 
 
 def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
-    """Contexts with their candidates, the first `right` of which are right,
-    as the loop gives them to a paradigm.
+    """Return contexts with their candidates, as the loop gives them to a paradigm. The first
+    `right` candidates are right.
     """
     return pa.Table.from_pylist(
         [
@@ -48,7 +48,7 @@ def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
 
 
 def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:
-    """What the network scores, from batches of `at_once` texts (or those of one place)."""
+    """Return the network's scores, from batches of `at_once` texts (or those of one place)."""
     paradigm.network.eval()
     batches = sorted_batches(examples.lengths, examples.choices, at_once)
     with torch.no_grad():

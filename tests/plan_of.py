@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 
 def main(given: argparse.Namespace) -> None:
     configuration = read_yaml(given.configfile)
-    if not isinstance(configuration, dict):  # Snakemake itself refuses it
+    if not isinstance(configuration, dict):  # Snakemake itself refuses this
         raise UserError(f"{given.configfile}: holds no keys with values")
     work = Workplan(configuration, ROOT, [given.configfile])
     jobs = Jobs(work, Published(work))

@@ -27,20 +27,20 @@ GOLDEN = ROOT / "tests/golden"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"} | {
     "PYTHONPATH": str(ROOT)
 }
-# what is on record must not decide a golden plan
+# The record must not change a golden plan.
 PROBED = {"model": ["tiny_bert", "tiny_gpt"], "recorded": False}
-# By name of the text, the configuration that stands over config.yaml.
+# By name of the text: the presets and values laid over config.yaml.
 STUDIES = {"default": ([], {})} | {
     preset.stem: ([preset], PROBED if preset.stem == "probe" else {})
     for preset in sorted((ROOT / "presets").glob("*.yaml"))
 }
-WORDS = {"template", "texts", "shown"}  # what figures and the page say in words
-CODE = re.compile(r'"code": "[0-9a-f]{12}"')  # the identity of a program, inside another parameter
+WORDS = {"template", "texts", "shown"}  # parameters with text for figures and the page
+CODE = re.compile(r'"code": "[0-9a-f]{12}"')  # the identity of a program inside another parameter
 
 
 def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:
-    """Each job of `snakemake --forceall` in an empty folder, this one: its rule with its first
-    output, and its files and parameters.
+    """Return each job of `snakemake --forceall` in the current, empty folder: its rule with its
+    first output, and its files and parameters.
     """
     from snakemake.api import SnakemakeApi
     from snakemake.settings.types import (
@@ -85,12 +85,12 @@ def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[
 
 
 def short(lines: list[str]) -> str:
-    """Eight hexadecimal digits of some lines."""
+    """Return eight hexadecimal digits for some lines."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
 
 
 def plan_text(jobs: list[tuple[str, dict[str, list[str]]]]) -> str:
-    """A line for each job."""
+    """Return a line for each job."""
     return "".join(
         f"{name}  {'  '.join(f'{kind} {short(lines)}' for kind, lines in parts.items())}\n"
         for name, parts in jobs
@@ -99,20 +99,20 @@ def plan_text(jobs: list[tuple[str, dict[str, list[str]]]]) -> str:
 
 @cache
 def server():
-    """Snakemake's modules are imported once for all texts."""
+    """Return a server that has imported Snakemake's modules once for all texts."""
     from tests.forking import SNAKEMAKE, ForkServer
 
     return ForkServer(ENVIRONMENT, SNAKEMAKE)
 
 
 def planned_text(study: str, job: str | None = None) -> str:
-    """The text of a study, by a process of its own in an empty folder; with `job`,
-    jobs whose name holds it, in full.
+    """Return the text of a study, made by a process of its own in an empty folder. With `job`,
+    print the jobs whose name contains it in full.
     """
     from tests.forking import python_without_jobs
 
     with tempfile.TemporaryDirectory() as folder:
-        if (known := ROOT / MEMORY).is_file():  # else each text reads all modules
+        if (known := ROOT / MEMORY).is_file():  # otherwise each text reads all modules
             (Path(folder) / MEMORY).parent.mkdir(parents=True)
             shutil.copy2(known, Path(folder) / MEMORY)
         command = ["tests.planned_jobs", study, "--here", *(["--job", job] if job else [])]

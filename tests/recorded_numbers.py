@@ -1,7 +1,7 @@
-"""The numbers in the tables of README.md and of the docs, each found in docs/record.
+"""Find the numbers in the tables of README.md and of the docs in docs/record.
 
-recorded_numbers.yaml says where each stands. A test (tests/project/test_findings.py) compares them;
-`--write` puts the record's numbers in their places after the record has changed.
+recorded_numbers.yaml gives the place of each number. A test (tests/project/test_findings.py)
+compares them. After the record has changed, `--write` writes the record's numbers into the tables.
 
     python -m tests.recorded_numbers --write
 """
@@ -21,16 +21,16 @@ RECORD = ROOT / "docs/record"
 NAMED = "study preset experiment dataset held_out method model split slice scoring metric control".split()
 MEANS = ["value", "ci_low", "ci_high"]
 NUMBER = re.compile(r"([+−]?\d+\.\d)( \([+−]?\d+\.\d(?:–| to )[+−]?\d+\.\d\))?")
-BEST = "best"  # beside above_control: whichever control it is
+BEST = "best"  # beside above_control: whichever control is the best
 DIFFERENCE = re.compile(r"\d - \d")
 WHERE = read_yaml(ROOT / "tests/recorded_numbers.yaml")
 
-Number = tuple[str, ...]  # a value, and if it is known both ends of its interval
+Number = tuple[str, ...]  # a value, and both ends of its interval if there is one
 
 
 @functools.cache
 def record() -> pd.DataFrame:
-    """The means on record of all studies, without draws."""
+    """Read the means on record of all studies, without draws."""
     tables = [pd.read_parquet(file) for file in sorted(RECORD.glob("*/metrics.parquet"))]
     tables = [table.reindex(columns=[*NAMED, *MEANS, "seed", "wording"]) for table in tables]
     rows = pd.concat(tables, ignore_index=True)
@@ -41,12 +41,14 @@ def record() -> pd.DataFrame:
 
 @functools.cache
 def rows_with(word: str) -> pd.Series:
-    """Which rows of the record have this word in some column."""
+    """Return which rows of the record have this word in some column."""
     return (record()[NAMED] == word).any(axis=1)
 
 
 def measured(words: list[str]) -> Number:
-    """The one row of the record that has these words. The metric is the one that is named last."""
+    """Return the number of the one row of the record that has these words; the last word that names
+    a metric counts.
+    """
     difference = next((word for word in words if word.startswith("above_")), "")
     metrics = [word for word in words if word in record()["metric"].cat.categories]
     metric = f"{metrics[-1]}_{difference}" if difference else metrics[-1]
@@ -65,7 +67,7 @@ def measured(words: list[str]) -> Number:
 
 
 def published(metric: str, name: str, words: list[str]) -> Number:
-    """The paper's value, in the row of the study's published numbers that ends so."""
+    """Return the paper's value, from the row of the study's published numbers with this ending."""
     (study,) = {path.name for path in (ROOT / "scripts/studies").iterdir()} & set(words)
     table = pd.read_csv(ROOT / f"scripts/studies/{study}/published.csv", dtype=str)
     is_row = (table["table"] + ": " + table["row"]).str.endswith(name)
@@ -74,7 +76,9 @@ def published(metric: str, name: str, words: list[str]) -> Number:
 
 
 def tabled(file: str, texts: list[str], column: str) -> Number:
-    """A cell of a table of the record, in the row whose cells match these regular expressions."""
+    """Return a cell of a table of the record, in the row whose cells match these regular
+    expressions.
+    """
     table = pd.read_csv(RECORD / f"tables/{file}.csv", dtype=str)
     for text in texts:
         table = table[
@@ -87,9 +91,9 @@ def tabled(file: str, texts: list[str], column: str) -> Number:
 
 
 def found(locator: str, words: list[str], before: list[Number]) -> list[Number]:
-    """The numbers that a locator stands for; empty ones for what is not on record.
+    """Return the numbers of a locator; an empty one if the number is not on record.
 
-    before: the row's numbers so far.
+    before: the numbers of the row so far.
     """
     kind, _, rest = locator.partition(": ")
     if locator == "not on record":
@@ -109,7 +113,7 @@ def found(locator: str, words: list[str], before: list[Number]) -> list[Number]:
 
 
 def printed(number: Number, there: re.Match) -> str:
-    """The number as it stands in a table, with an interval if it has one there."""
+    """Return the number as text, with its interval if the table shows one there."""
     if not number or not there[2]:
         return number[0] if number else there[0]
     value, low, high = number
@@ -121,7 +125,7 @@ def printed(number: Number, there: re.Match) -> str:
 
 
 def rewritten(line: str, locators: list[str], words: list[str]) -> str:
-    """A table's row with the numbers of the record, from its second cell on."""
+    """Return a table's row with the numbers of the record, from its second cell on."""
     numbers: list[Number] = []
     for locator in locators:
         numbers += found(locator.strip(), words, numbers)
@@ -134,7 +138,7 @@ def rewritten(line: str, locators: list[str], words: list[str]) -> str:
 
 
 def tables(file: str) -> dict[str, list[str]]:
-    """The rows of the tables of a file, by the heading above them."""
+    """Return the rows of the tables of a file, by the heading above them."""
     rows, heading = {}, ""
     for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -145,7 +149,9 @@ def tables(file: str) -> dict[str, list[str]]:
 
 
 def rows_of(file: str) -> list[tuple[str, str, list[str], list[str]]]:
-    """Of each row: its heading, how it begins, the locators of its numbers, their common words."""
+    """Return for each row: its heading, its beginning, the locators of its numbers, their common
+    words.
+    """
     rows = []
     for heading, table in WHERE[file].items():
         for begins, row in table["rows"].items():
@@ -157,14 +163,14 @@ def rows_of(file: str) -> list[tuple[str, str, list[str], list[str]]]:
 
 
 def line_of(file: str, heading: str, begins: str) -> str:
-    """The one row of a table that begins so."""
+    """Return the one row of a table that begins with this text."""
     lines = [line for line in tables(file)[heading] if line.startswith(begins)]
     assert len(lines) == 1, f"{file}, {heading}: {len(lines)} rows begin with {begins}"
     return lines[0]
 
 
 def write() -> None:
-    """Put the record's numbers into all tables."""
+    """Write the record's numbers into all tables."""
     for file in WHERE:
         text = (ROOT / file).read_text(encoding="utf-8")
         for heading, begins, locators, words in rows_of(file):

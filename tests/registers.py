@@ -1,4 +1,4 @@
-"""What the project declares: sources, models, studies, figures and the numbers of the papers."""
+"""The project's declarations: sources, models, studies, figures and the numbers of the papers."""
 
 import json
 import shutil
@@ -16,14 +16,14 @@ FIGURES = read_figures(STUDIES)
 
 
 def write_published(folder: Path, studies=STUDIES) -> Path:
-    """The published.csv that the workflow hands to programs, of these studies."""
+    """Write the published.csv of these studies that the workflow gives to programs."""
     file = folder / "published.csv"
     file.write_text(rows_of(read_published(STUDIES), "study", set(studies)), encoding="utf-8")
     return file
 
 
 def hand_over(folder: Path, study: str, figures: list[dict]) -> None:
-    """The files of resources/ as the workflow hands them to the programs of a study."""
+    """Write the files of resources/ as the workflow gives them to the programs of a study."""
     shutil.copytree(ROOT / "resources", folder)
     handed = {"studies": STUDIES, "figures": figures, "claims": read_claims(study)}
     for name, value in handed.items():

@@ -1,6 +1,5 @@
-"""A table of cases as one test: every row is tried, and all rows that fail are told together.
-
-And tables as text.
+"""A table of cases as one test, which tries every row and reports all failed rows together; and
+tables as text.
 """
 
 import functools
@@ -12,7 +11,7 @@ import yaml
 
 
 def rows_of(text: str) -> list[tuple]:
-    """The rows of a table, a line each; its cells stand between | and are YAML:
+    """Return the rows of a table, one on each line. Its cells are separated by | and are YAML:
     words, numbers, null, [a, list].
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -23,13 +22,13 @@ def rows_of(text: str) -> list[tuple]:
 
 
 def texts_of(text: str) -> list[tuple]:
-    """The rows of a table whose cells are texts, whatever stands in them but a |."""
+    """Return the rows of a table whose cells are texts with any sign but |."""
     return [tuple(map(str.strip, line.split("|"))) for line in text.strip().splitlines()]
 
 
 def each_row(names: str, rows: Iterable | str) -> Callable:
-    """Like `pytest.mark.parametrize(names, rows)` for quick cases that leave nothing behind,
-    counted as one test.
+    """Replace `pytest.mark.parametrize(names, rows)` for quick cases that leave nothing behind; all
+    rows count as one test.
     """
     names = [name.strip() for name in names.split(",")]
     assert len(names) > 1 or not isinstance(rows, str), "a table as text needs several columns"

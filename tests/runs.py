@@ -1,4 +1,4 @@
-"""Runs as training leaves them, with scores that a test gives."""
+"""Runs as training leaves them, with scores from a test."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.files import write_json
 def write_run(
     trained: Path, name: str, parts: list[tuple[str, str, pd.DataFrame, np.ndarray]], **facts
 ) -> str:
-    """predictions.parquet and run.json of a run, rows shuffled.
+    """Write predictions.parquet and run.json of a run, with shuffled rows.
 
     parts: a split, a selection, its examples (example_id, group_id, label) and their scores, (n,)
     or (n, labels).

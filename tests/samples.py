@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 
 
 def members(archive: str) -> dict[str, bytes]:
-    """The files of an archive of resources/samples/, by name."""
+    """Return the files of an archive of resources/samples/, by name."""
     with zipfile.ZipFile(ROOT / f"resources/samples/{archive}.zip") as opened:
         return {name: opened.read(name) for name in opened.namelist()}
 
@@ -24,7 +24,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def downloads(place: Path, files: dict[str, bytes]) -> list[dict]:
-    """Write a zip of these files to `place`; the entry `downloads` of a source that has it."""
+    """Write a zip of these files to `place`; return the entry `downloads` of its source."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(zipped(files))
     facts = {
@@ -35,23 +35,23 @@ def downloads(place: Path, files: dict[str, bytes]) -> list[dict]:
 
 
 def first(count: int, content: bytes) -> bytes:
-    """The first so many entries of a JSON list or mapping."""
+    """Return the first `count` entries of a JSON list or mapping."""
     value = json.loads(content)
     part = dict([*value.items()][:count]) if isinstance(value, dict) else value[:count]
     return json.dumps(part).encode()
 
 
 def captions(count: int) -> dict[str, bytes]:
-    """The first so many videos of each split, as ActivityNet has them."""
+    """Return the first `count` videos of each split, in ActivityNet's format."""
     return {name: first(count, content) for name, content in members("activitynet").items()}
 
 
 def instances(count: int) -> dict[str, bytes]:
-    """The first so many instances, as TimeDial has them."""
+    """Return the first `count` instances, in TimeDial's format."""
     return {"test.json": first(count, members("challenge")["test.json"])}
 
 
 def speech() -> dict[str, dict]:
-    """The videos of raw_caption.json, as HowTo100M has them."""
+    """Return the videos of raw_caption.json, in HowTo100M's format."""
     with zipfile.ZipFile(io.BytesIO(members("howto100m")["raw_caption.zip"])) as opened:
         return json.loads(opened.read("raw_caption.json"))

@@ -1,5 +1,5 @@
-"""For servers of programs: of a figure the SVG alone is drawn. PNG and PDF, which take half of the
-time, are empty files; who reads them starts the program itself.
+"""Draw only the SVG of a figure, for the servers of programs. PNG and PDF take half of the time;
+here they are empty files. A test that reads them starts the program itself.
 """
 
 from matplotlib.figure import Figure

@@ -55,23 +55,23 @@ PREPOSITION = dict.fromkeys(["weekday", "month_day", "date_dmy"], "on") | {
     **dict.fromkeys(["month", "year", "date_my"], "in"),
 }
 UNITS = list(SECONDS)
-# of the next higher unit; by SECONDS 12 months are not quite a year
+# Units in the next higher unit. By SECONDS, 12 months are not quite a year.
 CALENDAR = {"minute": 60, "hour": 24, "month": 12}
-# An event must not end in one of these: a preposition and a time follow it, or it ends its
-# sentence. The rule is strict on purpose, a particle ("rolled in in May") reads no better; only
-# before "from" and "for" it is fine ("went on for").
+# An event must not end in one of these words: a preposition and a time follow the event, or it ends
+# its sentence. The rule is strict on purpose, since a particle ("rolled in in May") reads no
+# better. Only before "from" and "for" it is fine ("went on for").
 ENDS_NO_EVENT = set("at on in before after from to for until".split())
 NOT_NAMES = set("The A An This That We They He She It My Our His Her Their".split())
 CLAIMS = {"gold": (1, 0), "gold_plus_1": (1, 1), "gold_times_10": (10, 0)}
 
 
 def where(**faults: bool) -> list[str]:
-    """The names of the faults that are there."""
+    """Return the names of the faults that are true."""
     return [name for name, there in faults.items() if there]
 
 
 def time_faults(text: str) -> list[str]:
-    """Of a time as "22th" or "3rd May 2001"."""
+    """Return the faults of a time like "22th" or "3rd May 2001"."""
     ordinal, year = re.search(r"(\d+)(st|nd|rd|th)", text), re.search(r"\d{4}", text)
     day = int(ordinal[1]) if ordinal else 1
     suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
@@ -82,7 +82,7 @@ def time_faults(text: str) -> list[str]:
 
 
 def amount_faults(text: str) -> list[str]:
-    """Of an amount of time as "5 minutess" or "4 years 12 months"."""
+    """Return the faults of an amount of time like "5 minutess" or "4 years 12 months"."""
     parts, faults = PARTS.findall(text), []
     for number, _, plural in parts:
         faults += where(
@@ -95,7 +95,7 @@ def amount_faults(text: str) -> list[str]:
 
 
 def sentence_faults(text: str, part: Parts) -> list[str]:
-    """Of a sentence that was read; part: its parts."""
+    """Return the faults of a sentence that was read; part: its parts."""
     form, times = part["form"], [part[name] for name in ("time", "start", "end") if name in part]
     faults = where(
         lower_case=text[0] != text[0].upper(),
@@ -119,13 +119,13 @@ def sentence_faults(text: str, part: Parts) -> list[str]:
 
 
 def event_of(part: Parts) -> str:
-    """The event of a sentence, without times and prepositions, first letter small."""
+    """Return the event of a sentence, without times and prepositions; its first letter is small."""
     event = " ".join(filter(None, [part["event"], part.get("ending")]))
     return event[0].lower() + event[1:]
 
 
 def order_faults(first: Parts, second: Parts) -> list[str]:
-    """Of a pair of set I."""
+    """Return the faults of a pair of set I."""
     return where(
         different_events=event_of(first) != event_of(second),
         wrong_preposition=second["preposition"] not in ("before", "after")
@@ -136,7 +136,7 @@ def order_faults(first: Parts, second: Parts) -> list[str]:
 
 
 def unit_faults(first: Parts, second: Parts) -> list[str]:
-    """Of a pair of set III."""
+    """Return the faults of a pair of set III."""
     adjacent = UNITS.index(first["unit"]) == UNITS.index(second["unit"]) + 1
     same = first["number"] * CALENDAR.get(second["unit"], 0) == second["number"]
     return where(
@@ -150,19 +150,19 @@ def unit_faults(first: Parts, second: Parts) -> list[str]:
 
 
 def hypothesis_type(first: Parts, second: Parts) -> str | None:
-    """`less_than_gold_plus_1`, of a pair of set II; none where the claim is of no type."""
+    """Return the type of a pair of set II, like `less_than_gold_plus_1`; None for any other claim."""
     gold, claimed = gold_duration(first), claimed_duration(second, first["start_kind"])
     found = [name for name, (times, plus) in CLAIMS.items() if gold * times + plus == claimed]
     return ("less_than_" if second["less"] else "equal_") + found[0] if found else None
 
 
 def next_cycle(span: Parts) -> bool:
-    """Whether a premise of set II ends in the next day, week or year."""
+    """Return whether a premise of set II ends in the next day, week or year."""
     return span["end_position"] <= span["start_position"]
 
 
 def duration_faults(span: Parts, lasting: Parts) -> list[str]:
-    """Of a pair of set II."""
+    """Return the faults of a pair of set II."""
     one_clause, kind = span["form"] == "one_clause", span["start_kind"]
     faults = where(different_events=one_clause and event_of(span) != event_of(lasting))
     if kind != span["end_kind"] or kind not in UNIT:
@@ -178,7 +178,7 @@ PAIR = {"temp_order": order_faults, "temp_duration": duration_faults, "cross_uni
 
 
 def faults_of(premise: str, hypothesis: str, challenge_set: str) -> list[str]:
-    """What is wrong with a pair, whatever its label."""
+    """Return the faults of a pair that do not depend on its label."""
     texts = premise, hypothesis
     if challenge_set not in GRAMMARS or not all(isinstance(text, str) for text in texts):
         return ["unreadable"]
@@ -192,8 +192,8 @@ def faults_of(premise: str, hypothesis: str, challenge_set: str) -> list[str]:
 
 
 def check(rows: pd.DataFrame) -> pd.DataFrame:
-    """Every fault of a table of pairs, each once a row;
-    none where each label follows from well-formed sentences.
+    """Return every fault of a table of pairs, each fault once a row. The table is empty if all
+    sentences are well-formed and each label follows from them.
     """
     found, seen, durations = [], set(), {}
     columns = (rows[column].tolist() for column in ("text_a", "text_b", "label", "challenge_set"))
@@ -205,7 +205,7 @@ def check(rows: pd.DataFrame) -> pd.DataFrame:
         if (*pair, challenge_set) in seen:
             faults.append("duplicate_pair")
         seen.add((*pair, challenge_set))
-        # Two clauses name the event in other words than the hypothesis does, but in the same words
+        # Two clauses name the event in other words than the hypothesis, but in the same words
         # everywhere.
         if reading and reading.premise["form"] == "two_clauses":
             clauses, event = event_of(reading.premise), event_of(reading.hypothesis)

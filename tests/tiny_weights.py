@@ -6,7 +6,7 @@ import numpy as np
 def bert_weights(
     rows: int, layers: int, width: int, inner: int, positions: int
 ) -> dict[str, np.ndarray]:
-    """Zeros for every weight that a BERT without its heads has."""
+    """Return zeros for every weight of a BERT without its heads."""
     shapes = {
         f"embeddings.{table}_embeddings.weight": (size, width)
         for table, size in (("word", rows), ("position", positions), ("token_type", 2))

@@ -1,4 +1,4 @@
-"""Runs of training as tests give them: arguments, data, and a process that is to be killed."""
+"""Training runs for tests: arguments, data, and a process that a test kills."""
 
 import json
 import os
@@ -52,8 +52,8 @@ def arguments(
     settings=(),
     **options,
 ) -> list[str]:
-    """training, method, settings: what differs from the above;
-    options: further ones of the program, by name.
+    """Return the program's arguments. training, method, settings: values that differ from the
+    above; options: further options by name.
     """
     objects = {
         "settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
@@ -80,8 +80,8 @@ def arguments(
 
 
 def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Table:
-    """Pairs whose order can be learnt: `first` words come before `last` words, with noise;
-    `positions` of each video.
+    """Make pairs whose order can be learnt: `first` words come before `last` words, with noise.
+    Each video has `positions` sentences.
     """
     draw = np.random.default_rng(seed)
     first, last = (text.split() for text in ("open take start man", "close eat end man"))
@@ -106,14 +106,14 @@ def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Tabl
 
 
 def write_pairs(folder: Path, videos: dict[str, int], seed: int = 0, **sizes: int) -> None:
-    """A dataset of such pairs: by split of how many videos."""
+    """Write a dataset of such pairs; videos: the number of videos by split."""
     for number, (split, many) in enumerate(videos.items(), seed):
         table = pairs(many, number, **sizes)
         write_table(table, folder / f"{split}.parquet", STRIDED_PAIRS, {})
 
 
 def started(output: Path, given: list[str]) -> subprocess.Popen:
-    """The program with these arguments, in a session of its own, once it has a checkpoint."""
+    """Start the program with these arguments in its own session; return once it has a checkpoint."""
     process = subprocess.Popen(
         [sys.executable, "-m", "scripts.train.run", *map(str, given)],
         cwd=ROOT,
