@@ -1,6 +1,4 @@
-"""A small study, run once by the real workflow; each test works on a copy
-of the finished folder.
-"""
+"""A small study that the real workflow runs once; each test works on a copy of the finished folder."""
 
 import json
 import os
@@ -22,7 +20,9 @@ from tests.samples import captions, downloads, speech, zipped
 
 
 class Study:
-    """A checkout with its results: change a file, then ask what would run, or run it."""
+    """A checkout with its results. A test changes a file, then asks which jobs would run, or runs
+    them.
+    """
 
     page = "results/publish/default/index.html"
     metrics = "results/evaluate/default/metrics.parquet"
@@ -41,13 +41,13 @@ class Study:
         return done.stdout + done.stderr
 
     def jobs(self, *arguments) -> dict[str, list[str]]:
-        """What a dry run would start: by rule, what its jobs are about (their messages)."""
+        """Return the jobs of a dry run: their messages by rule."""
         done = self.snakemake("--dry-run", *arguments).checked()
         return self.listed(done.stdout + done.stderr)
 
     @staticmethod
     def listed(said: str) -> dict[str, list[str]]:
-        """The jobs that a dry run lists, by rule."""
+        """Return the jobs that a dry run lists, by rule."""
         lines = re.findall(r"^(.+?)   \((\w+); .*\)$", said, re.M)
         assert lines or "Nothing to be done" in said, said
         return {
@@ -55,7 +55,7 @@ class Study:
         }
 
     def trained(self, *arguments) -> int:
-        """How many runs a dry run would train or ask, those in batches among them."""
+        """Return how many runs a dry run would train or ask, including those in batches."""
         jobs = self.jobs(*arguments)
         messages = [
             message
@@ -67,7 +67,7 @@ class Study:
         return sum(int(found[1]) if found else 1 for found in counts)
 
     def edit(self, path: str, old: str, new: str) -> None:
-        """Replace a piece of a file that stands there exactly once."""
+        """Replace a text that occurs exactly once in a file."""
         text = (self / path).read_text()
         assert text.count(old) == 1, f"{path}: {old!r} stands {text.count(old)} times"
         (self / path).write_text(text.replace(old, new))
@@ -80,7 +80,7 @@ class Study:
 
 
 def checkout(folder: Path) -> Study:
-    """The files of the project that git knows or would know, in a new folder."""
+    """Copy the project's files that git tracks or does not ignore into a new folder."""
     listed = subprocess.run(
         "git ls-files -co --exclude-standard".split(), cwd=ROOT, capture_output=True, text=True
     )
@@ -91,14 +91,14 @@ def checkout(folder: Path) -> Study:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
     (folder / MEMORY).parent.mkdir(parents=True)
-    with suppress(OSError):  # where nothing can be written beside the project
+    with suppress(OSError):  # if the project's folder cannot be written
         shutil.copy2(remember_code(), folder / MEMORY)
     return Study(folder)
 
 
 def add_downloaded_source(study: Study, folder: Path) -> None:
-    """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip. And
-    fewer videos in the format of HowTo100M.
+    """Add a source `mini` that is fetched by URL and verified by hash: sample captions in a zip.
+    Also shorten the sample in the format of HowTo100M.
     """
     mini = downloads(folder / "captions.zip", captions(60))
     videos = json.dumps(dict([*speech().items()][:60])).encode()
@@ -123,7 +123,7 @@ def add_downloaded_source(study: Study, folder: Path) -> None:
 
 
 def reduce(config: dict) -> None:
-    """The default study, reduced: two sources, two strides, one seed, two controls."""
+    """Reduce the default study to two sources, two strides, one seed and two controls."""
     config["seeds"] = [1]
     config["bootstrap_resamples"] = 200
     config["experiments"]["sample_sop"]["data"] = {
@@ -139,8 +139,8 @@ def reduce(config: dict) -> None:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Study:
-    """A checkout whose reduced study has run to the page:
-    once, whatever the number of pytest's workers.
+    """Return a checkout whose reduced study has run to the page. It runs once for all of pytest's
+    workers.
     """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -159,6 +159,6 @@ def finished(tmp_path_factory) -> Study:
 
 @pytest.fixture
 def study(finished, tmp_path) -> Study:
-    """A copy of the finished study, times and Snakemake's own records included."""
+    """Return a copy of the finished study, with file times and Snakemake's own records."""
     copied = shutil.copytree(finished.folder, tmp_path / "study", symlinks=True)
     return Study(copied)

@@ -1,5 +1,5 @@
-"""A model behind an API through the workflow: asked once, measured, and asked anew only where the
-model or the question is another one.
+"""A model behind an API through the workflow: it is asked once and measured, and asked again only
+if the model or the question changes.
 """
 
 import json

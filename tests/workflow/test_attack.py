@@ -8,8 +8,8 @@ import pyarrow.parquet as pq
 
 
 def test_what_gives_the_labels_of_a_test_away_is_found_by_folds(study, program):
-    """A word that only the test split has, in the text that comes first: learning from the training
-    split does not find it.
+    """A word in the first text gives the label away in the test split only; learning from the
+    training split does not find it.
     """
     for run in (study / "results/train/strided_sop").glob("sample_howto100m-*"):
         shutil.rmtree(run)

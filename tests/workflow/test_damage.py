@@ -1,5 +1,5 @@
-"""What a stage takes from another is as its rule left it, or what reads it refuses it; what
-Snakemake keeps is written anew. benchmarks/faults.py damages each kind of file in each way.
+"""A program takes a file from another stage unchanged, or refuses it. Snakemake's own files are
+written again. benchmarks/faults.py damages each kind of file in each way.
 """
 
 import re
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.models]
 
 
 def test_a_damaged_file_of_arguments_is_written_anew(study):
-    """A line taken out would leave numbers out."""
+    """Without its last line, the file would leave numbers out."""
     for file in study.folder.glob(".snakemake/timestride/*/arguments"):
         lines = file.read_text().splitlines(keepends=True)
         file.write_text("".join(lines[:-1]))
@@ -25,7 +25,7 @@ def test_a_damaged_file_of_arguments_is_written_anew(study):
 
 
 def test_predictions_of_another_run_are_refused(study):
-    """Also where nothing says how a run was left."""
+    """The refusal also works without --verify."""
     one, other = sorted(study.folder.glob("results/train/strided_sop/mini-*-tiny_bert-*"))[:2]
     shutil.copyfile(other / "predictions.parquet", one / "predictions.parquet")
     said = study.snakemake("--dry-run", "--forceall", "--printshellcmds").checked().stdout
@@ -47,7 +47,9 @@ def test_predictions_of_another_run_are_refused(study):
 
 
 def test_a_record_that_is_no_text_is_left_out(study):
-    """Snakemake itself leaves out what is no JSON, and ended in a traceback on what is no text."""
+    """Snakemake itself skips records that are not JSON, but ended in a traceback on bytes that are
+    not text.
+    """
     records = sorted(file for file in study.folder.glob("results/.records/*") if file.is_file())
     for file, content in zip(records, (b"\xff\xfe", b"[1]", b'{"code": [3]}')):
         file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""The fourth study through the workflow: every paradigm, and an MLM stage."""
+"""TimeDial through the workflow: every paradigm, and an MLM stage."""
 
 import copy
 
@@ -15,7 +15,7 @@ INSTANCES = 30
 
 @pytest.fixture
 def timedial(study, tmp_path):
-    """Every paradigm on a few dialogs; one experiment makes the model of another."""
+    """Configure every paradigm on a few dialogs; one experiment makes the model of another one."""
 
     def mend(config):
         same = {"study": "timedial", "data": SMALL, "seeds": [1], "training": TRAINING}
@@ -27,7 +27,7 @@ def timedial(study, tmp_path):
                 "models": ["tiny_bert_dialogs"],
                 "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"],
                 "training": TRAINING | {"max_length": 20},
-            },  # too short for some
+            },  # too short for some texts
             "written": same | {"models": ["tiny_t5"], "methods": ["generate"]},
         }
         config["experiments"].update(
@@ -82,7 +82,7 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     ):
         assert text in page, text
     assert timedial.jobs() == {}
-    # The stage is a run of its own, trained once for all that start from it.
+    # The MLM stage is one run, trained once for all runs that start from it.
     timedial.change(
         "config.yaml",
         lambda config: config["experiments"]["filled"]["training"].update(batch_size=16),
@@ -94,7 +94,7 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
         lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=2),
     )
     assert len(timedial.jobs()["train_model"]) == 1 and timedial.trained() == 4
-    # A paradigm's code concerns its runs and those that build on it.
+    # A change of a paradigm's code affects its runs and those that start from them.
     timedial.change(
         "config.yaml",
         lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=1),

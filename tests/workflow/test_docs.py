@@ -1,5 +1,5 @@
-"""docs/add.md and walkthrough.md, followed to the letter: their pieces of YAML are put
-where they say, and the study runs.
+"""docs/add.md and walkthrough.md, followed to the letter: their pieces of YAML go where the docs
+say, and the study runs.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ MINE = ("--configfile", "presets/mine.yaml")
 
 
 def download_of(file: Path) -> dict:
-    """Where a file is fetched from, and what it must be."""
+    """Return the entry of a download: its URL, size and hash."""
     content = file.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     return {"urls": [file.as_uri()], "bytes": len(content), "sha256": sha256}
 
 
 def test_an_experiment(study):
-    """As it stands, then smaller for real: every run is size-matched,
-    and the page has its pairs to read all the same.
+    """The experiment is planned as the docs show it. A smaller form runs: every run is
+    size-matched, and the page still shows pairs to read.
     """
     write_yaml(study / "presets/mine.yaml", EXPERIMENT)
     jobs = study.jobs(*MINE)
@@ -55,8 +55,8 @@ def test_an_experiment(study):
 
 
 def test_a_model(study, tmp_path):
-    """The entry as it stands, its files from a mirror:
-    a tiny model under the name of the real one.
+    """The entry works as the docs show it, with files from a mirror: a tiny model has the name of
+    the real one.
     """
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
@@ -79,7 +79,9 @@ def test_a_model(study, tmp_path):
 
 
 def test_a_corpus(study):
-    """Eighty videos of six lines, some without text; the study is measured on them."""
+    """Eighty videos of six lines, some without text, are cleaned, and the study is measured on
+    them.
+    """
     [(name, local)] = SOURCE["sources"].items()
     lines = [
         (f"v{video:03}", place, place + 1, "" if place == 3 else f" step {place}  of {video} ")
@@ -88,7 +90,7 @@ def test_a_corpus(study):
     ]
     file = study / local["local"]
     pd.DataFrame(lines, columns=["video_id", "start", "end", "text"]).to_csv(file, index=False)
-    # The other form of the entry, with the file of this one.
+    # The other form of the entry (downloads), with the same file.
     [download] = DOWNLOADS["downloads"]
     download |= download_of(file)
     fetched = {key: value for key, value in local.items() if key != "local"} | DOWNLOADS
@@ -111,7 +113,7 @@ def test_a_corpus(study):
 
 
 def test_the_walkthrough(study):
-    """Its preset is planned as it says, and one more stride trains one more model."""
+    """The preset has as many jobs as the docs say, and one more stride trains one more model."""
     text = (ROOT / "docs/walkthrough.md").read_text()
     [preset] = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.S))
     (study / "captions.csv").write_text("video_id,start,end,text\n")
@@ -146,7 +148,7 @@ def test_a_list_of_event_templates(study):
 
 
 def test_a_wording(study):
-    """A wording of a preset is a run beside those of scripts/studies/<study>/prompts.yaml."""
+    """A wording in a preset is one more run beside those of scripts/studies/<study>/prompts.yaml."""
     known = read_yaml(study / "scripts/studies/strided_sop/prompts.yaml")["likelihood"]["wordings"]
     asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
     write_yaml(
@@ -158,7 +160,9 @@ def test_a_wording(study):
 
 
 def test_instances_and_questions_of_ones_own(study):
-    """One instance, which dialogs are measured on, and a question of two answers."""
+    """A user's own instance (the test set of own dialogs) and own question with two answers are
+    built.
+    """
     talks = [
         {
             "dialog": [

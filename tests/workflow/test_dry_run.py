@@ -1,5 +1,5 @@
-"""Reading the Snakefile changes nothing on disk: a dry run,
-lint and summaries leave a fresh checkout as it was.
+"""Reading the Snakefile changes nothing on disk: a dry run, lint and summaries leave a fresh
+checkout unchanged.
 """
 
 import pytest
@@ -8,8 +8,8 @@ from tests.workflow.conftest import Study, checkout
 
 
 def entries(study: Study) -> dict[str, bytes | str]:
-    """Every file and link of a folder with its content, without what Snakemake writes in
-    .snakemake/ and Python in __pycache__/.
+    """Return every file and link of a folder with its content, without the files that Snakemake
+    writes in .snakemake/ and Python in __pycache__/.
     """
     found = {}
     for path in study.folder.rglob("*"):
@@ -41,7 +41,7 @@ def test_nothing_is_written(fresh, asked):
 
 
 def test_a_dry_run_takes_no_manifest_away(study):
-    """It says what is gone; the run that follows makes it again."""
+    """A dry run names the missing files; the next run makes them again."""
     (study / "results/build/strided_sop/mini/stride-0/val_1.parquet").unlink()
     before = entries(study)
     done = study.snakemake("-n")

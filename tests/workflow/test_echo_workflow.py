@@ -1,5 +1,5 @@
-"""Likelihoods through an API are those of our own loop: a server with a tiny decoder beside the
-same decoder on this machine.
+"""Likelihoods through an API equal those of our own loop: a server with a tiny decoder is compared
+with the same decoder on this machine.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ experiments:
 
 
 def write_decoder(folder) -> None:
-    """A decoder whose tokens are bytes, so that a sign may be several of them; without BOS."""
+    """Write a decoder without BOS whose tokens are bytes, so that one sign may be several tokens."""
     import torch
     from transformers import AutoModelForCausalLM, Qwen3Config
 
@@ -76,12 +76,12 @@ def test_a_server_gives_the_scores_of_our_own_loop(tmp_path, capsys):
         scores = [np.stack(table["score"]) for table in tables]
         assert scores[0].std() > 0.1
         compared[theirs.name] = float(np.abs(scores[0] - scores[1]).max())
-        # scores of hundreds are kept in 32 bits
+        # scores in the hundreds are stored in 32 bits
         np.testing.assert_allclose(*scores, atol=1e-4, rtol=3e-7)
         facts = [read_json(run / "run.json") for run in (ours, theirs)]
         for key in ("labels", "label_columns", "train_examples", "shots"):
             assert facts[0][key] == facts[1][key], key
-        # ours tells of the training split, too, where it chooses a threshold
+        # both count the texts that were cut, also in a training split that chooses a threshold
         assert facts[0]["truncated"] == facts[1]["truncated"]
         cut += sum(facts[1]["truncated"].values())
         if facts[0]["threshold"] is not None:  # 6 of the 10 training questions choose it

@@ -1,5 +1,5 @@
-"""Wrong input through the workflow: one clear sentence, a failed exit, nothing half-written,
-finished work kept.
+"""Wrong input through the workflow gives one clear sentence and a failed exit, leaves nothing
+half-written, and keeps finished work.
 """
 
 import os
@@ -9,7 +9,7 @@ import pytest
 
 
 def finished_files(study) -> dict[str, int]:
-    """Every finished file of the sources that are not broken, with its time."""
+    """Return every finished file of a source that is not broken, with its time."""
     return {
         str(file): file.stat().st_mtime_ns
         for file in study.folder.glob("results/*/**/sample_howto100m/**/*")
@@ -18,7 +18,7 @@ def finished_files(study) -> dict[str, int]:
 
 
 def fails(study, *arguments, **environment) -> str:
-    """Run the workflow, which must fail and keep the finished work; returns what it said."""
+    """Run the workflow, check that it fails and keeps the finished work, and return its output."""
     before = finished_files(study)
     assert before
     done = study.snakemake("--cores", "2", *arguments, **environment)
@@ -30,9 +30,7 @@ def fails(study, *arguments, **environment) -> str:
 
 @pytest.fixture
 def upstream(study, finished):
-    """The zip that the source `mini` is fetched from, this study's own copy;
-    its fetched files are gone.
-    """
+    """Return a copy of the zip that the source `mini` is fetched from; its fetched files are gone."""
     archive = study / "captions.zip"
     archive.write_bytes((finished.folder.parent / "upstream/captions.zip").read_bytes())
     study.change(
@@ -45,7 +43,7 @@ def upstream(study, finished):
 
 
 def test_what_no_rule_makes_is_told_with_its_remedy(study):
-    """A file that a manifest stands for, a run of a batch, a misspelt rule."""
+    """The message names a remedy for a file under a manifest, a run in a batch and a misspelt rule."""
     built = "results/build/strided_sop/mini/stride-0"
     [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
     for target, said in (
@@ -62,8 +60,8 @@ def test_what_no_rule_makes_is_told_with_its_remedy(study):
 
 
 def test_no_space_on_the_device(study):
-    """results/build lies on a full device: the message says so,
-    and the same command ends well once there is room.
+    """With results/build on a full device, the message says so. Once there is room, the same
+    command succeeds.
     """
     place = study / "results/build/strided_sop/mini"
     for file in place.rglob("*.parquet"):
@@ -86,9 +84,9 @@ def test_no_space_on_the_device(study):
 
 
 def test_what_is_missing_is_said_before_work_begins(study, upstream):
-    """A dry run says it: a mirror, a model's folder, a local file.
+    """A dry run names a missing mirror, a missing folder of a model and a missing local file.
 
-    What nothing uses stops nobody.
+    Missing files that nothing uses cause no error.
     """
     study.snakemake("--dry-run", TIMESTRIDE_MIRROR=str(study / "no-mirror")).refused(
         "no-mirror is not there"

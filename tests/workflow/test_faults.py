@@ -1,5 +1,5 @@
-"""Killed, the workflow ends as it promises: a case of benchmarks/faults.py, on the study that all
-these tests share.
+"""A killed workflow ends with the promised results: a case of benchmarks/faults.py, on the study
+that all these tests share.
 """
 
 import random
@@ -14,7 +14,7 @@ from tests.files import write_json
 
 @pytest.mark.slow
 def test_a_killed_study_ends_as_an_undisturbed_one(study, tmp_path, monkeypatch):
-    # of the shared study's figures the SVG alone was drawn
+    # the shared study drew only the SVG of its figures
     promised = re.compile(
         rf"{disturbed.NOT_RESULTS.pattern}|^publish/.*\.(png|pdf|manifest\.json)$"
     )
@@ -27,7 +27,7 @@ def test_a_killed_study_ends_as_an_undisturbed_one(study, tmp_path, monkeypatch)
 
 @pytest.fixture
 def folders(tmp_path):
-    """Two folders of results that say the same; the files that were not promised differ."""
+    """Write two folders of results that agree; only files that need not be equal differ."""
     for name in ("one", "other"):
         results = tmp_path / name / "results"
         (results / "train/sop/run/work").mkdir(parents=True)
@@ -55,7 +55,7 @@ def test_what_is_promised_is_compared(folders):
     (other / "train/sop/run/run.json").write_text('{"epochs": 3, "seconds": 1}')
     (other / "train/sop/run/history.parquet").unlink()
     (other / "new.csv").touch()
-    (other / ".0123abcd-77.metrics.csv").touch()  # what a killed program leaves is no result
+    (other / ".0123abcd-77.metrics.csv").touch()  # a killed program's partial file is not a result
     assert differences(*folders) == [
         "is missing: train/sop/run/history.parquet",
         "is too many: new.csv",

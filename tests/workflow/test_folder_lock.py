@@ -1,5 +1,5 @@
-"""The lock on the working folder: a killed Snakemake needs no --unlock;
-two commands at once do not disturb each other.
+"""The lock on the working folder: after a killed Snakemake no --unlock is needed, and two commands
+at once do not disturb each other.
 """
 
 import json
@@ -16,13 +16,15 @@ from tests.conftest import ROOT
 from tests.files import read_json
 from tests.workflow.conftest import Study, checkout
 
-# A job that lasts: the sample corpus of captions, made once a file says so.
+# A long job: fetching the sample corpus of captions, which waits for a file.
 TARGET = "results/fetch/sample_activitynet/manifest.json"
 
 
 @pytest.fixture
 def small(tmp_path) -> Study:
-    """A checkout whose first stage waits for the file `go` before it fetches the sample corpus."""
+    """Return a checkout whose first stage waits for the file `go` before it fetches the sample
+    corpus.
+    """
     study = checkout(tmp_path / "study")
     said = '"Fetching the corpus {wildcards.source}"\n    shell:\n        "'
     study.edit(
@@ -32,7 +34,7 @@ def small(tmp_path) -> Study:
 
 
 def start(study: Study, *arguments) -> subprocess.Popen:
-    """Snakemake in a process group of its own, once its job runs."""
+    """Start Snakemake in its own process group; return once its job runs."""
     (study / "started").unlink(missing_ok=True)
     started = subprocess.Popen(
         [sys.executable, "-m", "snakemake", "--cores", "1", *arguments, TARGET],
@@ -63,7 +65,9 @@ def said_by(study: Study, *arguments) -> tuple[int, str]:
 
 
 def test_the_command_after_a_kill_goes_on(small):
-    """The kill leaves an output that the program had not finished, and Snakemake's mark of it."""
+    """The kill leaves an unfinished output and Snakemake's mark for it; the next command makes it
+    again.
+    """
     killed = start(small)
     kill(killed)
     assert locks(small) == ["0.output.lock"]
@@ -89,8 +93,8 @@ def test_the_command_after_a_kill_goes_on(small):
 
 
 def test_two_commands_at_once(small, tmp_path):
-    """Elsewhere another may work: the lock belongs to the folder of the results, not to the
-    checkout.
+    """A second command in the same folder is refused, but one in another folder runs: the lock
+    belongs to the folder of the results, not to the checkout.
     """
     elsewhere = Study(tmp_path / "else where")
     (elsewhere / ".snakemake/locks").mkdir(parents=True)
@@ -140,7 +144,7 @@ def test_an_owner_that_may_live_is_left_alone(small):
 
 
 def test_a_program_ends_with_its_snakemake(tmp_path):
-    """The owner is killed alone, the shell between it and the program lives on."""
+    """Only the owner is killed; the shell between the owner and the program lives on."""
     program = (
         "import time; from scripts.running.program import execute, parser\n"
         "execute(lambda given: (print('begun', flush=True), time.sleep(60)), "
@@ -156,5 +160,5 @@ def test_a_program_ends_with_its_snakemake(tmp_path):
     assert started.stdout.readline() == "begun\n"
     started.kill()
     begun = time.monotonic()
-    assert started.stdout.read() == ""  # until the program, which holds the other end, is gone
+    assert started.stdout.read() == ""  # returns when the program, the other end, has gone
     assert time.monotonic() - begun < 30

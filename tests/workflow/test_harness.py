@@ -1,4 +1,4 @@
-"""The studies through the real lm-evaluation-harness: it gives the scores that our own loop gives.
+"""The studies through the real lm-evaluation-harness: it gives the same scores as our own loop.
 
 TIMESTRIDE_LM_EVAL names the Python of an environment with lm_eval, torch and transformers:
 
@@ -52,7 +52,7 @@ experiments:
     data: {source: sample_dialogs, max_dialogs: 30, context_scope: local, limit: 10}
     wordings: [plain, titled]
 """
-# the wordings that are asked here, of each study
+# the wordings of each study that this test asks
 WORDINGS = {
     "strided_sop": ("_then",),
     "temporal_nli": ("_true_false",),
@@ -63,7 +63,7 @@ WORDINGS = {
 
 @pytest.fixture(scope="module")
 def lm_eval() -> str:
-    """The Python that has lm_eval, or a skip that says what is missing."""
+    """Return the Python that has lm_eval, or skip with a message that says what is missing."""
     python = os.environ.get("TIMESTRIDE_LM_EVAL")
     if not python:
         pytest.skip("no lm-evaluation-harness: set TIMESTRIDE_LM_EVAL to a python that has lm_eval")
@@ -71,9 +71,9 @@ def lm_eval() -> str:
 
 
 def write_decoder(folder: Path, tasks: Path) -> None:
-    """A decoder of random weights, whose tokens are the words of some tasks, each with the space
-    before it; but the space before a number is a token of its own, as in Gemma's. Its tokenizer
-    puts a token before each text, as our own loop does.
+    """Write a decoder with random weights. Its tokens are the words of some tasks with the space
+    before them, but the space before a number is its own token, as in Gemma. The tokenizer puts a
+    token before each text, as our own loop does.
     """
     import torch
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers, processors, trainers
@@ -108,7 +108,9 @@ def write_decoder(folder: Path, tasks: Path) -> None:
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory, lm_eval) -> tuple[Study, list[Path]]:
-    """A study whose model was asked by our own loop and by the harness, and its samples."""
+    """Return a study whose model our own loop and the harness have asked, and the harness's
+    samples.
+    """
     study = checkout(tmp_path_factory.mktemp("harness") / "study")
     file = study / "presets/asked.yaml"
     file.write_text(CONFIG.replace("models: [mine]", "models: [tiny_gpt_dialogs]"))
@@ -142,8 +144,8 @@ def scores_in(file: Path, split: str) -> pd.Series:
 
 
 def test_the_harness_gives_the_scores_of_our_own_loop(asked, program, capsys):
-    """To 1e-4. Only white space at the end of a context is scored by the harness with each
-    candidate; under a title that is the same for all of an instance.
+    """The scores agree to 1e-4. For the wording with a title, the scores of an instance agree up to
+    a constant: the harness scores the white space at the end of a context with each candidate.
     """
     study, files = asked
     compared: dict[str, float] = {}

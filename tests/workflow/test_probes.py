@@ -1,5 +1,5 @@
-"""presets/probe.yaml through the workflow, on sample sources: one command for any model,
-and what it refuses.
+"""presets/probe.yaml through the workflow, on sample sources: one command probes any model, and
+some models are refused.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.forking import interpreter
 from tests.workflow.conftest import Study, checkout
 
 PRESET = ("--configfile", "presets/probe.yaml", "presets/samples.yaml")
-# Sample sources in place of the corpora, and little to learn.
+# Sample sources in place of the corpora, and short training.
 SAMPLES = """
 bootstrap_resamples: 200
 experiments:
@@ -37,8 +37,8 @@ experiments:
 
 
 def write_model(study: Study, name: str) -> None:
-    """A model of random weights under the words of tiny_bert or tiny_gpt,
-    as save_pretrained writes it, in my/<name>.
+    """Write a model with random weights and the vocabulary of tiny_bert or tiny_gpt into my/<name>,
+    as save_pretrained does.
     """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
@@ -56,7 +56,7 @@ def write_model(study: Study, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory) -> Study:
-    """A checkout with a folder for each of two models."""
+    """Return a checkout with a folder for each of two models."""
     study = checkout(tmp_path_factory.mktemp("probe"))
     (study / "presets/samples.yaml").write_text(SAMPLES)
     for name in ("tiny_bert", "tiny_gpt"):
@@ -69,8 +69,8 @@ def probed(study: Study, *settings: str) -> dict[str, list[str]]:
 
 
 def test_one_command_for_each_kind(probe):
-    """An encoder is fine-tuned and asked, a decoder asked;
-    the words of the command line are taken as what they mean.
+    """An encoder is fine-tuned and asked, a decoder is asked; the values of the command line have
+    the right types.
     """
     jobs = probed(probe, "model=./my/tiny_bert", "limit=20")
     assert len(jobs["fetch_model"]) == 1
@@ -98,7 +98,7 @@ def test_a_hub_that_must_not_be_asked_is_said_before_anything_runs(probe):
 
 
 def test_weights_that_the_disk_cannot_hold(probe):
-    """Said before anything is fetched, by the header alone."""
+    """The refusal comes before anything is fetched, from the header alone."""
     folder = shutil.copytree(probe / "my/tiny_bert", probe / "my/huge")
     tensor = {"huge": {"dtype": "F32", "shape": [10**15], "data_offsets": [0, 4 * 10**15]}}
     header = json.dumps(tensor).encode()
@@ -110,7 +110,8 @@ def test_weights_that_the_disk_cannot_hold(probe):
 
 
 def test_a_decoder_from_the_command_line_to_the_page(probe):
-    """What it was asked is on the page, in each wording, and what was left out, with its reason.
+    """The page shows each wording that the decoder was asked, and each omitted part with its
+    reason.
 
     Two studies stand for all.
     """

@@ -1,5 +1,5 @@
-"""A finished study is kept in docs/record/ by one target, and `recorded=true` makes its numbers
-again without training.
+"""One target keeps a finished study in docs/record/, and `recorded=true` makes its numbers again
+without training.
 """
 
 import json
@@ -15,7 +15,7 @@ TAKEN = {"train_recorded", "train_controls"}
 
 
 def sentences(folder) -> set[str]:
-    """The texts of the datasets of a finished study, those of more than a few words."""
+    """Return the long texts (over 40 characters) of the datasets of a finished study."""
     files = [
         file
         for file in folder.glob("results/build/*/*/*/*.parquet")
@@ -38,7 +38,7 @@ def numbers(study: Study) -> pd.DataFrame:
 
 
 def test_a_study_is_recorded_and_made_again_without_training(study):
-    """All but controls that are not searched, and the weights of what makes a model."""
+    """All runs are recorded except controls without a search; no text of a corpus is."""
     (study / "README.md").write_text("docs/record/figures/default/accuracy_by_stride.svg")
     study.run("record")
     place, before = study / "docs/record", numbers(study)
@@ -89,7 +89,7 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
 
 
 def test_a_control_on_cut_splits_comes_from_the_record(study):
-    """The scores of the same control on whole splits serve any `limit`."""
+    """Recorded scores of a control on whole splits serve any `limit`."""
     control = {"models": ["search_both_texts"], "controls": False}
     alone = {"run": ["sample_sop"], "experiments": {"sample_sop": control}}
     (study / "whole.json").write_text(json.dumps(alone))

@@ -1,5 +1,5 @@
-"""The rehearsal of a study: a step of each kind of run, told before anything is fetched; what is
-missing and what does not fit.
+"""The rehearsal of a study takes one step of each kind of run before anything is fetched, and
+reports missing files and runs that do not fit.
 """
 
 import pytest
@@ -20,8 +20,8 @@ TINY = yaml.safe_load("""
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Study:
-    """A checkout with a mirror of one model of the hub, of which there are the configuration and
-    the name of the weights alone.
+    """Return a checkout with a mirror of one model of the hub. The mirror has only its
+    configuration and a weight file without weights.
     """
     study = checkout(tmp_path_factory.mktemp("project"))
     place = study.folder / "mirror/huggingface.co/some/bert/resolve/main"
@@ -32,7 +32,7 @@ def project(tmp_path_factory) -> Study:
 
 
 def configured(project: Study, name: str, **changed) -> str:
-    """A configuration file of one experiment on a model that is not fetched."""
+    """Write a configuration file of one experiment on a model that is not fetched."""
     experiment = yaml.safe_load("""
         study: strided_sop
         data:
@@ -57,7 +57,7 @@ def configured(project: Study, name: str, **changed) -> str:
 def test_a_step_is_taken_of_each_kind_of_run_and_nothing_is_fetched(project):
     said = project.run("rehearse", "--configfile", configured(project, "well"))
     lines = [line for line in said.splitlines() if line.startswith("tried: some_bert, train: ")]
-    assert len(lines) == 1, said  # two strides and two seeds, which take the same
+    assert len(lines) == 1, said  # two strides and two seeds that cost the same
     assert "parameters" in lines[0]
     assert "s a step of 512 tokens" in lines[0]
     assert "MB of memory" in lines[0]

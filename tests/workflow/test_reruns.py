@@ -1,4 +1,4 @@
-"""What runs again, and what does not: the contract with the user, line by line."""
+"""Which changes cause reruns, and which do not: the contract with the user, line by line."""
 
 import os
 import shutil
@@ -12,12 +12,12 @@ from tests.workflow.conftest import Study
 
 
 def families(jobs: dict[str, list[str]]) -> set[str]:
-    """The stages that the jobs belong to: fetch, clean, build, train, evaluate, publish."""
+    """Return the stages of the jobs: fetch, clean, build, train, evaluate, publish."""
     return {name.split("_")[0] for name in jobs}
 
 
 def about(jobs: dict[str, list[str]], word: str) -> list[str]:
-    """The jobs of fetch, clean and build that name a source."""
+    """Return the jobs of fetch, clean and build that name a source."""
     return [
         message
         for rule, messages in jobs.items()
@@ -45,8 +45,8 @@ MAIN = "def main(given: argparse.Namespace) -> None:\n"
 
 
 def test_a_merged_and_a_moved_module(study):
-    """scripts/data/keyed.py goes into another module, scripts/measure/tally.py gets another name,
-    and a function, too.
+    """Nothing reruns after scripts/data/keyed.py moves into another module and
+    scripts/measure/tally.py and a function get other names.
     """
     keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/epochs.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
@@ -60,9 +60,7 @@ def test_a_merged_and_a_moved_module(study):
 
 
 def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
-    """resources/earlier_identities.json says which code of an earlier release
-    is the same as today's.
-    """
+    """resources/earlier_identities.json lists the code of an earlier release that equals today's."""
     before = steps_taken(study)
     ask = [
         sys.executable,
@@ -172,7 +170,7 @@ def test_a_removed_experiment(study):
 
 
 def steps_taken(study) -> dict[str, float]:
-    """When each run's work was finished: a run that is not trained keeps its time."""
+    """Return when each run's work was finished; a run that is not trained keeps its time."""
     found = {
         str(file.relative_to(study.folder)): file.stat().st_mtime_ns
         for file in study.folder.glob("results/train/*/*/work/finished.json")
@@ -182,7 +180,7 @@ def steps_taken(study) -> dict[str, float]:
 
 
 def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
-    """The tables carry the licence and the cleaner's hash, so they are written anew; their
+    """The tables contain the licence and the cleaner's hash, so they are written again; their
     content is the same, so nothing is trained.
     """
     before = steps_taken(study)
@@ -207,8 +205,8 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
 
 
 def test_another_study_and_back(study):
-    """Studies of other names share what is expensive and stand beside each other: neither costs the
-    other a job, wherever the other one stopped. The cards and the list tell of both.
+    """Studies with other names share expensive results. Neither study causes a job of the other
+    one, wherever the other one stopped. The cards and the list name both studies.
     """
     other = ("--configfile", "presets/other.yaml")
     (study / "presets/other.yaml").write_text(
@@ -234,8 +232,8 @@ def test_another_study_and_back(study):
 
 
 def test_lost_files_come_back(study):
-    """A table that is gone or was cut is written again where it is asked for, although its
-    rule's output is a manifest.
+    """A missing or cut table is written again when it is needed, although its rule's output is a
+    manifest.
     """
     lost, short = (
         study / "results/build/strided_sop/mini/stride-0/val_1.parquet",
@@ -258,7 +256,7 @@ def test_lost_files_come_back(study):
 
 
 def test_results_taken_elsewhere_are_taken_as_they_are(study, tmp_path):
-    """Copied without their times, with Snakemake's own folder or without."""
+    """Nothing reruns after a copy without file times, with Snakemake's own folder or without."""
     for number, left_out in enumerate(([], [".snakemake"])):
         place = tmp_path / f"elsewhere {number}"
         subprocess.run(["cp", "-r", study.folder, place], check=True)
@@ -268,13 +266,13 @@ def test_results_taken_elsewhere_are_taken_as_they_are(study, tmp_path):
 
 
 def test_results_that_were_removed_are_made_again(study):
-    """Snakemake's records lie in results/, so they go with it."""
+    """Snakemake's records are in results/, so they are removed with it."""
     (study / "results").rename(study / "elsewhere")
     assert study.trained() > 0
 
 
 def test_other_environment_changes_nothing(study):
-    """Another mirror, another number of cores: how the work is done, not what."""
+    """Another mirror or number of cores changes how the work is done, not the results."""
     shutil.copytree(study / "results/fetch", study / "mirror")
     study.change(
         "config.yaml",
@@ -284,7 +282,7 @@ def test_other_environment_changes_nothing(study):
 
 
 def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, program):
-    """By their presence: no file of the project and no configuration changes."""
+    """Their files alone are enough: no file of the project and no configuration changes."""
     dataset = "results/build/strided_sop/mini/stride-0"
     pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
     answers = pairs["label"].map({0: "swapped", 1: "in_order"})

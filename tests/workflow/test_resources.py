@@ -1,9 +1,9 @@
-"""Which fields of resources/ run which rules again (resource_fields.yaml), told by dry runs of
-studies that ran nothing.
+"""Which fields of resources/ rerun which rules (resource_fields.yaml), found by dry runs of studies
+that computed nothing.
 
-A study whose files are all there, as `snakemake --touch` records them, answers as one that was
-computed would: what reruns is decided by parameters, times and code. (test_reruns.py asks the same
-of a study that was computed.)
+If all files of a study exist, as `snakemake --touch` records them, its dry run answers like that of
+a computed study: parameters, times and code decide what reruns. (test_reruns.py asks the same of a
+computed study.)
 """
 
 from pathlib import Path
@@ -27,14 +27,14 @@ CONTROLLED = MEASURED | {"train_controls"}
 OF_DATA = TRAINED | {"train_controls"}
 BUILT = OF_DATA | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
-# Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was
-# cleaned.
+# For TimeDial: a model of an MLM stage is a run, and expressions of time are searched in cleaned
+# data.
 ALL_RUNS = TRAINED | {"train_model"}
 DIALOGS = CLEANED | {"build_temporal_spans", "train_model"}
 
 
 def rules_of(words: str) -> set[str] | None:
-    """The rules that words stand for: the names above, and rules themselves."""
+    """Return the rules for some words: the names above, and names of rules."""
     return (
         REFUSED
         if words == "REFUSED"
@@ -47,10 +47,10 @@ STUDIES = read_yaml(HERE / "resource_entries.yaml")
 
 
 class Touched(Study):
-    """A study whose files are there, empty."""
+    """A study whose files all exist, without real content."""
 
     def rerun(self) -> set[str] | None:
-        """The rules that would run; REFUSED where the study is refused, in a sentence."""
+        """Return the rules that would run; REFUSED if an error message refuses the study."""
         done = self.snakemake("--dry-run")
         said = done.stdout + done.stderr
         assert "Traceback" not in said, said
@@ -62,8 +62,8 @@ class Touched(Study):
         return {same.get(rule, rule) for rule in self.listed(said)}
 
     def touch_all(self) -> None:
-        """Write what every rule would, without content where nobody reads it,
-        and let Snakemake record it.
+        """Write every rule's output, without content where nobody reads it, and let Snakemake
+        record it.
         """
         files = [
             line.split("\t")[0] for line in self.snakemake("--summary").stdout.splitlines()[1:]
@@ -71,7 +71,7 @@ class Touched(Study):
         assert files
         for file in files:
             (self / file).parent.mkdir(parents=True, exist_ok=True)
-            # at the end the findings are told
+            # the end of a run reads the findings
             (self / file).write_text('{"files": {}, "findings": []}')
         done = self.snakemake("--cores", "1", "--touch", "--forceall")
         assert done.returncode == 0 and self.jobs() == {}, done.stdout + done.stderr
@@ -79,7 +79,7 @@ class Touched(Study):
 
 @pytest.fixture(scope="module", params=FIELDS)
 def touched(request, tmp_path_factory):
-    """The study of that name, every file there."""
+    """Return a study's name and the study, with every file in place."""
     study = Touched(checkout(tmp_path_factory.mktemp(request.param) / "study").folder)
     made = STUDIES[request.param]
     for name in ("sources", "models"):
@@ -96,8 +96,8 @@ def touched(request, tmp_path_factory):
 
 
 def put(entry, field: str, value) -> None:
-    """Set a field; `downloads.0.urls` leads into lists and mappings,
-    and a key may hold dots itself.
+    """Set a field; `downloads.0.urls` leads into lists and mappings, and a key may itself contain
+    dots.
     """
     first, _, rest = field.partition(".")
     if isinstance(entry, list):
@@ -109,7 +109,7 @@ def put(entry, field: str, value) -> None:
 
 
 def files_of(study, study_name: str, name: str) -> list[str]:
-    """The files that hold the entries of a kind: of resources/, or of the study's folder."""
+    """Return the files with the entries of a kind: in resources/, or in the study's folder."""
     folder = f"scripts/studies/{study_name}"
     return {
         "studies": [f"{folder}/study.yaml"],
@@ -118,7 +118,7 @@ def files_of(study, study_name: str, name: str) -> list[str]:
 
 
 def entries(value, study_name: str) -> dict:
-    """The entries of a file, by name; study.yaml holds one."""
+    """Return the entries of a file, by name; study.yaml has one."""
     if isinstance(value, list):
         return {item["name"]: item for item in value}
     return {study_name: value} if "methods" in value else value
@@ -126,7 +126,7 @@ def entries(value, study_name: str) -> dict:
 
 @pytest.mark.parametrize("name", "sources models figures studies".split())
 def test_every_field_of_resources(touched, name):
-    """What a result shows decides when it is made anew, and nothing else does."""
+    """A field that a result shows makes the result again; any other field does not."""
     study_name, study = touched
     fields = [(*row, rules_of(said)) for *row, said in FIELDS[study_name][name]]
     before = {file: (study / file).read_text() for file in files_of(study, study_name, name)}
@@ -140,7 +140,7 @@ def test_every_field_of_resources(touched, name):
         )
     wrong = []
     try:
-        # All that change nothing at once: one that does would show.
+        # All quiet fields change at once: if one of them caused a rerun, it would show.
         quiet = [field for field in fields if field[3] == NOTHING]
         for together in filter(None, [quiet, *([field] for field in fields if field not in quiet)]):
 

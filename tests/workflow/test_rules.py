@@ -1,5 +1,5 @@
-"""The rules themselves: their picture, lint, what reaches a shell, and studies made elsewhere than
-in the project's folder.
+"""The rules themselves: their picture, lint, the text that reaches a shell, and studies outside the
+project's folder.
 """
 
 import re
@@ -30,7 +30,7 @@ experiments:
 
 @pytest.fixture(scope="module")
 def graph() -> dict[str, set[str]]:
-    """The rule graph of the default study: for each rule those that it waits for."""
+    """Return the rule graph of the default study: for each rule, the rules that it waits for."""
     done = snakemake("--rulegraph", cwd=ROOT).checked()
     names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
     edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
@@ -42,7 +42,7 @@ def graph() -> dict[str, set[str]]:
 
 def test_the_picture_in_the_docs_is_of_this_graph(graph):
     picture = (ROOT / "docs/figures/rules.svg").read_text()
-    of_studies = re.compile(r"publish_(?!page|leaderboard)\w+")  # one box for all
+    of_studies = re.compile(r"publish_(?!page|leaderboard)\w+")  # one box for all studies
     for name in {of_studies.sub("publish_STUDY", rule) for rule in graph} - {"all"}:
         assert f">{name}<" in picture, (
             f"{name} is not in the picture: write it anew (docs/workflow.md says how)"
@@ -51,26 +51,26 @@ def test_the_picture_in_the_docs_is_of_this_graph(graph):
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Study:
-    """A checkout without results, at a path that a shell would trip over."""
+    """Return a checkout without results, at a path that breaks an unquoted shell command."""
     return checkout(tmp_path_factory.mktemp("project") / 'it\'s $HOME, ä "b"')
 
 
 def made_in(folder: Path, project: Study, *arguments) -> Ended:
-    """Snakemake, called in a folder on the rules of another."""
+    """Call Snakemake in a folder, with the rules of another folder."""
     rules = ("-s", project / "Snakefile", "--directory", folder)
     return snakemake("--cores", "2", *rules, *arguments, cwd=folder)
 
 
 def test_lint_finds_nothing(project, tmp_path):
-    """There is no exception to state: what lint says here is to be mended."""
+    """There are no exceptions: anything that lint reports here must be fixed."""
     done = project.snakemake("--lint", "--directory", tmp_path)
     assert "Congratulations" in done.stdout + done.stderr, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
 def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
-    """A study made by `-s … --directory …`, called from a third folder,
-    and what its first run said.
+    """Make a study with `-s … --directory …`, called from a third folder; return it and the output
+    of its first run.
     """
     place = tmp_path_factory.mktemp("elsewhere") / "m y 'ö' $x"
     place.mkdir()
@@ -90,7 +90,7 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
 
 
 def test_elsewhere_than_in_the_projects_folder(project, elsewhere):
-    """Results go to the working directory, and nothing is written beside the Snakefile."""
+    """Results go to the working directory; nothing is written beside the Snakefile."""
     study = elsewhere[0]
     assert (study / "results/publish/tiny/index.html").exists()
     assert not (project / "results").exists()
@@ -103,9 +103,7 @@ def test_elsewhere_than_in_the_projects_folder(project, elsewhere):
 
 
 def test_as_a_module(project, tmp_path):
-    """Another workflow takes the rules under names of its own;
-    `config:` is laid over the defaults.
-    """
+    """Another workflow uses the rules under its own names; `config:` is laid over the defaults."""
     (tmp_path / "Snakefile").write_text(f"""
 module timestride:
     snakefile: {str(project / "Snakefile")!r}
@@ -141,9 +139,9 @@ HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"
     ],
 )
 def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
-    """The jobs of both corpora are started, whichever of them fails."""
+    """The jobs of both corpora start, even if one of them fails."""
     write_yaml(tmp_path / "hostile.yaml", configured)
-    (tmp_path / HOSTILE).touch()  # a file of people's answers is there
+    (tmp_path / HOSTILE).touch()  # the file of people's answers exists
     base = tmp_path / "base.yaml"
     write_yaml(base, SMALL | {"run": ["sample_sop", "sample_dialogs_classify"]})
     given = ("build", "--keep-going", "--configfile", base, tmp_path / "hostile.yaml")
@@ -177,7 +175,9 @@ def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
 
 
 def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
-    """Lists that grow with the grid go to programs by file: no command of a large study is long."""
+    """Programs read lists that grow with the grid from files, so no command of a large study is
+    long.
+    """
     large = SMALL | {
         "seeds": list(range(500)),
         "experiments": yaml.safe_load("""
@@ -209,7 +209,7 @@ def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
 
 
 def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
-    """A line a job, the headline, the page and the times at the end; a failure is said once."""
+    """The output has one line for each job, then headline, page and times; a failure appears once."""
     study, said = elsewhere
     assert len(said.encode()) < 4000
     assert re.search(r"\[ ?\d+/\d+, +\d+ .*\] Cleaning sample_activitynet", said)

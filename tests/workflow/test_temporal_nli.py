@@ -1,4 +1,4 @@
-"""The second study through the workflow: three methods, and what a change of it runs again."""
+"""Temporal NLI through the workflow: three methods, and the reruns after a change."""
 
 import shutil
 
@@ -11,8 +11,8 @@ from tests.models import fetched
 
 @pytest.fixture(scope="module")
 def nli_model(tmp_path_factory):
-    """A tiny model that says that it knows the labels of NLI,
-    in the order of roberta-large-mnli.
+    """Write a tiny model whose configuration names the labels of NLI, in the order of
+    roberta-large-mnli.
     """
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
@@ -29,9 +29,7 @@ def nli_model(tmp_path_factory):
 
 @pytest.fixture
 def nli(study, nli_model):
-    """One small challenge set, all three methods, beside a model
-    that cannot be measured as it is.
-    """
+    """Configure one small challenge set with all three methods."""
     shutil.copytree(nli_model, study / "models/nli")
     entry = {"folder": "models/nli", "licence": "MIT"}
     study.change("resources/models.yaml", lambda models: models.update(nli=entry))
@@ -61,7 +59,7 @@ def test_three_methods_to_the_page_and_what_runs_again(nli):
     page = (nli / nli.page).read_text()
     assert "Temporal-expression NLI" in page and "hypothesis only" in page
     assert nli.jobs() == {}
-    # Another seed of training runs the methods that learn; another draw of the set builds anew.
+    # Another training seed runs the methods that learn; another seed of the set builds it again.
     nli.change("config.yaml", lambda config: config.update(seeds=[1, 2]))
     assert nli.trained() == 2
     nli.change(

@@ -23,14 +23,14 @@ from tests.training import arguments, kill, started, write_pairs
 from tests.rows import rows_of
 
 
-# of eight pairs each: seconds of learning, so that a run can be killed between its first step
-# and its last
+# Eight pairs each: training takes seconds, so that a test can kill a run between its first and its
+# last step.
 VIDEOS = {"train": 60, "val_1": 20}
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A dataset and a tiny model from scratch."""
+    """Write a dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
     write_pairs(folder / "data", VIDEOS, positions=8, words=6)
     fetched("tiny_bert", folder / "model")
@@ -38,7 +38,7 @@ def prepared(tmp_path_factory):
 
 
 def arguments_of(prepared, output, training=(), **options) -> list[str]:
-    """The arguments of a run on what is prepared."""
+    """Return the arguments of a run on the prepared data."""
     given = {
         "data": prepared / "data",
         "model": prepared / "model",
@@ -60,7 +60,7 @@ def train(prepared, program):
 
 
 def results(output) -> tuple:
-    """History and predictions of a run."""
+    """Return the history and predictions of a run."""
     return read_table(output / "history.parquet").to_pandas(), read_table(
         output / "predictions.parquet"
     ).to_pandas()
@@ -74,12 +74,12 @@ def undisturbed(prepared, program, tmp_path_factory):
 
 
 def begun(prepared, output, **options) -> subprocess.Popen:
-    """A run on what is prepared, once it has a checkpoint."""
+    """Start a run on the prepared data; return once it has a checkpoint."""
     return started(output, arguments_of(prepared, output, checkpoint_seconds=0.05, **options))
 
 
 def same_bytes(run, other) -> bool:
-    """Whether two runs have the same history and predictions."""
+    """Return whether two runs have the same history and predictions."""
     return all(
         (run / name).read_bytes() == (other / name).read_bytes()
         for name in ("history.parquet", "predictions.parquet")
@@ -113,7 +113,7 @@ def test_the_same_seed_gives_the_same_run_and_what_is_finished_is_not_made_again
     train, undisturbed, tmp_path
 ):
     def again(**training) -> tuple[str, dict]:
-        """What a run says, and its kept tokens with their times."""
+        """Run again; return the run's output, and its kept tokens with their times."""
         said = train(tmp_path / "run", training, tokens=tmp_path / "tokens").stderr
         kept = (tmp_path / "tokens").rglob("*.npy")
         return said, {path: path.stat().st_mtime_ns for path in kept}
@@ -196,7 +196,7 @@ def test_missing_weights_are_refused(train, prepared, tmp_path):
 
 @pytest.fixture(scope="module")
 def labelled(prepared, tmp_path_factory):
-    """A model that knows the labels in_order and swapped, in an order that is not the study's."""
+    """Write a model with the labels in_order and swapped, not in the study's order."""
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
@@ -213,9 +213,7 @@ def labelled(prepared, tmp_path_factory):
 
 
 def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
-    """Method direct: the scores are the model's own, mapped by the names of its labels,
-    and nothing is learnt.
-    """
+    """Method direct: the scores are the model's own, mapped by label names, and nothing is trained."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -255,9 +253,7 @@ def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
 
 
 def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
-    """With text_b alone the order can still be learnt here;
-    the whole training split is learnt from.
-    """
+    """The order can be learnt from text_b alone here; the model trains on the whole training split."""
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
     facts = read_json(tmp_path / "run.json")
     assert (facts["train_examples"], facts["held_out_examples"]) == (
@@ -277,9 +273,7 @@ def test_without_what_is_held_out_the_last_epoch_is_reported(train, tmp_path):
 
 
 def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
-    """A model of two labels meets a study of three:
-    the two that it does not tell apart count as one.
-    """
+    """A model with two labels fits a study with three: two of the study's labels count as one."""
     three = yaml.safe_load("""
         labels: [swapped, in_order, unsaid]
         merged_labels:
@@ -320,7 +314,7 @@ def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train
 
 
 def test_an_orphan_ends(prepared, tmp_path):
-    """A run does not go on without the Snakemake that started it: it saves and ends."""
+    """A run ends when the Snakemake that started it has gone: it saves its work first."""
     starter = (
         "import subprocess, sys, time\nfrom scripts.running.owner import name_owner\nname_owner()\n"
         "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\n"
@@ -354,12 +348,12 @@ def test_an_orphan_ends(prepared, tmp_path):
 def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended(
     prepared, train, tmp_path
 ):
-    """The gradient is that of the whole batch, so only rounding differs (no dropout: its masks
-    depend on the shares).
+    """The gradient is that of the whole batch, so only rounding differs (without dropout, since its
+    masks depend on the shares).
     """
     place = tmp_path / "two"
     process = begun(prepared, place, training={"epochs": 500, "dropout": 0.0}, devices=2)
-    process.kill()  # the launcher alone: its processes are left
+    process.kill()  # only the launcher: its processes live on
     process.wait()
     train(place, {"dropout": 0.0}, devices=2)
     assert read_json(place / "run.json")["hardware"]["processes"] == 2
@@ -370,7 +364,7 @@ def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended
     np.testing.assert_allclose(one[0]["accuracy"], two[0]["accuracy"], atol=0.01)
 
 
-# ---- what numbers depend on, and what they do not
+# ---- what changes numbers, and what does not
 
 
 def test_nothing_of_the_users_accelerate_configuration_changes_a_number(
@@ -396,8 +390,8 @@ def test_nothing_of_the_users_accelerate_configuration_changes_a_number(
 
 
 def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path):
-    """A model measured as it is gives the same scores under bf16 and fp32; learnt in bf16,
-    they are no bf16 numbers.
+    """A model that is not trained gives the same scores under bf16 and fp32; a model trained in
+    bf16 gives fp32 scores.
     """
     for precision in ("bf16", "fp32"):
         train(

@@ -1,4 +1,4 @@
-"""A version of Snakemake that is not known is used as it comes."""
+"""With an unknown version of Snakemake, the workflow runs without changes to Snakemake."""
 
 from tests.workflow.conftest import checkout
 
