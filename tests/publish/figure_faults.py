@@ -1,4 +1,4 @@
-"""What can be wrong with a figure, found from its artists: marks cut off, texts on one another."""
+"""Find the faults of a figure from its artists: marks that are cut off, and texts that overlap."""
 
 import importlib
 
@@ -11,12 +11,12 @@ from matplotlib.text import Text
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 
-CAPS = ("|", "_", 0, 1, 2, 3)  # of intervals, which may run out of an axis where the figure says so
-SLACK = 1.0  # pixels that boxes may share: letters do not fill theirs
+CAPS = ("|", "_", 0, 1, 2, 3)  # of intervals, which may leave an axis if the figure says so
+SLACK = 1.0  # pixels that boxes may share: letters do not fill their boxes
 
 
 def cut_marks(figure: Figure) -> list[str]:
-    """The marks that an axes cuts off, or that lie out of it."""
+    """Return the marks that an axes cuts off, or that lie outside it."""
     faults = []
     for axes in figure.axes:
         box = axes.get_window_extent()
@@ -38,7 +38,7 @@ def cut_marks(figure: Figure) -> list[str]:
 
 
 def texts_of(figure: Figure) -> list[Text]:
-    """All texts that are drawn, but the marks that stand behind the panels (style.mark)."""
+    """Return all drawn texts, except the marks behind the panels (style.mark)."""
     found = list(figure.texts)
     for axes in figure.axes:
         if not axes.get_visible():
@@ -65,9 +65,9 @@ def texts_of(figure: Figure) -> list[Text]:
 
 
 def text_faults(figure: Figure) -> list[str]:
-    """Texts that lie on one another, or out of the figure."""
+    """Return the texts that overlap, or that lie outside the figure."""
     texts = texts_of(figure)
-    boxes = [Text.get_window_extent(text) for text in texts]  # of an annotation without its arrow
+    boxes = [Text.get_window_extent(text) for text in texts]  # an annotation without its arrow
     inside, faults = figure.bbox, []
     for text, box in zip(texts, boxes):
         if (
@@ -96,14 +96,14 @@ def text_faults(figure: Figure) -> list[str]:
 
 
 def faults_of(figure: Figure) -> list[str]:
-    """All faults of a figure, in words; of one that was drawn in the style (style.apply)."""
+    """Return all faults of a figure, in words. The figure must be drawn in the style (style.apply)."""
     figure.draw_without_rendering()
     return cut_marks(figure) + text_faults(figure)
 
 
 def faults_in(monkeypatch, module: str, *given) -> list[str]:
-    """The faults of the figure that a program of scripts/publish draws,
-    run here with these arguments.
+    """Run a program of scripts/publish in this process with these arguments; return the faults of
+    its figure.
     """
     found: list[str] = []
 

@@ -1,6 +1,4 @@
-"""Inputs made up for the publish tests: metrics, runs, datasets and resources
-in the real schemas.
-"""
+"""Made-up inputs for the publish tests: metrics, runs, datasets and resources in the real schemas."""
 
 import json
 import shutil
@@ -31,17 +29,17 @@ HOSTILE = (
 SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
 STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
-CONTROLS = {"bag_of_words": 0.54, "first_text": 0.51}  # the accuracy of each
+CONTROLS = {"bag_of_words": 0.54, "first_text": 0.51}  # the accuracy of each control
 
 
 def p_value_of(value: float, low: float, high: float) -> float:
-    """The p-value of a difference with this 95 % interval, if it is normal."""
+    """Return the p-value of a difference with this 95 % interval, if the difference is normal."""
     return 2 * NormalDist().cdf(-1.959964 * abs(value) / ((high - low) / 2))
 
 
 def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
-    """Rows with what an evaluation adds of seeds and groups: draws that pair wherever the split
-    is the same, and vary by `sd`.
+    """Add an evaluation's numbers of seeds and groups to rows, and draws. Draws of the same split
+    are paired; they vary by `sd`.
     """
     noise = {
         place: np.random.default_rng(number).normal(0, sd, 200)
@@ -61,8 +59,8 @@ def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
 
 
 def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
-    """Rows of controls like those of a model over all seeds: values names the controls,
-    with what each reaches.
+    """Return rows of controls, made from the rows of a model over all seeds. values: the score of
+    each control by name.
     """
     return [
         row | {"model": name, "method": "control", "seed": None, "sd": None} | around(value)
@@ -73,7 +71,7 @@ def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
 
 
 def metric_row(study: str, value: float | None = None, **more) -> dict:
-    """A number over all seeds and examples, with its interval."""
+    """Return a number over all seeds and examples, with its interval."""
     row = yaml.safe_load("""
         {experiment: tried, split: test, slice: all, seed: null, sd: null, seeds: 1, n: 500, groups: 200,
           effective_groups: 200.0, sample: false}
@@ -82,13 +80,13 @@ def metric_row(study: str, value: float | None = None, **more) -> dict:
 
 
 def around(value: float) -> dict:
-    """A value with its interval."""
+    """Return a value with its interval."""
     return {"value": value, "ci_low": value - 0.03, "ci_high": value + 0.03}
 
 
 def metric_rows() -> list[dict]:
-    """Two corpora, one of them a sample; two seeds and their mean, and controls; a human line
-    and a size-matched twin on activitynet.
+    """Return rows of two corpora, one of them a sample; two seeds and their mean, and controls; a
+    human line and a size-matched twin on activitynet.
     """
     rows = []
     places = [
@@ -128,8 +126,8 @@ def metric_rows() -> list[dict]:
 
 
 def slice_rows() -> list[dict]:
-    """Of the accuracy over all seeds on all pairs a row for each of two slices, one of which is
-    rare at stride 3, and a category.
+    """Return slices of the accuracy over all seeds and pairs: two slices, one of them rare at
+    stride 3, and a category.
     """
     rows = []
     for row in metric_rows():
@@ -146,7 +144,7 @@ def slice_rows() -> list[dict]:
     return rows
 
 
-# What run.json tells of every run, and of a control besides.
+# The facts in run.json of every run, and those of a control.
 FACTS = yaml.safe_load("""
 study: strided_sop
 train_examples: 6700
@@ -191,7 +189,7 @@ def twelve_pairs(stride: int) -> pd.DataFrame:
 
 
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:
-    """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
+    """Write a run's outputs and its dataset; every pair has `HOSTILE` first and `=then(…)` second."""
     name, dataset = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}"
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
     same = {"source": source, "dataset": dataset, "model": "minilm", "method": "train"} | {
@@ -208,7 +206,7 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     examples = twelve_pairs(stride)
     pairs = []
     for number, label in enumerate(examples["label"]):
-        then = f"=then({number})"  # what a spreadsheet takes for a formula
+        then = f"=then({number})"  # a spreadsheet reads this as a formula
         texts = [HOSTILE, then] if label else [then, HOSTILE]
         pairs.append(
             {
@@ -249,8 +247,8 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
 
 
 def make_control(results: Path) -> str:
-    """A control that takes every pair for swapped, which those of an even number are,
-    and its run.json.
+    """Write the run.json and scores of a control that labels every pair as swapped; pairs with even
+    numbers are swapped.
     """
     name, trained = "activitynet-stride-0-bag_of_words-seed-1-0", results / "train/strided_sop"
     scores = np.log([[0.6, 0.4]] * 12)
@@ -274,15 +272,15 @@ def make_control(results: Path) -> str:
 
 
 def is_made(item: dict) -> bool:
-    """Whether an item of figures.yaml is made of a study of sentence order whose runs are plain."""
+    """Return whether an item of figures.yaml needs only plain runs of a sentence order study."""
     is_plain = "needs_several" not in item
     is_plain &= has_options({"stride": 0}, item.get("needs", {}))
     return item["study"] == "strided_sop" and is_plain
 
 
 class Inputs:
-    """A made-up study in a folder; `call` runs the program of an item of figures.yaml on it as the
-    rule does.
+    """A made-up study in a folder; `call` runs the program of an item of figures.yaml on it, like
+    the rule.
     """
 
     def __init__(self, folder: Path, program, study: str, schema: pa.Schema, rows: list[dict]):
@@ -302,7 +300,7 @@ class Inputs:
             write_yaml(self.resources / f"{name}.yaml", content)
 
     def write_cleaning(self, source: str, *counts: str) -> None:
-        """What the cleaner of a source has counted of its training split."""
+        """Write the counts of a source's cleaner for its training split."""
         file = self.results / "clean" / source / "cleaning.csv"
         file.parent.mkdir(parents=True)
         lines = [f"{source},train,{count}\n" for count in counts]
@@ -315,14 +313,14 @@ class Inputs:
         return next(item for item in self.items() if item["name"] == name)
 
     def call(self, item: dict | str, ok: bool = True, **more):
-        """Run the program of an item, or of one of this name, which must end well, or not; more:
-        other values of its options.
+        """Run the program of an item, given itself or its name; check that it succeeds (ok) or
+        fails. more: changed options.
         """
         item = self.item(item) if isinstance(item, str) else item
         return self.program(item["program"], *self.options(item, **more)).checked(ok)
 
     def options(self, item: dict, **more) -> list:
-        """What the program of an item is given."""
+        """Return the arguments of an item's program."""
         of_study = "" if self.study == "all" else self.study
         human = [self.human] if self.human.exists() else []
         runs = self.runs + self.controls * ("controls" in item["reads"])
@@ -344,14 +342,14 @@ class Inputs:
         return [word for name, values in given.items() for word in (f"--{name}", *values)]
 
     def draw_and_check(self, name: str, monkeypatch) -> pd.DataFrame:
-        """The points of a figure, which is drawn without faults."""
+        """Draw a figure, check that it has no faults, and return its points."""
         self.call(name)
         item = self.item(name)
         assert faults_in(monkeypatch, item["program"], *self.options(item)) == []
         return points_of(self, name)
 
     def drawn(self, name: str) -> str:
-        """The SVG of a figure."""
+        """Return the SVG of a figure."""
         return (self.publish / f"figures/{name}.svg").read_text()
 
 
@@ -385,7 +383,7 @@ class Study(Inputs):
             )
 
     def change(self, name: str, change) -> None:
-        """Rewrite resources/<name>.yaml after `change` was applied to it."""
+        """Apply `change` to resources/<name>.yaml."""
         file = self.folder / f"resources/{name}.yaml"
         entries = read_yaml(file)
         change(entries)
@@ -395,13 +393,13 @@ class Study(Inputs):
         return read_yaml(self.resources / "figures.yaml")
 
     def make_page(self, **settings):
-        """Run every program, then the page's; settings: of the configuration, besides."""
+        """Run every program, then the page's program; settings: further parts of the configuration."""
         for item in self.items():
             self.call(item)
         return self.page_alone(**settings)
 
     def page_alone(self, **settings):
-        """The page of what is there."""
+        """Make the page from the existing results."""
         configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}} | settings
         return self.program(
             f"scripts.publish.site --metrics {self.metrics} "
@@ -421,7 +419,7 @@ class Study(Inputs):
 
 
 def points_of(study, name: str) -> pd.DataFrame:
-    """The numbers beside a figure."""
+    """Read the numbers beside a figure."""
     return pd.read_csv(study.publish / f"figures/{name}.csv")
 
 

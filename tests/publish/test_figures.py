@@ -1,5 +1,5 @@
-"""Every figure of the studies in its smallest and its largest form: no mark cut, no text on
-another.
+"""Every figure of the studies, in its smallest and its largest form, has no cut mark and no
+overlapping texts.
 """
 
 import importlib
@@ -25,9 +25,9 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 
 pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 
-# Figures of runs that these studies have none of are looked at with their own inputs:
-# test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
-# test_hellaswag.py, test_mctaco_released.py, test_learning_curve.py.
+# Figures of runs that these studies lack are tested with their own inputs:
+# test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py, test_hellaswag.py,
+# test_mctaco_released.py, test_learning_curve.py.
 FIGURES = [
     item
     for item in FIGURES
@@ -39,13 +39,13 @@ FIGURES = [
 ]
 NOT_MODELS = "control baseline majority human".split()
 LONG = "A model of 7 billion parameters (4 bits)"
-MANY = 7  # models of the largest form
-# what they show tells its limit itself
+MANY = 7  # further models in the largest form
+# figures that show their limit themselves
 OF_RUNS = ["temporal_nli_additive_weights"]
 
 
 def here(typed: str, *given) -> Ended:
-    """A publish program, run in this process."""
+    """Run a publish program in this process."""
     module, *options = [*typed.split(), *map(str, given)]
     reads = [
         name for name, of in {"runs": "--runs", "datasets": "--build"}.items() if of in options
@@ -55,7 +55,7 @@ def here(typed: str, *given) -> Ended:
 
 
 def studies(folder) -> dict:
-    """By the study of figures.yaml its made-up inputs."""
+    """Return the made-up inputs of each study, by its name in figures.yaml."""
     made_up = {
         "strided_sop": publish_inputs.Study(folder / "sop", here),
         "temporal_nli": NliStudy(folder / "nli", here),
@@ -79,8 +79,8 @@ def studies(folder) -> dict:
 
 
 def small(table: pa.Table) -> pa.Table:
-    """Of each study one model by one method on one corpus, at one stride, without intervals;
-    beside it one control. All is marked as sample data, cut to 200 items.
+    """Keep one model with one method on one corpus at one stride for each study, without intervals,
+    and one control. Mark all rows as sample data, cut to 200 items.
     """
     frame = table.to_pandas()
     frame = frame[frame["source"] == frame.groupby("study")["source"].transform("first")]
@@ -97,8 +97,8 @@ def small(table: pa.Table) -> pa.Table:
 
 
 def large(table: pa.Table) -> pa.Table:
-    """Of each study's first model as many as MANY more, of long names, from 0 to 100 %;
-    and of strides twice as many.
+    """Add MANY models with long names and scores from 0 to 100 % to each study's first model;
+    double the number of strides.
     """
     frame = table.to_pandas()
     model = frame[~frame["method"].isin(NOT_MODELS)]
@@ -117,7 +117,7 @@ def large(table: pa.Table) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> list[tuple]:
-    """The made-up inputs with their names and their metrics."""
+    """Return the made-up inputs with their names and their metrics."""
     made_up = studies(tmp_path_factory.mktemp("figures"))
     return [(name, study, pq.read_table(study.metrics)) for name, study in made_up.items()]
 
@@ -136,7 +136,7 @@ def test_no_figure_has_a_fault_in_any_form(inputs, monkeypatch, item):
     inputs[item["study"]].call(item)
     [figure] = drawn
     assert faults_of(figure) == []
-    # of one model by one held-out list the last has no panel
+    # with one model and one held-out list, the last figure has no panel
     if inputs["form"] is small and item["name"] != "temporal_nli_generalization":
         texts = "\n".join(text.get_text() for axes in figure.axes for text in axes.texts)
         assert "SAMPLE DATA" in texts, "it says so on its face"

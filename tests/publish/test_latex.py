@@ -22,7 +22,9 @@ DOCUMENT = r"""\documentclass{article}
 
 
 def made_up(rows: int) -> tuple[pd.DataFrame, list[str]]:
-    """Hostile texts, and cells that begin with what a line break would take for an option."""
+    """Return hostile texts, and cells whose first characters LaTeX would read as an option after a
+    line break.
+    """
     table = pd.DataFrame(
         [
             {

@@ -1,5 +1,5 @@
-"""The numbers of each model as other tools read them: lm-evaluation-harness' form by a reader
-written anew, every_eval_ever's against its schema.
+"""The numbers of each model in the formats of other tools. A new reader reads
+lm-evaluation-harness' form; every_eval_ever's form is checked against its schema.
 """
 
 import json
@@ -56,8 +56,8 @@ def leaderboard(program, folder, rows):
 
 
 def read_harness(file) -> tuple[str, dict[tuple[str, str], tuple]]:
-    """The model, and by task and `metric,filter` the value, its standard error and its n-shot, as
-    every_eval_ever's converter reads them: every number but a standard error is a metric.
+    """Return the model and, by task and `metric,filter`, the value, its standard error and its
+    n-shot. Like every_eval_ever's converter, count every number but a standard error as a metric.
     """
     written, found = read_json(file), {}
     for task, entry in written["results"].items():

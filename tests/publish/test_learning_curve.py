@@ -1,4 +1,4 @@
-"""Accuracy against training pairs, and where a model passes the best control."""
+"""Accuracy against training pairs, and the point at which a model passes the best control."""
 
 import re
 
@@ -61,7 +61,7 @@ def drawn(study, rows: list[dict]) -> tuple[pd.DataFrame, str]:
 
 
 def slow_crossing(sizes: list[float], above: list[float]) -> float:
-    """By walking along the line in small steps from its right end."""
+    """Find the crossing in small steps along the line, from its right end."""
     if all(value > 0 for value in above):
         return 0.0
     if above[-1] <= 0:
@@ -85,7 +85,9 @@ def test_models_stand_beside_the_best_control_of_each_size(study):
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(study, whole):
-    """All of them, where it has: the smallest once stood in the scorecard."""
+    """Other figures show the model that learnt from most pairs, or from all pairs if there is one.
+    The scorecard once showed the smallest.
+    """
     rows = rows_of()
     if whole:
         rows += [

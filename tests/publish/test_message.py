@@ -1,4 +1,4 @@
-"""The sentence over a figure: it is true of the numbers that are drawn."""
+"""The sentence over a figure is true of the drawn numbers."""
 
 import pandas as pd
 import pytest
@@ -7,7 +7,7 @@ from scripts.publish.message import message
 
 
 def rows_of(*rows: tuple) -> pd.DataFrame:
-    """Of (model, method, metric, value, low, high, stride)."""
+    """Return rows of (model, method, metric, value, low, high, stride)."""
     names = ["model", "method", "metric", "value", "ci_low", "ci_high", "stride"]
     table = pd.DataFrame(rows, columns=names)
     return table.assign(seed=None, wording=None, series=table["model"] + " (a model), blue")
@@ -30,7 +30,7 @@ def control(value: float, stride: int = 0) -> tuple:
         ([*of_model(0.6, 0.03, 0.01, 0.05)], "Big is 3.0 points above the best control (1.0 to 5.0)"),
         ([*of_model(0.6, -0.3, -0.4, -0.2)], "Big is 30.0 points below the best control (20.0 to 40.0)"),
         ([*of_model(0.6, 0.1, -0.1, 0.3)], "Big is not clearly above the best control (+10.0, −10.0 to +30.0)"),
-        # a better control is drawn than that of the same dataset
+        # the drawn control is better than that of the same dataset
         ([*of_model(0.6, 0.1, 0.05, 0.3), control(0.7)], "Big is not clearly above the best control (−10.0)"),
         (
             [*of_model(0.6, 0.1, 0.05, 0.3), *of_model(0.5, 0.1, 0.1, 0.1, model="Small")],

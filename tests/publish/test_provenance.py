@@ -1,4 +1,4 @@
-"""What runs have cost and were made with, as the page tells it."""
+"""The page shows what runs cost and which settings, code and data made them."""
 
 import yaml
 from scripts.publish import provenance

@@ -1,5 +1,5 @@
-"""Figures, tables and the page: what they hold, that equal input gives equal files,
-that hostile text stays text.
+"""Figures, tables and the page: their content, equal files for equal input, and hostile text that
+stays text.
 """
 
 import base64
@@ -32,7 +32,7 @@ def study(tmp_path_factory, program) -> Study:
 
 @pytest.fixture(scope="module")
 def html(study) -> str:
-    """The page of the made-up study, with a hostile caption."""
+    """Make the page of the made-up study with a hostile caption."""
     study.change("figures", lambda items: items[0].update(caption=f"A caption.\n\n{HOSTILE}"))
     left_out = {
         "study": "strided_sop",
@@ -46,7 +46,7 @@ def html(study) -> str:
 
 
 class Page(HTMLParser):
-    """Ids, and the references of a page."""
+    """The ids and references of a page."""
 
     def __init__(self, html: str):
         super().__init__()
@@ -68,7 +68,7 @@ class Page(HTMLParser):
 
 
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
-    """Whatever the seed of hashes; by processes of their own, which draw all forms."""
+    """The seed of hashes does not matter. Separate processes draw all forms."""
     name = "accuracy_by_stride"
     item = study.item(name)
     first, again = (
@@ -193,8 +193,8 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 
 
 def list_of(study: Study, findings: dict[str, str | None]):
-    """The program's run on copies of a study's metrics under other names, each with these
-    findings beside its page (None: without).
+    """Run the program on copies of a study's metrics under other names. findings: the text of
+    findings.json beside each page (None: no file).
     """
     for name, text in findings.items():
         metrics, page = (

@@ -1,6 +1,6 @@
-"""The verdict on each claim of a paper: through the program, on made-up metrics in which it holds,
-fails, is not there, is shown by a control too, or rests on sample data, on a part of a split, or on
-another class of model.
+"""The verdicts on the claims of the papers, through the program. In the made-up metrics a claim
+holds, fails, or has no run; or a control shows it too; or it rests on sample data, on a part of a
+split, or on another class of model.
 """
 
 import json
@@ -33,8 +33,8 @@ NOISE = np.random.default_rng(0).normal(0, 0.01, 300)
 
 
 def row(source: str, model: str, stride: int, value: float, **more) -> dict:
-    """A number over all seeds, in the schema of sentence order;
-    its draws go with those of all others.
+    """Return a number over all seeds, in the schema of sentence order; its draws are paired with
+    those of all others.
     """
     same = {"source": source, "dataset": f"stride-{stride}", "stride": stride, "hard": False}
     same |= {"split": "val_1", "metric": "accuracy", "method": "train", "model": model}
@@ -44,7 +44,7 @@ def row(source: str, model: str, stride: int, value: float, **more) -> dict:
 
 
 def line(source: str, model: str, values: list[float], **more) -> list[dict]:
-    """A row a stride."""
+    """Return one row for each stride."""
     return [row(source, model, stride, value, **more) for stride, value in enumerate(values)]
 
 
@@ -134,7 +134,7 @@ EXPECTED = [  # shape, source, further rows, verdict, why
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory, program):
-    """The verdicts of the program, a row for each of EXPECTED."""
+    """Return the program's verdicts, one row for each of EXPECTED."""
     folder = tmp_path_factory.mktemp("claims")
     claims = [
         {
@@ -148,7 +148,7 @@ def table(tmp_path_factory, program):
         | shape
         for number, (shape, source, more, _, _) in enumerate(EXPECTED)
     ]
-    for claim in claims:  # of controls the claim is asked without a method
+    for claim in claims:  # claims about controls name no method
         claim["where"] |= {"method": "train"}
     write_yaml(folder / "claims.yaml", {"classes": CLASSES, "claims": claims})
     for name, entries in (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)):
@@ -206,21 +206,21 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
 
 
 def shipped(study: str, folder) -> tuple[dict, list[dict]]:
-    """The claims of a study, as its program is handed them."""
+    """Read the claims of a study as its program receives them."""
     (folder / "claims.yaml").write_text(json.dumps(studies.read_claims(study)))
     return read_claims(folder / "claims.yaml")
 
 
 def settings_of(claim: dict) -> list[dict]:
-    """What rows a claim names, and those that it is set against."""
+    """Return the settings of the rows that a claim names, and of those that it compares them with."""
     than = claim.get("than", [])
     return [claim["where"], *(than if isinstance(than, list) else [than])]
 
 
 @pytest.mark.parametrize("study", MEASURED)
 def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study, tmp_path):
-    """With presets/paper.yaml each claim finds its runs: none is told `no such run`,
-    but those that rest on people.
+    """With presets/paper.yaml each claim finds its runs; only claims about people get `no such
+    run`.
     """
     classes, claims = shipped(study, tmp_path)
     parts = [part for claim in claims for part in settings_of(claim)]

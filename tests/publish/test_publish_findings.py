@@ -1,4 +1,4 @@
-"""The findings on the first screen: what a line says of any study, with or without models,
+"""The findings on the first screen: the text of a line for any study, with or without models,
 controls and limits.
 """
 
@@ -28,7 +28,7 @@ COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
 
 
 def scores() -> pd.DataFrame:
-    """Plain rows of two corpora at four strides, as read_scores() gives them."""
+    """Return plain rows of two corpora at four strides, like read_scores()."""
     metrics = pd.DataFrame(metric_rows())
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *COLUMNS])))
 
@@ -38,7 +38,7 @@ def found_in(metrics: pd.DataFrame) -> list[dict]:
 
 
 def of_nli(value: float, above: tuple[float, float, float], seeds: int = 3) -> pd.DataFrame:
-    """Accuracy of a model on set I, with its distance to a bag of words."""
+    """Return a model's accuracy on set I and its distance to a bag of words."""
     same = yaml.safe_load("""
         {source: event_templates, dataset: temp_order, challenge_set: temp_order, held_out: template, scoring: ternary,
           method: train, model: minilm, metric: accuracy}
@@ -62,7 +62,7 @@ def of_nli(value: float, above: tuple[float, float, float], seeds: int = 3) -> p
 
 
 def clause_in(metrics: pd.DataFrame) -> dict:
-    """The clause of the one finding in these metrics."""
+    """Return the first clause of the one finding in these metrics."""
     [finding] = found_in(metrics)
     return finding["clauses"][0]
 

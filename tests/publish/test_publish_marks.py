@@ -1,5 +1,5 @@
-"""Numbers of a limited dataset carry their mark everywhere; wordings are told as wordings;
-systems from elsewhere stand beside the rest.
+"""Numbers of a limited dataset are marked everywhere, wordings are called wordings, and predictions
+from elsewhere are shown beside the rest.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ WORDINGS = {"plain": -0.02, "then": 0.02}
 
 
 def asked(rows: list[dict], method: str) -> list[dict]:
-    """The means of some system as those of one that was asked in two wordings,
-    with the row of each.
+    """Turn the means of a system into those of a model that was asked in two wordings; add a row
+    for each wording.
     """
     means = [row | {"method": method} for row in rows if row["seed"] is None]
     single = [
@@ -40,8 +40,8 @@ def asked(rows: list[dict], method: str) -> list[dict]:
 
 
 def extended(rows: list[dict], model: str, method: str) -> list[dict]:
-    """Rows of a study, all of datasets cut to 200 items, with the model asked by `method`, and
-    with its predictions from elsewhere.
+    """Return rows of a study on datasets cut to 200 items. The model is also asked by `method`, and
+    has predictions from elsewhere.
     """
     of_model = [row for row in rows if row["model"] == model and row["method"] != "untrained"]
     every = (
@@ -80,7 +80,7 @@ def timedial(folder, program):
     return study
 
 
-# Of each study a part of the name of what was asked in words, and of what comes from elsewhere.
+# For each study, parts of the names of the asked model and of the predictions from elsewhere.
 MADE = {strided: (", likelihood", "theirs"), timedial: ("per token", "predictions from elsewhere")}
 
 

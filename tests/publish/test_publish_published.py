@@ -1,5 +1,5 @@
-"""Every number of the papers stands on the page, beside the runs that it is about; which those
-are is told by published.csv alone.
+"""Every number of the papers is on the page, beside the runs that it is about; published.csv alone
+decides which runs those are.
 """
 
 import pandas as pd
@@ -28,12 +28,12 @@ FACTS = (
 
 
 def of_metrics(study: str) -> pd.DataFrame:
-    """The rows of published.csv that are about metrics of a study."""
+    """Return the rows of published.csv that are about metrics of a study."""
     return CLAIMS[(CLAIMS["study"] == study) & ~CLAIMS["metric"].str.startswith(FACTS)]
 
 
 def slices_of(study: str) -> list[str]:
-    """A slice for each that published.csv names: where it has a *, one that fits."""
+    """Return a slice for each one that published.csv names; a * is replaced by a value that fits."""
     named = {"all"}
     for _, claim in of_metrics(study).iterrows():
         for setting in (claim["setting"], claim["unit"]):
@@ -44,7 +44,7 @@ def slices_of(study: str) -> list[str]:
                 if name in parts and "slice" in parts
             ]
             named |= {"; ".join([parts["slice"], *further])} if "slice" in parts else set()
-    named -= {"100 questions"}  # which they are was never published
+    named -= {"100 questions"}  # the paper did not publish these questions
     return sorted(
         name.replace(
             "*", "full" if "date" in name else "neutral" if "predicted" in name else "month_full"
@@ -54,14 +54,14 @@ def slices_of(study: str) -> list[str]:
 
 
 def beside(claims: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """The table of published numbers beside metrics."""
+    """Return the table of published numbers beside metrics."""
     return tabulate(claims, Facts(metrics, [], NO_CLEANING, SOURCES, MODELS))
 
 
 @pytest.mark.parametrize("study", METRICS)
 def test_the_published_protocols_fill_every_row_that_they_can(study):
-    """With presets/paper.yaml only what it does not run is empty;
-    the papers' own models stand there without a caveat.
+    """With presets/paper.yaml, only rows that need other runs are empty; the papers' own models
+    have no caveat about another model.
     """
     table = beside(of_metrics(study), planned_metrics("paper", study, slices_of(study)))
     no_run = (
@@ -80,8 +80,8 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():
-    """Of two contexts the paper's; without it both others; a model of the paper's table stands
-    for no other of its rows.
+    """Of two contexts the table shows the paper's one; without it, both others. A model in one row
+    of the paper's table does not fill another row.
     """
     claims = CLAIMS[
         (CLAIMS["study"] == "timedial") & (CLAIMS["row"] == "BERT-base, mask filling, zero-shot")
@@ -108,8 +108,8 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
 
 
 def test_published_values_are_numbers_or_bounds():
-    """Claims in words stand in claims.yaml; every value is a number, a bound, a range, drawn and
-    not printed, proposed, or shown by examples.
+    """Claims in words are in claims.yaml. A value is a number, a bound, a range, "proposed", shown
+    by examples, or empty (drawn, but not printed).
     """
     words = ("", "16 to 17", "proposed", "one example", "two examples")
     assert all(number_of(value) is not None or value in words for value in CLAIMS["value"])

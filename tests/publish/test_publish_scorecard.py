@@ -1,6 +1,4 @@
-"""The scorecard: what stands in its cells and in which order, its figures,
-and its place on the page.
-"""
+"""The scorecard: the content and order of its cells, its figures, and its place on the page."""
 
 import pandas as pd
 import pyarrow as pa
@@ -80,8 +78,8 @@ def measured(
     wordings: dict | None = None,
     **more,
 ) -> list[dict]:
-    """The rows of a system: its mean, its distance to the best control (value, ci_low, ci_high),
-    and of each wording its value.
+    """Return the rows of a system: its mean, its distance to the best control (value, ci_low,
+    ci_high), and the value of each wording.
     """
     same = {"model": model, "method": method, "dataset": "default"} | OF[study] | more
     row = metric_row(study, value, **{"seeds": len(wordings or ()) or 2} | same)
@@ -153,7 +151,7 @@ ROWS = [
     *measured("mctaco", "gpt", "likelihood", 0.3, wordings={"a": 0.2, "b": 0.4}),
     *measured("mctaco", "gpt", "verbalizer", 0.4, wordings={"a": 0.4, "b": 0.4}),
     *measured("mctaco", "judged", "released", 0.42, dataset="released"),
-    *measured("mctaco", "of_others", "released", 0.43, dataset="llms"),  # a table of its own has it
+    *measured("mctaco", "of_others", "released", 0.43, dataset="llms"),  # it has its own table
     *measured("mctaco", "random", "baseline", 0.08),
     *measured("mctaco", "bag_of_words", "control", 0.2),
     *measured("mctaco", "gold", "baseline", 1.0),
@@ -216,7 +214,7 @@ def card(tmp_path_factory, program) -> Card:
 
 
 def value_of(cells: pd.DataFrame, study: str, model: str, **more) -> float:
-    """The value of the one cell of a study and model."""
+    """Return the value of the one cell of a study and model."""
     rows = cells[(cells["study"] == study) & (cells["model"] == model)]
     for name, value in more.items():
         rows = rows[rows[name] == value]
@@ -225,8 +223,8 @@ def value_of(cells: pd.DataFrame, study: str, model: str, **more) -> float:
 
 
 def test_a_probe_is_the_whole_test_of_a_study(card):
-    """The smallest and the largest stride of the first split, nothing size-matched; the full
-    context; three labels; no partial input.
+    """A cell shows the smallest or largest stride of the first split, without size-matched sets;
+    the full context; three labels; whole inputs.
     """
     cells = card.cells()
     assert set(cells.loc[cells["study"] == "strided_sop", "option"]) == {"0", "3"}
@@ -320,8 +318,8 @@ def test_the_table(card):
 def test_clear_is_above_the_best_control_of_other_conditions_too(
     tmp_path, program, value, distance, is_clear, said
 ):
-    """46.1 % in blue over a column whose best control has 49.2:
-    the controls of one context and of whole dialogs.
+    """A score must beat the best control in its whole column, with one context or with whole
+    dialogs: 46.1 % was once blue above a control with 49.2.
     """
     card = Card(
         tmp_path,

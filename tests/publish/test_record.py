@@ -1,5 +1,5 @@
-"""The record: scores come back with every rank, other studies on record stay, stale runs are named,
-an unfinished study is refused.
+"""The record: scores keep every rank, other studies on record stay, stale runs are named, and an
+unfinished study is refused.
 """
 
 import json
@@ -64,7 +64,7 @@ def test_log_probabilities_are_kept_as_log_odds(rows):
 
 
 class Made:
-    """A made-up study with two runs, in a folder of its own."""
+    """A made-up study with two runs in its own folder."""
 
     def __init__(self, folder: Path, preset: str = "tried", runs=("a", "b"), value: float = 0.5):
         self.folder, self.names = folder, runs
@@ -104,7 +104,7 @@ class Made:
         )
 
     def run(self, name: str, examples: pa.Table) -> dict:
-        """Write what a run left; returns what STUDY says of it."""
+        """Write a run's files; return the run's entry in STUDY."""
         place = self.train / "mctaco" / name
         rows = [
             {
@@ -151,20 +151,20 @@ def made(tmp_path) -> Made:
 
 @pytest.fixture
 def join(program, tmp_path):
-    """Let a study join the record."""
+    """Return a function that adds a study to the record."""
     place = tmp_path / "project/docs/record"
     return lambda made: program(f"scripts.publish.record --study {made.file} --output {place}")
 
 
 @pytest.fixture
 def record(made, join, tmp_path) -> Path:
-    """Its record."""
+    """Return the record of the made-up study."""
     join(made).checked()
     return tmp_path / "project/docs/record"
 
 
 def take(program, made: Made, record: Path, folder: Path, **changed):
-    """Take the runs from the record."""
+    """Take runs from the record."""
     asked = [
         {key: run[key] for key in ("run", "settings", "method", "splits", "data")} | changed
         for run in made.runs
@@ -218,7 +218,7 @@ def test_a_dataset_of_other_content_is_refused(made, record, program, tmp_path):
 
 
 def test_a_study_joins_what_is_there(record, join, tmp_path):
-    """A run of the same name, and an experiment of the same preset, are replaced; others stay."""
+    """A run with the same name, and an experiment of the same preset, are replaced; others stay."""
     other = Made(tmp_path / "other", "other", ("b", "c"), 0.7)
     again = Made(tmp_path / "again", "tried", ("a",), 0.6)
     for made in (other, again):

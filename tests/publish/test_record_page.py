@@ -1,4 +1,4 @@
-"""The page of the record: numbers alone, in one file."""
+"""The page of the record has only numbers, in one file."""
 
 import shutil
 

@@ -1,10 +1,10 @@
 """A real Slurm of one node with pretend GPUs, for the tests.
 
 `Cluster().start()` writes /etc/slurm, starts munged, slurmctld and slurmd, and waits until the node
-is idle; `stop()` ends what was started and takes the configuration away. It refuses (`CannotStart`,
-with a sentence to show) where it would stand in the way of a Slurm or munge that belongs to
-somebody. The configuration lies in /etc/slurm, since Snakemake's job step strips SLURM_CONF.
-Nothing is installed here but by `install()`.
+is idle. `stop()` ends the started daemons and removes the configuration. If a Slurm or munge of
+somebody else would be disturbed, `start()` raises `CannotStart` with a sentence to show. The
+configuration is in /etc/slurm, since Snakemake's job step strips SLURM_CONF. Only `install()`
+installs anything.
 
 By hand, to look around:  python tests/slurm/cluster.py      (starts it, waits for Enter, stops it)
 """
@@ -23,8 +23,8 @@ ETC = Path("/etc/slurm")
 MARK = "# written by the tests of timestride (tests/slurm/cluster.py)\n"
 MUNGE_KEY = Path("/etc/munge/munge.key")
 
-# Cores and memory are pretended too (config_overrides): the profile's requests fit on a small
-# machine.
+# Cores and memory are pretended, too (config_overrides), so that the profile's requests fit on a
+# small machine.
 CORES, MEMORY_MB, GPUS = 16, 256_000, 2
 
 SLURM_CONF = """
@@ -71,18 +71,18 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 class CannotStart(Exception):
-    """Why there can be no Slurm here, in one sentence."""
+    """The reason why Slurm cannot run here, in one sentence."""
 
 
 def running(*names: str) -> list[str]:
-    """Those of the programs that run on this machine."""
+    """Return which of these programs run on this machine."""
     present = set()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             facts = dict(
                 line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line
             )
-        except OSError:  # it ended meanwhile
+        except OSError:  # it has just ended
             continue
         if not facts["State"].startswith("Z"):
             present.add(facts["Name"])
@@ -90,21 +90,21 @@ def running(*names: str) -> list[str]:
 
 
 def free_port() -> int:
-    """A TCP port that nobody listens on."""
+    """Return a TCP port that nobody listens on."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
 def missing() -> list[str]:
-    """The programs of Slurm that are not installed."""
+    """Return the programs of Slurm that are not installed."""
     return [
         name for name in PROGRAMS if not (shutil.which(name) or Path("/usr/sbin", name).exists())
     ]
 
 
 def install() -> None:
-    """Install Debian's Slurm. Raises CannotStart where that is not possible."""
+    """Install Debian's Slurm. Raises CannotStart if that is not possible."""
     if os.geteuid() != 0:
         raise CannotStart(
             f"Slurm is not installed ({', '.join(missing())}), and only root can install it: "
@@ -126,7 +126,7 @@ def install() -> None:
 
 
 class Cluster:
-    """One node named after this machine, with `GPUS` pretend GPUs. `state` holds logs."""
+    """One node named after this machine, with `GPUS` pretend GPUs. `state` contains logs."""
 
     def __init__(self):
         self.host = socket.gethostname().split(".")[0]
@@ -135,7 +135,7 @@ class Cluster:
         self.up = self.configured = False
 
     def check(self) -> None:
-        """Raises CannotStart unless this machine is ours to use."""
+        """Raise CannotStart unless the tests may use this machine."""
         if os.geteuid() != 0:
             raise CannotStart(
                 "a Slurm for the tests needs root: it writes /etc/slurm and starts jobs as users"
@@ -162,7 +162,7 @@ class Cluster:
     def start(self) -> "Cluster":
         """Start the daemons and wait for the node.
 
-        Raises CannotStart with the end of the log that says why not.
+        Raises CannotStart with the end of the log that gives the reason.
         """
         self.check()
         try:
@@ -179,7 +179,7 @@ class Cluster:
         return self
 
     def stop(self) -> None:
-        """Cancel what runs, end the daemons that were started, take the configuration away."""
+        """Cancel running jobs, end the started daemons, remove the configuration."""
         if self.up:
             subprocess.run(["scancel", "--user", "root"], capture_output=True)
             time.sleep(1)
@@ -212,7 +212,7 @@ class Cluster:
 
     def _start_munge(self) -> None:
         if running("munged"):
-            return  # somebody's; it serves us as well
+            return  # somebody else's munge, which works for us, too
         if not MUNGE_KEY.exists():
             subprocess.run(["mungekey", "--create"], check=True, env=sbin(), capture_output=True)
             shutil.chown(MUNGE_KEY, "munge", "munge")
@@ -253,8 +253,8 @@ class Cluster:
         )
 
     def _daemon(self, name: str, *arguments: str, user: str = "root") -> None:
-        # It ends with this process, however that ends; in a session of its own, so that Ctrl-C
-        # reaches pytest first.
+        # A daemon ends with this process, however this process ends. It has its own session, so
+        # that Ctrl-C reaches pytest first.
         within = ["setpriv", "--pdeathsig", "TERM"]
         if user != "root":
             within += [f"--reuid={user}", f"--regid={user}", "--clear-groups"]
@@ -286,7 +286,7 @@ class Cluster:
 
 
 def sbin() -> dict[str, str]:
-    """The environment with /usr/sbin on PATH, where Debian keeps the daemons."""
+    """Return the environment with /usr/sbin on PATH, where Debian keeps the daemons."""
     return dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
 
 

@@ -1,4 +1,4 @@
-"""The tests' Slurm: installed where it is missing and may be installed, started once,
+"""The tests' Slurm: it is installed if it is missing and may be installed, started once, and
 stopped at the end.
 """
 
@@ -11,7 +11,7 @@ from cluster import CannotStart, Cluster, install, missing
 
 @pytest.fixture(scope="package", autouse=True)
 def the_machines_slurm():
-    """Here Slurm's own configuration counts, which tests/conftest.py hides from all other tests."""
+    """Use Slurm's own configuration here; tests/conftest.py hides it from all other tests."""
     hidden = os.environ.pop("SLURM_CONF")
     yield
     os.environ["SLURM_CONF"] = hidden
@@ -19,7 +19,7 @@ def the_machines_slurm():
 
 @pytest.fixture(scope="package")
 def cluster(the_machines_slurm):
-    """A real Slurm of one node with pretend GPUs, or a skip that says why there is none."""
+    """Start a real Slurm of one node with pretend GPUs, or skip with the reason why there is none."""
     started = None
     try:
         started = Cluster()

@@ -1,8 +1,8 @@
-"""The default study through a real Slurm, with a training job that dies on the way.
+"""The default study through a real Slurm, with a training job that is killed on the way.
 
-One run of the workflow serves all tests here: on a copy of the project, as a user types it, with a
-smaller study (one corpus, one run) so that it takes some minutes. While it runs, one training
-job is killed as soon as it has a checkpoint.
+One run of the workflow serves all tests here. It runs on a copy of the project, like a user's
+command, with a smaller study (one corpus, one run) that takes some minutes. During the run, one
+training job is killed as soon as it has a checkpoint.
 """
 
 import os
@@ -24,7 +24,7 @@ from tests.workflow.conftest import checkout
 BIN = Path(sys.executable).parent
 TYPED = "--cores all --profile slurm".split()
 
-# Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its
+# Laid over config.yaml. There are enough epochs to kill a job between its first checkpoint and its
 # end.
 SMALLER = yaml.safe_load("""
 run: [sample_sop]
@@ -42,22 +42,22 @@ experiments:
       stride: 0
     training: {epochs: 20, early_stopping_patience: 20}
 """)
-# Snakemake as the plugin runs it, but with a look at the jobs every other second. The plugin waits
-# ten seconds longer after each look in which no job had ended, which is most of the time here.
+# Snakemake with the plugin, but it checks the jobs every other second. The plugin waits ten seconds
+# longer after each check in which no job had ended, which is most of the time here.
 LOOKING = """from snakemake.cli import main
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 RemoteExecutor.next_seconds_between_status_checks = property(
     lambda executor: 2, lambda executor, seconds: None
 )
 main()"""
-# Two more runs, which share a GPU.
+# Two more runs that share a GPU.
 SHARED = yaml.safe_load("""
 {name: shared, seeds: [2, 3], runs_per_gpu: 2, experiments: {sample_sop: {training: {epochs: 1}}}}
 """)
 
 
 def environment() -> dict[str, str]:
-    """As a user has it who did not activate the environment, and with no mirror."""
+    """Return the environment of a user who did not activate ours, without a mirror."""
     path = [place for place in os.environ["PATH"].split(os.pathsep) if place and Path(place) != BIN]
     return {
         key: value
@@ -67,7 +67,7 @@ def environment() -> dict[str, str]:
 
 
 def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """`snakemake --cores all --profile slurm …` in the copy."""
+    """Run `snakemake --cores all --profile slurm …` in the copy."""
     return subprocess.run(
         [BIN / "snakemake", *TYPED, *arguments],
         cwd=copy,
@@ -81,7 +81,7 @@ def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
-    """The project as it would be checked out, without its results."""
+    """Copy the project like a fresh checkout, without results."""
     place = checkout(tmp_path_factory.mktemp("slurm") / "timestride").folder
     fetched("tiny_bert", place / "my/bert", AutoModelForMaskedLM)
     write_yaml(place / "smaller.yaml", SMALLER)
@@ -90,8 +90,8 @@ def copy(tmp_path_factory) -> Path:
 
 
 def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> str:
-    """Kill the first training job once `runs` runs have a checkpoint, all its processes at once;
-    returns the name of its run.
+    """Once `runs` runs have a checkpoint, kill all processes of the first training job at once;
+    return the name of its run.
     """
     while workflow.poll() is None:
         begun = [file.parents[1].name for file in copy.glob("results/train/*/*/work/checkpoint.pt")]
@@ -105,8 +105,8 @@ def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> 
 
 
 def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: int = 1) -> dict:
-    """Run presets to the end, and kill a training job on the way: what Snakemake said, Slurm's
-    jobs of this, who was killed.
+    """Run presets to the end and kill a training job on the way; return Snakemake's output, Slurm's
+    jobs of this command, and the killed run.
     """
     said, before = copy.parent / "said.txt", {job["JobId"] for job in cluster.jobs()}
     typed = [
@@ -128,7 +128,7 @@ def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: 
             workflow.wait(timeout=900)
         finally:
             if workflow.poll() is None:
-                workflow.terminate()  # it cancels its jobs
+                workflow.terminate()  # Snakemake cancels its jobs
                 workflow.wait(timeout=60)
     assert workflow.returncode == 0, said.read_text()[-6000:]
     jobs = [
@@ -139,20 +139,20 @@ def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: 
 
 @pytest.fixture(scope="module")
 def study(cluster, copy):
-    """The finished study: its folder, what Snakemake said, Slurm's jobs,
-    and the run whose job was killed.
+    """Return the finished study: its folder, Snakemake's output, Slurm's jobs, and the run whose
+    job was killed.
     """
     return run_and_kill(cluster, copy, "smaller.yaml")
 
 
 def megabytes(written: str) -> float:
-    """Slurm's 16000M or 15.62G as a number of MB."""
+    """Convert Slurm's 16000M or 15.62G to MB."""
     number, unit = re.fullmatch(r"([\d.]+)([MGT]?)", written).groups()
     return float(number) * {"": 1, "M": 1, "G": 1024, "T": 1024**2}[unit]
 
 
 def minutes(written: str) -> int:
-    """Slurm's [days-]hours:minutes:seconds in minutes."""
+    """Convert Slurm's [days-]hours:minutes:seconds to minutes."""
     days, _, clock = written.rpartition("-")
     hours, minute, _ = map(int, clock.split(":"))
     return int(days or 0) * 1440 + hours * 60 + minute
@@ -185,7 +185,7 @@ def test_the_study_runs_through_slurm_to_the_page(study):
         "rule_evaluate_experiment",
     ):
         assert any(rule.startswith(stage) for rule in rules), (stage, rules)
-    # What needs the network or takes a second runs where Snakemake runs.
+    # Rules that need the network or take a second run on Snakemake's machine.
     assert not any(rule.startswith(("rule_fetch", "rule_publish")) for rule in rules), rules
 
 

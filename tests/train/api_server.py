@@ -1,4 +1,4 @@
-"""Servers of models on this machine: of chats, and of completions as vLLM is one, which echoes a
+"""Model servers on this machine: chat servers, and completion servers like vLLM, which echo a
 prompt with the log-probabilities that a decoder gives to its tokens.
 """
 
@@ -12,9 +12,7 @@ from pathlib import Path
 
 
 class Api(BaseHTTPRequestHandler):
-    """Answers with what `self.server.answer(body)` returns: choices[0], or (status, headers,
-    bytes).
-    """
+    """Send the result of `self.server.answer(body)`: choices[0], or (status, headers, bytes)."""
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -29,7 +27,7 @@ class Api(BaseHTTPRequestHandler):
         for name, value in (headers | {"Content-Length": str(len(content))}).items():
             self.send_header(name, value)
         self.end_headers()
-        with suppress(OSError):  # who asked has gone
+        with suppress(OSError):  # the client has gone
             self.wfile.write(content)
 
     def log_message(self, *arguments):
@@ -38,8 +36,8 @@ class Api(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(answer) -> Iterator[ThreadingHTTPServer]:
-    """A server that answers so; its `address` is what `api` names; it keeps the bodies, paths and
-    keys that it was asked with.
+    """Run a server with these answers. A model's `api` is its `address`; it keeps the bodies, paths
+    and keys of the requests.
     """
     with ThreadingHTTPServer(("127.0.0.1", 0), Api) as found:
         found.answer, found.bodies, found.paths, found.keys = answer, [], set(), set()
@@ -48,13 +46,13 @@ def serving(answer) -> Iterator[ThreadingHTTPServer]:
         try:
             yield found
         finally:
-            found.shutdown()  # else the thread goes on without a pause, on a closed socket
+            found.shutdown()  # otherwise the thread loops without a pause on a closed socket
 
 
 @contextmanager
 def teaching() -> Iterator[ThreadingHTTPServer]:
-    """A chat server that answers as its `reply(question, how often it came)` says, which a test
-    sets: a text, or (status, headers, bytes). `asked` counts the questions.
+    """Run a chat server whose answers are `reply(question, how often it was asked)`: a text, or
+    (status, headers, bytes). A test sets `reply`; `asked` counts the questions.
     """
 
     def answer(body: dict):
@@ -70,20 +68,22 @@ def teaching() -> Iterator[ThreadingHTTPServer]:
 
 
 def choice_of(tokens: list[str], values: list[float | None], prompt: str) -> dict:
-    """choices[0] of an answer, with the token that the server wrote as the last one."""
+    """Return choices[0] of an answer; the last token is the one that the server wrote."""
     starts = [sum(map(len, tokens[:number])) for number in range(len(tokens))]
     logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": starts}
     return {"text": prompt + tokens[-1], "index": 0, "logprobs": logprobs}
 
 
 def written_of(choice: dict) -> dict:
-    """choices[0] of an answer that does not echo: the last token alone."""
+    """Return choices[0] of an answer that does not echo: only the last token."""
     written = {name: values[-1:] for name, values in choice["logprobs"].items()}
     return choice | {"text": "".join(written.get("tokens", [])), "logprobs": written}
 
 
 def decoder_reply(folder: Path):
-    """What a decoder in a folder answers: each token is decoded by itself, as vLLM does it."""
+    """Return a function that answers like a decoder in a folder. Each token is decoded alone, as in
+    vLLM.
+    """
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -27,8 +27,8 @@ CONFIGS = {
     "qwen3": (Qwen3Config, SIZES),
     "gemma3": (Gemma3TextConfig, SIZES | {"sliding_window": 16, "sliding_window_pattern": 2}),
 }
-# As in the real ones: GPT-2 has one special token and writes none, Llama and Gemma write a start
-# token before each text.
+# As in the real tokenizers: GPT-2 has one special token and writes none; Llama and Gemma write a
+# start token before each text.
 SPECIAL = yaml.safe_load("""
 gpt2: {bos_token: <|endoftext|>, eos_token: <|endoftext|>, unk_token: <|endoftext|>}
 llama: {bos_token: <|begin_of_text|>, eos_token: <|end_of_text|>}
@@ -40,7 +40,7 @@ DECODERS = list(CONFIGS)
 
 
 def write_tokenizer(kind: str, folder: Path) -> PreTrainedTokenizerFast:
-    """A tokenizer of bytes that frames its texts as the real one."""
+    """Write a tokenizer of bytes that adds the same special tokens as the real one."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     special = list(dict.fromkeys(SPECIAL[kind].values()))
     pieces = {piece: number for number, piece in enumerate([*special, *alphabet])}
@@ -63,7 +63,7 @@ def write_tokenizer(kind: str, folder: Path) -> PreTrainedTokenizerFast:
 
 
 def write_decoder(kind: str, folder: Path, seed: int = 0) -> Path:
-    """A decoder of an architecture, with weights that are far from zero."""
+    """Write a decoder of an architecture, with weights that are far from zero."""
     tokenizer = write_tokenizer(kind, folder)
     torch.manual_seed(seed)
     config, sizes = CONFIGS[kind]

@@ -1,5 +1,5 @@
-"""LoRA and checkpointing of gradients: what is trained, in which precision, what is saved,
-and the same numbers merged.
+"""LoRA and checkpointing of gradients: which weights are trained, in which precision, which are
+saved, and that merging does not change the numbers.
 """
 
 import re
@@ -81,7 +81,7 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     assert set(adapter.trained_state(network)) == trained, "a checkpoint holds what is trained"
     after = scores(paradigm, examples)
     assert (after - first).abs().max() > 1e-3
-    # A network made anew, with what was saved, is the same.
+    # A new network with the saved weights is the same.
     again = paradigm_of(decoders[kind], **LORA)
     adapter.load_trained_state(again.network, adapter.trained_state(network))
     assert scores(again, examples).equal(after)
@@ -139,7 +139,7 @@ def test_frozen_weights_are_in_16_bit_and_scores_in_32(decoders):
 
 @pytest.mark.parametrize("kind", ["gpt2", "llama"])
 def test_checkpointing_changes_no_gradient(decoders, kind):
-    """With dropout: what is computed again draws the same masks."""
+    """Dropout is on: the recomputed activations draw the same masks."""
     gradients = []
     for checkpointing in (False, True):
         paradigm = paradigm_of(decoders[kind], gradient_checkpointing=checkpointing, dropout=0.2)

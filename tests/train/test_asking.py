@@ -1,4 +1,4 @@
-"""Models that are asked in words: what an answer is read as, behind a server and on this machine."""
+"""Models that are asked in words, on a server or on this machine: how their answers are read."""
 
 import json
 import time
@@ -94,7 +94,7 @@ def examples() -> pd.DataFrame:
 
 
 def examples_of(questions: int) -> pd.DataFrame:
-    """Questions about three durations each; one or two of them are likely."""
+    """Make questions about three durations each; one or two of the durations are likely."""
     rows = [
         {
             "example_id": f"q{number}:{place}",
@@ -135,10 +135,10 @@ def arguments(folder, method: dict, shots=0, seed=0, train=None, **options) -> l
 
 
 def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, **entry):
-    """Ask the server; the run's folder."""
+    """Ask the server; return the run's folder."""
     api = {"api": teacher.address, "name": "teacher"} | entry
     output = folder / "run-1"
-    LOCKS.clear()  # a program ends, and its lock with it
+    LOCKS.clear()  # a program releases its lock when it ends
     ask.main(
         ask.arguments().parse_args(
             arguments(
@@ -150,7 +150,7 @@ def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, **en
 
 
 def accuracy(output) -> float:
-    """The share of examples whose highest score is that of their label."""
+    """Return the share of examples whose own label has the highest score."""
     table = examples()
     run = Run(output, facts_of(output / "run.json"))
     scores, _ = read_scores(run, "test", table["example_id"], "examples")
@@ -163,7 +163,7 @@ def is_likely(question: str, text: str) -> bool:
 
 
 def right_one(question: str, count: int) -> str:
-    """The letter of the right answer: yes or no."""
+    """Return the letter of the right answer, yes or no."""
     text = question.split("Is it ")[1].split("?")[0]
     lines = dict(line.split(". ")[::-1] for line in question.splitlines()[1:])
     letter = lines["Yes" if is_likely(question, text) else "No"]
@@ -171,7 +171,7 @@ def right_one(question: str, count: int) -> str:
 
 
 def right_all(question: str, count: int) -> str:
-    """The letters of the likely candidates, as they stand in the question."""
+    """Return the letters of the likely candidates in the question."""
     lines = [line.split(". ", 1) for line in question.splitlines()[1:-1]]
     return ", ".join(letter for letter, text in lines if is_likely(question, text))
 
@@ -203,7 +203,7 @@ def test_all_candidates_stand_in_one_question_in_an_order_of_their_own(tmp_path,
     answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
     assert len(answers) == examples()["group_id"].nunique() == sum(teacher.asked.values())
     first = {row["question"].splitlines()[1] for row in answers}
-    assert len(first) > 1  # else the place of an option would tell what it is
+    assert len(first) > 1  # otherwise the place of an option would give it away
 
 
 @each_row("method, right", [(ONE, right_one), (ALL, right_all)])
@@ -272,7 +272,7 @@ def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
     again = teacher.asked - before
     assert len(again) == len(examples()) - len(kept)
     asked(tmp_path, teacher)
-    assert teacher.asked - before == again  # it is finished
+    assert teacher.asked - before == again  # the run is finished
 
 
 @each_row(

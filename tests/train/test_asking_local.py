@@ -1,4 +1,6 @@
-"""A model on this machine that is asked in words: against one question at a time without a cache."""
+"""A model on this machine that is asked in words gives the same answers as one question at a time
+without a cache.
+"""
 
 import json
 import shutil
@@ -20,13 +22,13 @@ from tests.train.test_asking import ALL, ONE, arguments
 from tests.train.test_likelihood import save_decoder
 
 pytestmark = pytest.mark.models
-TOKENS = 8  # of arguments()
+TOKENS = 8  # as in arguments()
 TEMPLATE = "{% for turn in messages %}<{{ turn.role }}> {{ turn.content }} {% endfor %}<it> "
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Tiny models with random weights: two decoders, one with a chat template, and a T5."""
+    """Write tiny models with random weights: two decoders, one more with a chat template, and a T5."""
     folder = tmp_path_factory.mktemp("models")
     for name in ("gpt2", "llama"):
         save_decoder(name, folder / name)
@@ -39,7 +41,7 @@ def models(tmp_path_factory):
 
 
 def written(model, question: str, shots: list[dict]) -> str:
-    """What a model writes after a question: greedily, each token by a reading of all before it."""
+    """Return a model's greedy answer; each token comes from a reading of the whole text before it."""
     tokenizer = AutoTokenizer.from_pretrained(model)
     said = [turn["content"] for turn in shots]
     before = "".join(f"{one}\nAnswer: {two}\n\n" for one, two in zip(said[::2], said[1::2]))

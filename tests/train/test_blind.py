@@ -1,5 +1,5 @@
-"""The control of a model, asked by likelihood or learning:
-the same model without what it should read.
+"""The blind control of a model that is asked by likelihood or trained: the same model without the
+text that it should read.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ ASKED = [
     for study, name in BLIND
     if STUDIES[study]["methods"][name].get("paradigm") == "likelihood"
 ]
-# which the field has named
+# methods whose name contains the omitted field
 LEARNT = [*sorted({*BLIND} - {*ASKED}), ("temporal_nli", "hypothesis_only")]
 OF_CANDIDATES = ("timedial", "hellaswag")
 
@@ -53,8 +53,8 @@ def job_of(study: str, method: str, prompt: dict) -> dict:
 
 
 def told_by_context(study: str) -> pa.Table:
-    """Examples whose label only the context tells: whatever else they say stands
-    under each label alike.
+    """Make examples whose label only the context shows: all other fields occur under each label
+    equally often.
     """
     if study == "timedial":
         options = ["two hours", "ten days", "3 : 30 pm", "a year"]
@@ -72,7 +72,7 @@ def told_by_context(study: str) -> pa.Table:
                 for number, option in enumerate(options)
             ]
         )
-    if study == "hellaswag":  # each ending is right of one context
+    if study == "hellaswag":  # each ending is right for one context
         return pa.Table.from_pylist(
             [
                 {
@@ -87,7 +87,7 @@ def told_by_context(study: str) -> pa.Table:
                 for number, ending in enumerate(SENTENCES)
             ]
         )
-    # a circle: each sentence comes before the next one, and after the one before it
+    # a circle: each sentence comes before the next one and after the one before
     if study == "strided_sop":
         texts = [
             pair
@@ -116,7 +116,7 @@ def told_by_context(study: str) -> pa.Table:
 
 
 def right_texts(study: str, method: str, prompt: dict, table: pa.Table) -> set[str]:
-    """The texts of a wording that are right, each with its context."""
+    """Return the right texts of a wording, each with its context."""
     columns, label = (
         columns_of(table, STUDIES[study]["methods"][method]["inputs"]),
         table["label"].to_numpy(),
@@ -130,8 +130,8 @@ def right_texts(study: str, method: str, prompt: dict, table: pa.Table) -> set[s
 
 
 def share_right(study: str, found: np.ndarray, table: pa.Table) -> float:
-    """The share of examples that are told right; of instances those
-    with all right candidates above all wrong ones.
+    """Return the share of examples with a right answer. For studies with candidates: the share of
+    instances whose right candidates all score above all wrong ones.
     """
     rows = pd.DataFrame(
         {name: table[name].to_numpy() for name in ({"choice", "label"} & set(table.column_names))}
@@ -181,7 +181,7 @@ def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name
     )
 
 
-# ---- what learns
+# ---- trained models
 
 
 @pytest.mark.models
@@ -209,7 +209,7 @@ def test_what_learns_without_its_context_cannot_see_it(models, study, method):  
     assert reads[method][0] == reads[method][1] and reads[first][0] != reads[first][1]
 
 
-# ---- beside the model
+# ---- the distance to the model
 
 PLACE = yaml.safe_load("""
 {source: s, dataset: d, split: test, slice: all, metric: accuracy, seed: null, sd: null, groups: 90}
@@ -217,7 +217,7 @@ PLACE = yaml.safe_load("""
 
 
 def measured_rows(systems: str) -> list[dict]:
-    """A row of accuracy of each `model | method | value`, with draws."""
+    """Return one accuracy row, with draws, for each line `model | method | value`."""
     return with_draws(
         [
             PLACE
@@ -262,8 +262,8 @@ def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
 
 
 def test_each_wording_is_paired_with_the_same_wording_blind():
-    """Two wordings, of which one is good with and without the text: the mean difference, and that
-    of each wording, from the same draws.
+    """The model is asked in two wordings; one of them is good even without the text. The rows are
+    the mean difference and that of each wording, from the same draws.
     """
     draw, rows = np.random.default_rng(1), []
     drawn = resampling(range(400), 200)

@@ -50,8 +50,8 @@ def decoders(tmp_path_factory):
 
 
 def alone(paradigm, ids: list[int]) -> torch.Tensor:
-    """The log-probabilities of one text by transformers alone,
-    without padding and without a padding token.
+    """Return the log-probabilities of one text from transformers, without padding and without a
+    padding token.
     """
     config = paradigm.network.config
     pad, config.pad_token_id = config.pad_token_id, None
@@ -65,7 +65,7 @@ def alone(paradigm, ids: list[int]) -> torch.Tensor:
 @pytest.mark.parametrize("inputs", [("text_a", "text_b"), ("text_b",)])
 def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
     paradigm = classify.Paradigm(decoders[kind], job(inputs), {})
-    paradigm.network.score.weight.data *= 30  # a head as drawn hardly tells one text from another
+    paradigm.network.score.weight.data *= 30  # an untrained head gives all texts similar scores
     tokenizer = paradigm.tokenizer
     start = [tokenizer.bos_token_id] if kind in STARTS else []
     found = scores_of(paradigm, paradigm.encode(PAIRS))

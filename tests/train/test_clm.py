@@ -1,5 +1,5 @@
-"""The CLM stage: what it reads and how it scores, against one text at a time;
-and the tokenizer of the tiny decoder.
+"""The CLM stage: its input and its scores, against one text at a time; and the tokenizer of the
+tiny decoder.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ ROWS = [
     ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
     ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"]),
 ]
-# what `likelihood` begins with
+# the first token of a text in `likelihood`
 START = {kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()}
 CLOZE = cloze_table(ROWS)
 

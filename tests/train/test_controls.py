@@ -1,4 +1,4 @@
-"""Controls: the same numbers as scikit-learn called directly, no preference for an order, ranks,
+"""Controls: the same numbers as with scikit-learn itself, no preference for an order, ranks,
 refusals.
 """
 
@@ -43,9 +43,7 @@ seed: 0
 
 
 def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
-    """Pairs of made-up sentences; where learnable, `finally` stands in the later one,
-    most of the time.
-    """
+    """Make pairs of random sentences. If learnable, most later sentences contain `finally`."""
     draw = np.random.default_rng(seed)
     label = draw.integers(0, 2, rows)
     texts = [
@@ -76,9 +74,10 @@ def run_controls(
     vectors=None,
     **method,
 ):
-    """The finished process; controls: by the name of the run. Each leaves a folder of this name.
+    """Run controls in one process and return it. controls: by the name of the run, which is also
+    its folder.
 
-    settings, method: what differs from the above. vectors: a file of word vectors.
+    settings, method: values that differ from those above. vectors: a file of word vectors.
     """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
@@ -102,20 +101,20 @@ def run_controls(
 
 
 def run_control(program, folder, train: pd.DataFrame, test: pd.DataFrame, control: dict, **method):
-    """The finished process of one control, whose folder is `run`."""
+    """Run one control in the folder `run` and return the finished process."""
     return run_controls(program, folder, train, test, {"run": control}, **method)
 
 
 def scores_of(folder) -> np.ndarray:
-    """(n, labels) scores of a run, in the order of the split."""
+    """Return the (n, labels) scores of a run, in the order of the split."""
     return np.stack(
         read_table(folder / "run/predictions.parquet", schema=PREDICTIONS)["score"].to_numpy()
     )
 
 
 def by_scikit_learn(train: pd.DataFrame, test: pd.DataFrame, exchangeable: bool) -> np.ndarray:
-    """Log-probabilities of a bag of words, written down independently:
-    dense counts of words and bigrams.
+    """Return the log-probabilities of a bag of words, implemented again with dense counts of words
+    and bigrams.
     """
     counts = CountVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b").fit(
         [*train["text_a"], *train["text_b"]]
@@ -152,8 +151,8 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
 
 
 def test_a_further_control_is_measured_alone(program, tmp_path):
-    """One process measures all; those that are finished are taken as they are, also where one
-    that came later was refused.
+    """One process runs all controls. It takes finished controls unchanged, even if a later one was
+    refused.
     """
     train, test = pairs(200, 1), pairs(60, 2)
     first = {"words": {"features": ["words"]}, "lengths": {"features": ["lengths"]}}
@@ -210,11 +209,11 @@ def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(
     assert not (tmp_path / "run/predictions.parquet").exists()
 
 
-# ---- which experiments have them
+# ---- which experiments have controls
 
 
 def plan_of(**changed):
-    """The plan of one experiment of two seeds on the default configuration."""
+    """Return the plan of one experiment with two seeds on the default configuration."""
     experiment = {
         "study": "strided_sop",
         "data": {"source": "sample_activitynet", "stride": 0},
@@ -259,11 +258,11 @@ def test_what_is_no_control_is_refused(changed, said):
     assert said in str(error.value)
 
 
-# ---- how far a model lies above them
+# ---- how far a model is above the controls
 
 
 def row(model: str, method: str, right: np.ndarray, **changed) -> dict:
-    """A row of metrics over 40 groups of one example."""
+    """Return a row of metrics over 40 groups of one example."""
     weights = np.random.default_rng(0).exponential(size=(500, len(right)))
     return {
         "source": "c",
@@ -284,7 +283,7 @@ def row(model: str, method: str, right: np.ndarray, **changed) -> dict:
 
 
 def drawn(examples: int, **shares: float) -> dict[str, np.ndarray]:
-    """By name of a system whether each example is right, drawn with a share."""
+    """Draw whether each example is right with a given share, for each system by name."""
     draw = np.random.default_rng(1)
     return {name: (draw.random(examples) < share).astype(float) for name, share in shares.items()}
 

@@ -1,6 +1,4 @@
-"""What a study costs: operations counted as a network has them, hours on cards,
-and what was measured summed up.
-"""
+"""What a study costs: the operations of a network, hours on cards, and sums of measured costs."""
 
 import pytest
 
@@ -23,7 +21,7 @@ MODELS = {
     "unknown": {"hub": "a/b"},
 }
 TRAINING = {"epochs": 3, "held_out_fraction": 0.1, "batch_size": 32, "max_length": 64}
-ONCE = 2 * 2 * (4 * 64 * 64 + 2 * 64 * 128) * 20 + 4 * 2 * 64 * 20**2  # a reading: by hand
+ONCE = 2 * 2 * (4 * 64 * 64 + 2 * 64 * 128) * 20 + 4 * 2 * 64 * 20**2  # one reading, by hand
 
 
 def job(paradigm: str = "classify", learns: bool = True, **more) -> dict:
@@ -60,7 +58,7 @@ def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, sc
 
 
 def test_what_was_measured_is_summed(program, tmp_path):
-    """Of one run that is finished, with a cost of its own, and a table that was built."""
+    """The sum has one finished run, with its own cost, and one built table."""
     experiment = (
         "experiments: {tried: {study: strided_sop, data: {source: activitynet, stride: 0}, models: "
         "[bert_base], seeds: [1, 2], controls: false}}"

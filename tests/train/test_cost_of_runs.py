@@ -1,4 +1,4 @@
-"""What a run has cost, as run.json tells it."""
+"""The cost of a run in run.json."""
 
 from scripts.train import cost, work
 from tests.files import read_json, write_json

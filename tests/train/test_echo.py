@@ -1,4 +1,4 @@
-"""Likelihoods through an API: which tokens of a server are scored, and what is refused."""
+"""Likelihoods through an API: which of a server's tokens are scored, and which answers are refused."""
 
 import re
 
@@ -28,7 +28,7 @@ METHOD = ONE | {"merged_labels": None, "held_out": None, "prompt": PROMPT}
 
 
 def pieces_of(prompt: str) -> list[str]:
-    """Words with the space before them, and line ends."""
+    """Split a prompt into words, each with the space before it, and line ends."""
     return re.findall(r"\n| ?[^ \n]+", prompt)
 
 
@@ -37,7 +37,7 @@ def value_of(token: str) -> float:
 
 
 def as_vllm(prompt: str) -> dict:
-    """BOS, and a token that it wrote."""
+    """Answer like vLLM: with BOS, and with a token that the server wrote."""
     tokens = [*pieces_of(prompt), " so"]
     return choice_of(["<s>", *tokens], [None, *map(value_of, tokens)], prompt)
 
@@ -48,14 +48,14 @@ def without_start(prompt: str) -> dict:
 
 
 def of_the_next_token(prompt: str) -> dict:
-    """As llama-cpp-python gives them of a model without BOS."""
+    """Answer like llama-cpp-python for a model without BOS: values belong to the next token."""
     choice = without_start(prompt)
     values = choice["logprobs"]["token_logprobs"]
     return choice | {"logprobs": choice["logprobs"] | {"token_logprobs": [None, *values[2:], -9.0]}}
 
 
 def without_spaces(prompt: str) -> dict:
-    """As a decoder that leaves out the space before a token; and it wrote no token."""
+    """Answer like a decoder that drops the space before a token, and without a written token."""
     tokens = pieces_of(prompt)
     values = [None, *map(value_of, tokens)]
     return choice_of(["", *(one.removeprefix(" ") for one in tokens)], values, prompt)
@@ -67,7 +67,7 @@ def with_space_in_front(prompt: str) -> dict:
 
 
 def in_parts(start: str, *parts: str):
-    """A sign of two bytes is parts of two tokens, which have no text of their own."""
+    """Answer with one sign of two bytes as several tokens, which have no text of their own."""
 
     def reply(prompt: str) -> dict:
         tokens = [*pieces_of(prompt)[1:], "!"]
@@ -78,7 +78,7 @@ def in_parts(start: str, *parts: str):
 
 
 def asked(folder, reply, prompt: dict = PROMPT, training=None, **entry):
-    """Ask a server that answers so; its folder, and the server."""
+    """Ask a server with these answers; return the run's folder and the server."""
     LOCKS.clear()
     settings = {
         **{"study": "mctaco", "source": "s", "dataset": "d", "data": {}, "model": "m"},
@@ -106,7 +106,7 @@ def scores_in(output) -> np.ndarray:
 
 
 def expected() -> list[float]:
-    """The log-probabilities of the labels."""
+    """Return the expected log-probabilities of the labels."""
     sums = np.array([value_of("no"), sum(map(value_of, ["yes", "it", "is"]))])
     return (sums - np.logaddexp.reduce(sums)).tolist()
 
@@ -152,18 +152,20 @@ def test_a_request_and_a_start_token_are_sent(tmp_path):
 
 
 def test_what_is_too_long_is_cut_and_asked_again(tmp_path):
-    """Of a context only its end is read; the end of a scored part is cut where it must not stay."""
+    """Of a long context only its end is read. A long scored part loses its end, if the end need not
+    stay.
+    """
     output, found = asked(tmp_path, as_vllm, training={"max_length": 8})
     prompts = {body["prompt"] for body in found.bodies if body["prompt"][-3:] != " so"}
     assert {" it two hours ? yes it is", "\nIs it two hours ? no"} < prompts
-    texts = examples()["text_b"].nunique()  # what is left after the cut
+    texts = examples()["text_b"].nunique()  # contexts differ only here after the cut
     assert len(prompts) == 2 * len(examples()) + 2 * texts
     assert scores_in(output)[0] == pytest.approx(expected(), abs=1e-6)
     assert facts_of(output / "run.json")["truncated"] == {"test": len(examples())}
 
 
 def replaced(**changed):
-    """An answer like vLLM's, with other lists: functions of the right ones, or None."""
+    """Answer like vLLM with other lists. changed: functions of the right lists, or of None."""
 
     def reply(prompt: str) -> dict:
         choice = as_vllm(prompt)

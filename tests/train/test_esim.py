@@ -34,7 +34,7 @@ def network(words=30, dimension=6, hidden=5, labels=2, dropout=0.5, seed=0):
 
 
 def batch(pairs, width=None, junk=0):
-    """Pairs of lists of numbers as the loop's tensors, padded with `junk` to `width`."""
+    """Return pairs of lists of numbers as the loop's tensors, padded with `junk` to `width`."""
     width = max([len(a) + len(b) for a, b in pairs] if width is None else [width])
     ids, types, mask = (torch.full((len(pairs), width), value) for value in (junk, 0, 0))
     for row, (a, b) in enumerate(pairs):
@@ -46,7 +46,9 @@ def batch(pairs, width=None, junk=0):
 
 @pytest.fixture(scope="module")
 def encoder_folder(tmp_path_factory):
-    """An ESIM model over a tiny BERT with dropout, whose tokenizer writes [CLS] a [SEP] b [SEP]."""
+    """Write an ESIM model over a tiny BERT with dropout; its tokenizer writes [CLS] a [SEP] b
+    [SEP].
+    """
     model = tmp_path_factory.mktemp("over_bert")
     write_json(model / "config.json", {"model_type": "esim", "hidden_size": 7, "encoder": True})
     names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *sorted(WORDS)]
@@ -99,8 +101,8 @@ def vectors_folder(tmp_path):
 
 
 def slow(net, a, b):
-    """The logits of one pair, without batches, masks or matrices:
-    numbers one by one after the LSTMs.
+    """Return the logits of one pair without batches, masks or matrices: after the LSTMs, number by
+    number.
     """
 
     def read(lstm, rows):
@@ -166,7 +168,7 @@ def test_one_pair_as_by_plain_loops():
 
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
-    """Threads only wait for one another on tensors as small as these."""
+    """Use one thread: on such small tensors, threads only wait for one another."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -259,7 +261,7 @@ def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
     assert not any(weight.requires_grad for weight in frozen.parameters())
     assert not any(module.training for module in net.train().words.encoder.modules())
 
-    # The hypothesis "at noon": alone in the encoder, without [CLS] and [SEP].
+    # The hypothesis "at noon" goes through the encoder alone; [CLS] and [SEP] are cut off.
     ids = torch.tensor([encoded["input_ids"][1][6:]])
     alone = frozen.encoder(input_ids=ids).last_hidden_state[:, 1:-1]
     states, lengths = frozen(torch.nn.functional.pad(ids, (0, 3), value=5), torch.tensor([4]))

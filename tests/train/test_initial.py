@@ -1,5 +1,5 @@
-"""Runs that begin with the weights that another run learnt, and runs with a second objective:
-by the program that trains.
+"""Runs that start from another run's weights, and runs with a second objective, through the
+training program.
 """
 
 import shutil
@@ -70,7 +70,7 @@ def bytes_of(run):
 def test_a_run_hands_on_its_body_and_another_begins_with_it(train, folder, tmp_path):
     _, plain = train("plain")
     _, first = train("first", "--hands-on")
-    assert first["digest"] != plain["digest"]  # of another name
+    assert first["digest"] != plain["digest"]  # the runs' names differ
     files = sorted(file.name for file in (tmp_path / "first/model").iterdir())
     assert files == "config.json model.safetensors tokenizer.json tokenizer_config.json".split()
     assert not (tmp_path / "first/work/weights").exists()
@@ -127,8 +127,8 @@ def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
         .set_index(["epoch", "split"])["loss"]
         for name in ("plain", "both")
     }
-    # Half of ln(the vocabulary) comes to the training loss at first, and nothing to what is
-    # measured.
+    # Half of ln(the vocabulary) is added to the first training loss, and nothing to the measured
+    # losses.
     more = history["both"][1, "train"] - history["plain"][1, "train"]
     assert 0.5 < more / (0.5 * np.log(200)) < 2
     assert history["both"][1, "held_out"] < 2 * history["plain"][1, "held_out"]

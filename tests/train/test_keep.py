@@ -1,5 +1,5 @@
-"""Trained weights that are kept: as others load them, with a card;
-and a run that is scored by them, without training.
+"""Kept weights: other programs can load them, they have a card, and a run is scored with them
+without training.
 """
 
 import json
@@ -40,8 +40,8 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def train(folder, program, tmp_path):
-    """Train a run, or be scored by kept weights; returns what it said,
-    run.json, history and predictions.
+    """Train a run, or score it with kept weights; return its output, run.json, history and
+    predictions.
     """
 
     def call(
@@ -80,7 +80,7 @@ def places(folder) -> list:
 
 
 def scores_by(network, tokenizer, table: pa.Table) -> np.ndarray:
-    """What others get from kept weights: one pair at a time."""
+    """Return the scores that another program gets from kept weights, one pair at a time."""
     found = []
     for first, second in zip(table["text_a"].to_pylist(), table["text_b"].to_pylist()):
         with torch.no_grad():
@@ -137,7 +137,7 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     ):
         assert wanted in card, wanted
     assert "no step taken" in train("plain", "--keep", "best")[0]
-    # Another split, in another run: the numbers of the first one stand, and nothing is learnt.
+    # Another run with one more split keeps the numbers of the first split and trains nothing.
     said, again, known, found = train("wider", "--keep", "best", splits=("val", "other"))
     assert "train loss" not in said
     assert "no peak over epochs" in said
@@ -160,7 +160,7 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
         of(found, "other"),
         atol=1e-5,
     )
-    # Other training data, or damaged weights: learnt anew.
+    # Other training data, or damaged weights: train again.
     with open(place / "model.safetensors", "r+b") as opened:
         opened.seek(-1, 2)
         opened.write(b"\x07")

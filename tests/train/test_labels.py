@@ -1,5 +1,5 @@
-"""A model's labels are mapped to the study's by name;
-what cannot be mapped is refused with the reason.
+"""A model's labels are mapped to the study's by name; a model whose labels cannot be mapped is
+refused with the reason.
 """
 
 import pytest

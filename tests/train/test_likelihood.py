@@ -1,5 +1,5 @@
-"""Likelihoods of prompts: against one text at a time, without batches,
-caches or a head that skips places.
+"""Likelihoods of prompts equal those of one text at a time, without batches, caches, or a head that
+skips places.
 """
 
 import shutil
@@ -79,8 +79,8 @@ DECODERS = {
 
 
 def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
-    """A small tokenizer: of bytes (as GPT-2's), of pieces that hold the space before them (as
-    Gemma's), without a token to begin with.
+    """Make a small tokenizer: of bytes (like GPT-2), of pieces with the space before them (like
+    Gemma), or without a start token.
     """
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     corpus = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS))]
@@ -113,7 +113,7 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
 
 
 def save_decoder(name: str, folder) -> None:
-    """A tiny decoder of an architecture that has learnt nothing; its logits are far from even."""
+    """Write a tiny untrained decoder of an architecture; its logits are far from equal."""
     config, kind = DECODERS[name]
     tokenizer = tokenizer_of(kind)
     config.vocab_size = len(tokenizer)
@@ -126,7 +126,7 @@ def save_decoder(name: str, folder) -> None:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A tiny decoder of each architecture, a tiny T5 and a tiny BERT."""
+    """Write a tiny decoder of each architecture, a tiny T5 and a tiny BERT."""
     folder = tmp_path_factory.mktemp("models")
     for name in DECODERS:
         save_decoder(name, folder / name)
@@ -217,14 +217,14 @@ def pairs() -> pa.Table:
 
 
 def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
-    """What a run would predict, from batches of `at_once` texts."""
+    """Return a run's predictions, from batches of `at_once` texts."""
     found = torch.from_numpy(unfinished(paradigm, paradigm.encode(table), at_once))
     return paradigm.finished({"test": found}, {"test": table})["test"][0].numpy()
 
 
 def scored_from(tokenizer, context: str, scored: str) -> tuple[list[int], int]:
-    """The tokens of a text, and the first that holds a character of the scored part, or of the
-    spaces before it.
+    """Return the tokens of a text, and the place of the first token with a character of the scored
+    part or of the spaces before it.
     """
     written = len(context.rstrip(" "))
     encoded = tokenizer(context + scored, add_special_tokens=False, return_offsets_mapping=True)
@@ -235,12 +235,12 @@ def scored_from(tokenizer, context: str, scored: str) -> tuple[list[int], int]:
 
 @cache
 def loaded(folder, kind):
-    """A tokenizer and its network, read once: reading takes longer than a score."""
+    """Read a tokenizer and its network once: reading takes longer than a score."""
     return AutoTokenizer.from_pretrained(folder), kind.from_pretrained(folder).eval()
 
 
 def by_decoder(folder, context: str, scored: str) -> list[float]:
-    """The log-likelihoods of the scored tokens: one text, its whole logits."""
+    """Return the log-likelihoods of the scored tokens from one text and all of its logits."""
     tokenizer, network = loaded(folder, AutoModelForCausalLM)
     ids, first = scored_from(tokenizer, context, scored)
     start = [
@@ -299,8 +299,8 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
     # the head reads a few places at a time
     monkeypatch.setitem(log_likelihoods.AT_ONCE, "cpu", 3000)
     monkeypatch.setattr(masking, "AT_ONCE", 200)
-    monkeypatch.setitem(causal.AT_ONCE, "cpu", 50)  # and so the body
-    monkeypatch.setattr(causal, "NODES", 60)  # some trees
+    monkeypatch.setitem(causal.AT_ONCE, "cpu", 50)  # so does the body
+    monkeypatch.setattr(causal, "NODES", 60)  # several trees
     table = cloze()
     paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
     together = scores_of(paradigm, table)
@@ -318,7 +318,7 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
 
 @pytest.mark.parametrize("name", DECODERS)
 def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog):
-    """As a GPU was, sometimes: the sums of some texts of a batch are wrong."""
+    """The sums of some texts of a batch are wrong, as sometimes on a GPU."""
     table, paradigm = cloze(), likelihood.Paradigm(models / name, cloze_job(), {})
     examples = paradigm.encode(table)
     batch = collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")
@@ -333,7 +333,7 @@ def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog
 
 
 def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(models, tmp_path):
-    """As in Gemma's and SmolLM2's tokenizers: " 5" is two tokens there, " five" is one."""
+    """In Gemma's and SmolLM2's tokenizers, " 5" is two tokens and " five" is one."""
     tokenizer = tokenizer_of("spaces")
     words = pre_tokenizers.Split("▁", "merged_with_next")
     digits = pre_tokenizers.Digits(individual_digits=True)
@@ -400,7 +400,7 @@ def test_a_tokenizer_without_words_is_refused(models, tmp_path):
         likelihood.Paradigm(folder, cloze_job(CLOZE | WORDS_MASKED), {}).encode(cloze())
 
 
-# ---- what a score is
+# ---- the definition of a score
 
 
 def test_scores_are_by_token_by_byte_and_less_a_domain(models):
@@ -433,14 +433,14 @@ def test_scores_are_by_token_by_byte_and_less_a_domain(models):
 
 def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     whole = likelihood.Paradigm(models / "gpt2", cloze_job(), {}).encode(cloze())
-    most = int(whole.lengths[:4].max())  # of the second context, which is longer, some is cut
+    most = int(whole.lengths[:4].max())  # the second context is longer, so some of it is cut
     examples = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=most), {}).encode(cloze())
     assert examples.lengths.max() == most < whole.lengths[4:8].min()
     assert examples.truncated == 4
     assert examples.truncated_choices == 1
     start, end = (one.fields["input_ids"].padded(200, -1)[4:8] for one in (examples, whole))
     assert len(set(examples.fields["scored_from"].flat[4:8])) == 1, "each context is cut as much"
-    # Its end stays, and all behind it.
+    # Its end stays, with all text after it.
     for row, (short, long) in enumerate(zip(examples.lengths[4:8], whole.lengths[4:8])):
         assert start[row, 1:short].tolist() == end[row, long - short + 1 : long].tolist()
     table = cloze().slice(4, 4)

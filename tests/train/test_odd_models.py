@@ -1,5 +1,5 @@
-"""A model's folder or a dataset that training cannot use: told with the file before a step is
-taken, with no result left.
+"""Training refuses a model's folder or a dataset that it cannot use: the message names the file
+before the first step, and no result is left.
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, a
 from tests.rows import rows_of
 
 PANIC = json.loads(PIECES)
-PANIC["post_processor"] |= {"special_tokens": {}}  # of which the Rust library panics
+PANIC["post_processor"] |= {"special_tokens": {}}  # the Rust library panics on this
 
 ODD = {
     "config.json is not JSON": {"m/config.json": b"{"},

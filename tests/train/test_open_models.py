@@ -1,5 +1,5 @@
-"""The families of resources/models.yaml's pretrained models, small, in the types and pieces in
-which they are released: fetched and loaded.
+"""Small models of the families in resources/models.yaml, in their released types and shards: they
+are fetched and loaded.
 """
 # ruff: noqa: F401 - fixtures are imported
 
@@ -82,10 +82,10 @@ ENCODERS = {
 
 
 def released(place, content: dict, special: dict, kind, shard_size: str = "1GB"):
-    """A folder as a model is released: tokenizer, configuration and weights in their type,
-    tied ones once.
+    """Write a folder like a released model: tokenizer, configuration, and weights in their type,
+    tied weights once.
 
-    Returns it and the network.
+    Return the folder and the network.
     """
     tokenizer = word_pieces(WORDS, sentinel=False)
     place.mkdir(exist_ok=True)
@@ -109,8 +109,8 @@ def fresh_head() -> Head:
 
 @each_row("name", DECODERS)
 def test_a_decoder(fetch, tmp_path, name):
-    """In shards, half precision and without the tied head: every weight is there, as fp32;
-    no padding token is needed.
+    """With shards, half precision and no tied head, every weight is there, as fp32; no padding
+    token is needed.
     """
     assert MODELS[name]["hub"]
     folder, network = released(
@@ -121,7 +121,7 @@ def test_a_decoder(fetch, tmp_path, name):
         shard_size="40KB",
     )
     fetch({"folder": str(folder), "licence": "none"}, manifest=tmp_path / "out/mine/manifest.json")
-    # as a run reads it
+    # like a run
     fetched = model_view(tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path)
     assert len(list(fetched.glob("model-*.safetensors"))) > 1
     assert not (fetched / "model.safetensors").exists()
@@ -144,7 +144,7 @@ def test_a_decoder(fetch, tmp_path, name):
 
 @each_row("name", ENCODERS)
 def test_an_encoder(fetch, tmp_path, name):
-    """It is fetched and loaded with a fresh head."""
+    """An encoder is fetched and loaded with a fresh head."""
     folder, network = released(tmp_path / name, ENCODERS[name], SPECIAL, AutoModelForMaskedLM)
     fetched = fetch({"folder": str(folder), "licence": "none"})
     assert head_of(fetched, ["no", "yes"], None, learns=True).order is None

@@ -1,4 +1,4 @@
-"""The paradigms of training: what they read and how they score, against slow references."""
+"""The paradigms of training: their input and their scores, against slow references."""
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,7 @@ def cloze() -> pa.Table:
 
 
 def texts_of(table: pa.Table) -> list[tuple[str, str]]:
-    """Contexts and candidates."""
+    """Return pairs of context and candidate."""
     return list(zip(table["context"].to_pylist(), table["candidate"].to_pylist()))
 
 
@@ -59,7 +59,7 @@ def job(learns: bool, max_length: int = 64) -> dict:
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A tiny BERT that fills masks and a tiny T5, both with weights, and a BERT without."""
+    """Write a tiny BERT that fills masks and a tiny T5, both with weights, and a BERT without."""
     folder = tmp_path_factory.mktemp("models")
     fetched("tiny_bert", folder / "untrained")
     fetched("tiny_bert", folder / "bert", AutoModelForMaskedLM)
@@ -68,7 +68,7 @@ def models(tmp_path_factory):
 
 
 def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
-    """The tokens kept left and right of the mask, by a loop: one from each side in turn,
+    """Return the tokens kept left and right of the mask. A loop takes one from each side in turn,
     from the mask outwards.
     """
     left, right = (
@@ -76,7 +76,7 @@ def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
     )
     kept = [0, 0]
     while sum(kept) < room and (kept[0] < len(left) or kept[1] < len(right)):
-        # The right side goes first where room is odd.
+        # The right side goes first if room is odd.
         side = 1 if kept[1] < len(right) and (kept[1] <= kept[0] or kept[0] == len(left)) else 0
         kept[side] += 1
     return left[len(left) - kept[0] :], right[: kept[1]]
@@ -85,7 +85,7 @@ def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
 # ---- lists and batches
 
 
-# ---- what is read
+# ---- the input
 
 
 @pytest.mark.parametrize("max_length", [64, 24])
@@ -163,7 +163,7 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
 
 def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
     table = cloze().slice(0, 3)
-    # several readings of a few copies each
+    # several readings, with a few copies in each
     monkeypatch.setattr(pseudo_log_likelihood, "AT_ONCE", 100)
     paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False), {})
     found = scores_of(paradigm, paradigm.encode(table))
@@ -250,7 +250,7 @@ def test_the_head_that_gets_some_places_says_what_it_says_of_all(config):
     places = torch.rand(3, 9) < 0.4
     everywhere = network(**batch).logits
     assert torch.allclose(fill.logits_at(network, places, batch), everywhere[places], atol=1e-6)
-    assert torch.equal(network(**batch).logits, everywhere)  # and nothing stays behind
+    assert torch.equal(network(**batch).logits, everywhere)  # no hook stays behind
 
 
 def test_the_loss_is_that_of_the_right_candidates(models):

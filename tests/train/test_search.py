@@ -1,5 +1,5 @@
-"""The search for controls: it finds what is planted for each learner, nothing where nothing is, and
-reads no label of what is measured.
+"""The search for controls finds a planted cue for each learner, finds nothing where nothing is
+planted, and reads no label of a test set.
 """
 
 import numpy as np
@@ -17,12 +17,12 @@ from tests.rows import texts_of
 from tests.train.test_controls import run_control, scores_of
 from scripts.train.search import best_threshold
 
-pytestmark = pytest.mark.slow  # it learns again and again
+pytestmark = pytest.mark.slow  # it trains many times
 ROWS, WORDS = 510, [f"word{number}" for number in range(30)]
 
 
 def examples(seed: int, rows: int = ROWS) -> pd.DataFrame:
-    """Texts of drawn words, three examples a group; the label is drawn too."""
+    """Draw texts of random words with random labels, three examples in each group."""
     draw = np.random.default_rng(seed)
     return pd.DataFrame(
         {
@@ -61,7 +61,7 @@ def has_word(table: pd.DataFrame) -> np.ndarray:
     return table["second"].str.contains(r"\bword7\b").to_numpy()
 
 
-PLANTED = {  # a view, and the label that only it shows
+PLANTED = {  # a view, and a label that only this view shows
     "linear": (View("words", words=cues), has_word),
     "crossed": (
         View("words by kind", cues=cues, by=kind),
@@ -105,7 +105,7 @@ def test_a_number_is_learnt_from_the_training_split_alone():
 
 
 def test_the_value_of_a_learner_is_that_of_scikit_learns_folds():
-    """An independent reference: the same words, folds by group, one penalty."""
+    """The reference is independent: the same words, folds by group, one penalty."""
     train = examples(1).assign(label=lambda table: has_word(table).astype(int))
     train.loc[::7, "label"] ^= 1
     found = search(View("words", cues=cues), train, 2, False)
@@ -121,7 +121,7 @@ def test_the_value_of_a_learner_is_that_of_scikit_learns_folds():
 
 
 def test_an_exchanged_pair_has_the_other_label():
-    """Of pairs, all learners say of the exchanged example the opposite."""
+    """After the two texts are exchanged, all learners give the opposite label."""
     train = examples(1).assign(label=lambda table: has_word(table).astype(int))
     test = examples(2)
     turned = test.rename(columns={"first": "second", "second": "first"})
@@ -137,7 +137,7 @@ def test_an_exchanged_pair_has_the_other_label():
 
 
 def run_search(program, folder, view: str, train: pd.DataFrame, test: pd.DataFrame):
-    """Search a control of pairs of captions, in `folder`/run."""
+    """Search for a control of pairs of captions, in `folder`/run."""
     teaches = ["first_position", "second_position", "sentences"]
     study = {"study": "strided_sop"}
     return run_control(
@@ -146,7 +146,9 @@ def run_search(program, folder, view: str, train: pd.DataFrame, test: pd.DataFra
 
 
 def captions(seed: int, rows: int = 400, planted: bool = True) -> pd.DataFrame:
-    """Pairs of captions of videos of nine; the last two thirds of a video say what was before."""
+    """Draw pairs of captions from videos of nine. If planted, captions of the last two thirds of a
+    video say "again".
+    """
     draw = np.random.default_rng(seed)
     first, second = np.sort(
         draw.permuted(np.tile(np.arange(9), (rows, 1)), axis=1)[:, :2], axis=1
@@ -175,7 +177,7 @@ def captions(seed: int, rows: int = 400, planted: bool = True) -> pd.DataFrame:
 
 
 def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
-    """Other labels and places of the evaluation split change no score of the control."""
+    """Other labels and positions in the evaluation split change no score of the control."""
     train, test = captions(1), captions(2)
     other = test.assign(
         label=1 - test["label"],
@@ -222,7 +224,7 @@ two and a half years | three years | half a year | 9 years
 
 @pytest.mark.parametrize("options", NEAREST, ids=lambda options: options[0])
 def test_the_two_options_that_are_nearest_in_size_are_on_top(options):
-    """Whatever their order."""
+    """The order of the options does not matter."""
     rule = view_of("timedial", "all_options").rules["nearest_two"]
     for turned in (options, options[::-1]):
         table = pd.DataFrame({"choice_id": "one", "second": turned})
@@ -231,7 +233,9 @@ def test_the_two_options_that_are_nearest_in_size_are_on_top(options):
 
 
 def dated(seed: int, names: list[str], rows: int = 1200) -> pd.DataFrame:
-    """Pairs of times: the hypothesis says that the premise's is before its own, or after it."""
+    """Draw pairs of times. The hypothesis says that the premise's time is before, or after, its
+    own.
+    """
     draw = np.random.default_rng(seed)
     one, other = np.array([draw.choice(len(names), 2, replace=False) for _ in range(rows)]).T
     before = draw.integers(2, size=rows) == 1
@@ -262,7 +266,7 @@ def test_an_additive_model_orders_the_times_of_training_and_none_that_is_new():
 
 
 def answers(seed: int, rows: int = 150) -> pd.DataFrame:
-    """Questions of four answers: the two likely ones are durations near to each other."""
+    """Draw questions with four answers; the two likely answers are durations in the same unit."""
     draw = np.random.default_rng(seed)
     found = []
     for number in range(rows):
@@ -292,8 +296,8 @@ def test_answers_that_stand_near_each_other_are_found_together_and_not_alone():
 def dialogs(
     seed: int, rows: int, options: list[list[str]], subjects: tuple[str, str] = ("flight", "meal")
 ) -> pd.DataFrame:
-    """Dialogs of flights, which take hours, and of meals, which take minutes. The right options of
-    one kind of dialog are the wrong ones of the other.
+    """Make dialogs about flights, which take hours, and meals, which take minutes. The right
+    options of one kind are the wrong options of the other.
     """
     draw = np.random.default_rng(seed)
     kinds = draw.integers(2, size=rows)
@@ -316,7 +320,7 @@ def dialogs(
 
 
 def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
-    """`two hours` was never learnt, but stands beside `three hours`."""
+    """`two hours` is not in the training split, but it is near `three hours`."""
     train = dialogs(1, 200, [["three hours"], ["ten minutes"]])
     test = dialogs(2, 100, [["three hours", "two hours"], ["ten minutes", "90 seconds"]])
     found = search(view_of("timedial", "everything"), train, 2, False).scores(test)

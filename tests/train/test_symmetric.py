@@ -1,5 +1,5 @@
-"""The symmetric paradigm: both orders are learnt,
-and the order of two texts is no habit of a score.
+"""The symmetric paradigm trains on both orders, and a score does not depend on the order of the two
+texts.
 """
 
 import numpy as np
@@ -32,8 +32,8 @@ def job(inputs=("text_a", "text_b"), labels=("swapped", "in_order")) -> dict:
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    """A tiny BERT whose random weights are far from zero, so that order matters to it; in
-    `untrained` one without weights.
+    """Write a tiny BERT whose random weights are far from zero, so that order changes its scores;
+    and in `untrained` one without weights.
     """
     folder = fetched(
         "tiny_bert", tmp_path_factory.mktemp("bert") / "bert", AutoModelForSequenceClassification
@@ -48,7 +48,7 @@ def bert(tmp_path_factory):
 
 
 def pairs(videos: int) -> pa.Table:
-    """Four pairs of each video, of texts of all lengths, some too long."""
+    """Draw four pairs for each video, with texts of all lengths, some too long."""
     draw = np.random.default_rng(videos)
     words = "the man cuts bread and opens doors".split()
     texts = [" ".join(draw.choice(words, draw.integers(1, 25))) for _ in range(8 * videos)]
@@ -69,7 +69,7 @@ def pairs(videos: int) -> pa.Table:
 
 
 def given(table: pa.Table) -> pa.Table:
-    """A table as the loop gives it to a paradigm."""
+    """Return a table as the loop gives it to a paradigm."""
     return table.select("pair_id video_id text_a text_b label".split()).rename_columns(
         "example_id group_id text_a text_b label".split()
     )
@@ -118,9 +118,7 @@ def test_what_cannot_be_turned_round_is_refused(bert, changed):
 
 
 def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert, tmp_path):
-    """By the training program: the groups held out, the examples learnt,
-    the scores that are handed out.
-    """
+    """The training program reports the groups held out, the training examples and the scores."""
     for split, videos in (("train", 40), ("val", 10)):
         write_table(pairs(videos), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
     found = {}

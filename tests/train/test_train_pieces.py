@@ -1,5 +1,5 @@
-"""The pieces of training, each alone: checkpoint, choice of the epoch, kept tokens,
-finished work, launch.
+"""The parts of training, each alone: checkpoint, choice of the epoch, kept tokens, finished work,
+launch.
 """
 
 import random
@@ -45,7 +45,7 @@ def test_learning_ends_when_the_held_out_loss_falls_no_more(losses, patience, la
 
 @pytest.fixture
 def finished(tmp_path):
-    """A run's folder whose work is finished and handed out."""
+    """Return a run's folder whose work is finished and published."""
     (tmp_path / "work/result").mkdir(parents=True)
     for name in work.outputs_of(JOB):
         (tmp_path / "work/result" / name).write_text(f"this is {name}")
@@ -71,7 +71,9 @@ def test_a_damaged_result_is_not_handed_out(finished, file, content):
 
 
 def test_earlier_identities_stand_for_code_of_today():
-    """resources/earlier_identities.json; one that does not makes runs on record stale in silence."""
+    """Every entry of resources/earlier_identities.json names current code. A wrong entry would
+    silently make runs on record stale.
+    """
     paradigms = [file.stem for file in (work.ROOT / "scripts/train/paradigms").glob("*.py")]
     today = {work.code_of(name) for name in [*paradigms, "control", ANSWER, ECHO]}
     assert set(work.earlier_codes().values()) <= today
@@ -82,7 +84,7 @@ def test_earlier_identities_stand_for_code_of_today():
 
 @pytest.fixture
 def saved(tmp_path):
-    """A checkpoint and what it was made with."""
+    """Save a checkpoint; return it and its content."""
     import torch
     from scripts.train import checkpoint
 
@@ -117,7 +119,7 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
     checkpoint, file, maker, _ = saved
     whole = file.read_bytes()
     draw = random.Random(1)
-    for _ in range(60):  # a flipped bit, anywhere
+    for _ in range(60):  # a flipped bit at a random place
         place = draw.randrange(len(whole))
         file.write_bytes(
             whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :]
@@ -137,7 +139,7 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
 
 
 class Words:
-    """A paradigm that tokenizes by words; counts how often."""
+    """A paradigm that splits texts into words and counts how often it does so."""
 
     def __init__(self):
         from tokenizers import Tokenizer
@@ -204,7 +206,7 @@ def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
 
 
 class Scripted:
-    """A scorer whose held-out losses are given, of a network whose one weight is the epoch."""
+    """A scorer with given held-out losses, and a network whose one weight is the epoch."""
 
     def __init__(self, losses: list[float]):
         import torch
@@ -239,7 +241,9 @@ class Scripted:
     """),
 )
 def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
-    """An MLM stage hands out the weights of the epoch that run.json names, not of the last one."""
+    """An MLM stage publishes the weights of the epoch that run.json names, not those of the last
+    epoch.
+    """
     from scripts.train.loop import State, score_epoch
     from scripts.train.result import reported_epoch
 

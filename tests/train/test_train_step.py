@@ -1,4 +1,4 @@
-"""One step of learning and the scoring of a batch: the same numbers in whole and in parts, with
+"""One training step and the scoring of a batch give the same numbers whole and in parts, with
 enough memory and with too little.
 """
 
@@ -30,8 +30,8 @@ ROWS = np.arange(12)
 
 
 class Pairs(classify.Paradigm):
-    """Classification of given tokens by a tiny BERT;
-    a pass over more than `room` tokens is out of memory.
+    """Classification of given tokens by a tiny BERT. A pass over more than `room` tokens runs out
+    of memory.
     """
 
     def __init__(self, dropout: float, room: int | None = None):
@@ -97,7 +97,7 @@ def learner_of(paradigm, micro_batch_tokens: int | None = None, **training) -> L
 
 
 def scores(paradigm, examples: Examples) -> torch.Tensor:
-    """As the training loop scores a split."""
+    """Score a split like the training loop."""
     return Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples)
 
 
@@ -117,7 +117,7 @@ def weights(learner: Learner) -> torch.Tensor:
 @pytest.mark.parametrize("tokens", [30, 64, 100, 359])
 def test_the_gradient_of_a_batch_is_that_of_its_parts(tokens, training):
     whole, parts = learner_of(Pairs(0.0)), learner_of(Pairs(0.0), tokens, **training)
-    for number in range(2):  # the second finds the gradient of the first
+    for number in range(2):  # the second step finds the gradient of the first
         sums = [learner.step(EXAMPLES, ROWS, 0, number, number) for learner in (whole, parts)]
         assert len(whole.paradigm.passes) == number + 1 < len(parts.paradigm.passes)
         torch.testing.assert_close(*sums, rtol=1e-6, atol=1e-5)
@@ -142,7 +142,7 @@ def test_the_gradient_is_that_of_the_mean_loss_and_is_clipped():
 
 
 def test_a_step_depends_on_seed_and_place_alone():
-    """With dropout: bit by bit the same after other work, another mask in another step."""
+    """With dropout, a step is bit by bit the same after other work; another step has another mask."""
     first, second = (learner_of(Pairs(0.3), 100) for _ in range(2))
     torch.randn(5)
     assert first.step(EXAMPLES, ROWS, 0, 0, 0).equal(second.step(EXAMPLES, ROWS, 0, 0, 0))
@@ -155,11 +155,11 @@ def test_after_running_out_of_memory_a_step_is_taken_in_halves_to_the_same_numbe
     sums = [learner.step(EXAMPLES, ROWS, 0, 0, 0) for learner in (enough, short)]
     torch.testing.assert_close(*sums, rtol=1e-6, atol=1e-5)
     torch.testing.assert_close(weights(enough), weights(short), rtol=0, atol=1e-5)
-    assert short.micro_batch_tokens == 90  # of 12 texts of 30 tokens, halved twice
+    assert short.micro_batch_tokens == 90  # 12 texts of 30 tokens, halved twice
     assert sorted(sum(short.paradigm.passes, [])) == list(range(12)), "each text counts once"
     with pytest.raises(UserError, match="one text of 30 tokens does not fit into the GPU's memory"):
         learner_of(Pairs(0.0, room=29)).step(EXAMPLES, ROWS, 0, 0, 0)
-    # With dropout it is bit by bit the step that takes such parts from the start.
+    # With dropout, it equals bit by bit a step that uses such parts from the start.
     halved, limited = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
     assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(limited.step(EXAMPLES, ROWS, 0, 0, 0))
     assert weights(halved).equal(weights(limited))

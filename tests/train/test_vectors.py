@@ -1,4 +1,4 @@
-"""The reader of word vectors: files of every kind, any words, wrong lines, memory."""
+"""The reader of word vectors: all kinds of files, any words, wrong lines, memory."""
 
 import gzip
 import zipfile
@@ -24,7 +24,7 @@ LINES = [
 
 
 def written(folder, kind, lines):
-    """Lines as a file of a kind."""
+    """Write lines to a file of a kind."""
     text = "".join(f"{line}\n" for line in lines).encode()
     file = folder / f"v.{kind}"
     if kind == "zip":
@@ -48,7 +48,8 @@ def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
     assert read_vectors(tmp_path / "windows", {"a", "b"})[1].tolist() == [[1, 2], [3, 4]]
 
 
-# A word's own last part must not read as a number, or nobody could tell where the vector begins.
+# The last part of a word must not look like a number: then nobody could find the start of the
+# vector.
 characters = st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"])
 word = st.text(characters, min_size=1, max_size=8).filter(
     lambda text: (
