@@ -199,9 +199,9 @@ class Cluster:
         shutil.rmtree(self.state, ignore_errors=True)
 
     def jobs(self) -> list[dict[str, str]]:
-        """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState,
-        Comment (the plugin writes the rule and its wildcards there), MinMemoryNode, TimeLimit,
-        NumCPUs, TresPerJob (GPUs), …
+        """Return every job so far, oldest first, in the words of `scontrol show job`: JobId,
+        JobState, Comment (the plugin writes the rule and its wildcards there), MinMemoryNode,
+        TimeLimit, NumCPUs, TresPerJob (GPUs), …
         """
         shown = subprocess.run(
             "scontrol --oneliner show job".split(), capture_output=True, text=True, check=True

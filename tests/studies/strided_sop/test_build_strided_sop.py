@@ -1,4 +1,4 @@
-"""Strided pairs: a slow reference, the properties of the paper, the published counts."""
+"""Strided pairs: they equal a slow reference, and have the paper's properties and published counts."""
 
 import itertools
 import json
@@ -22,12 +22,12 @@ from scripts.studies.strided_sop.hard_pairs import STRATUM
 from scripts.studies.strided_sop.hard_pairs import balanced
 from scripts.studies.strided_sop.hard_pairs import judge_of
 
-# PROTOCOLS, study 1: pairs for strides 0–3.
+# PROTOCOLS, study 1: the numbers of pairs for strides 0–3.
 READ = ["pair_id", "video_id", "text_a", "text_b", "label"]
 LETTERS = "abcdefghijk"
 PERMUTATIONS = {"order_by": "permutations"}
 NO_WINDOWS = [{"seconds": 0}, {"sentences": 1}, {"words": 3}, {}, {"seconds": 5, "sentences": 2}, 5]
-LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # of the videos of a cleaned source
+LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # the lengths of the videos of a cleaned source
 PUBLISHED = yaml.safe_load("""
 train: [7439, 5382, 3325, 2050]
 val_1: [2882, 2044, 1206, 725]
@@ -61,7 +61,7 @@ def options(**changed) -> str:
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6), st.integers(0, 3))
 @example([5], 3, 0)  # a corpus shorter than one span
 def test_pairs_equal_a_slow_reference(lengths, stride, seed):
-    """Loop over videos and spans, as section 2 of the paper words it."""
+    """The reference loops over videos and spans, as section 2 of the paper describes."""
     table = captions(lengths)
     if len(table) == 0:
         return
@@ -88,7 +88,7 @@ def test_pairs_equal_a_slow_reference(lengths, stride, seed):
 
 @pytest.fixture
 def cleaned(tmp_path):
-    """A cleaned source, whole and as shards; the same captions in both."""
+    """Write a cleaned source twice with the same captions: whole, and as shards."""
     for split in ("train", "val"):
         table = captions(LENGTHS, split)
         write_table(table, tmp_path / f"whole/{split}.parquet", CAPTIONS, {"licence": "MIT"})
@@ -114,7 +114,7 @@ def build(program, cleaned, output, *, ok=True, **changed):
 
 @pytest.fixture
 def built(program, cleaned):
-    """Build a dataset of a cleaned source; its pairs by split."""
+    """Return a function that builds a dataset of a cleaned source and returns its pairs by split."""
     numbers = itertools.count()
 
     def call(source="whole", **changed) -> dict[str, pd.DataFrame]:
@@ -159,7 +159,9 @@ def test_size_matched_cuts_training_only(built):
 
 
 def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(program, cleaned, built):
-    """A smaller number keeps a part of a larger one."""
+    """Only the training split is cut; the pairs of a smaller number are a part of those of a larger
+    one.
+    """
     whole, four, two = (built(stride=1, train_pairs=number) for number in (None, 4, 2))
     assert whole["val"].equals(four["val"]) and whole["val"].equals(two["val"])
     ids = [set(tables["train"]["pair_id"]) for tables in (two, four, whole)]
@@ -170,8 +172,8 @@ def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(program, cleaned,
 
 
 def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned, built):
-    """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at
-    the same places, where it has them.
+    """Only the evaluation split is cut. A smaller limit keeps a part of a larger one. The next
+    stride keeps the pairs that begin at the same places, if it has them.
     """
     tables = [built(limit=limit) for limit in (None, 5, 9, 10000)]
     whole, five, nine, many = (one["val"] for one in tables)
@@ -216,8 +218,8 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
             assert len(pairs) == counts[stride]
             videos[split] = set(pairs["video_id"].to_pylist())
         assert not videos["train"] & (videos["val_1"] | videos["val_2"])
-        # The judge of hard pairs is fitted a little otherwise on another processor; these pairs are
-        # those that the record's models were measured on.
+        # On another processor, the judge of hard pairs is fitted slightly differently; the record's
+        # models were measured on these pairs.
         program(
             f"scripts.studies.strided_sop.build --cleaned {cleaned} --output {tmp_path}/hard",
             "--splits",
@@ -230,11 +232,11 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
             assert found == recorded[f"activitynet-stride-{stride}-hard-True-mpnet_base"][split]
 
 
-# ---- what a pair is told apart by
+# ---- columns that describe a pair
 
 
 def timed(spans: list[tuple[float, float]]) -> pa.Table:
-    """One video with these clips between a first and a last sentence."""
+    """Return one video with these clips between a first and a last sentence."""
     times = [(0.0, 1.0), *spans, (90.0, 99.0)]
     rows = [
         {
@@ -308,9 +310,9 @@ CUES = [("dawn", "dusk", 10), ("early", "late", 3)]  # turned round in one of so
 
 
 def told_by_words(split: str, first: int) -> pa.Table:
-    """120 videos of 7 sentences. One word tells early from late ones, mostly; in every second video
-    it is a better one. Which sentence is the later of two only both together tell always: their
-    letters go on by one, from any letter.
+    """Make 120 videos of 7 sentences. One word usually separates early from late sentences; every
+    second video has a better word. Only both sentences together always show which is later: their
+    letters increase by one from any letter.
     """
     rows = []
     for video in range(first, first + 120):
@@ -340,8 +342,8 @@ def worded(tmp_path):
 
 
 def test_no_word_tells_the_order_of_hard_pairs(worded, built):
-    """A word that is mostly right is right on half of them, the better one as the worse one. A
-    reader of both sentences is always right. Learning is as it was.
+    """A word that is usually right is right on half of the hard pairs, and so is the better word. A
+    reader of both sentences is always right. The training split does not change.
     """
     tables = [built("worded", stride=2, **more) for more in ({}, {"hard": True})]
     assert tables[0]["train"].equals(tables[1]["train"])
@@ -450,7 +452,9 @@ def test_as_many_right_as_wrong_pairs_are_kept(sure, seed):
 
 
 def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():
-    """Which of two words comes first only the video tells: who saw it would always know."""
+    """Only the video decides which of two words comes first. A judge that saw the video would
+    always know.
+    """
     draw = np.random.default_rng(0)
     videos = np.repeat(np.arange(90), 6)
     turned, label = np.repeat(draw.integers(0, 2, 90), 6), draw.integers(0, 2, 540)

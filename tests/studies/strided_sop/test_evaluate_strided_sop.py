@@ -12,7 +12,7 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
 def scored_pair(pair: int) -> dict:
-    """A pair of the dataset, at the borders of the slices."""
+    """Make a pair of the dataset, at the borders of the slices."""
     return {
         "pair_id": f"v{pair // 4}:0:{pair}",
         "video_id": f"v{pair // 4}",
@@ -33,7 +33,7 @@ def scored_pair(pair: int) -> dict:
     }
 
 
-# By slice, whether a pair is in it: written anew, from the meaning of the names.
+# For each slice, whether a pair is in it: an independent rule from the meaning of its name.
 SLICES = yaml.safe_load("""
 overlap=none: overlap == 0
 overlap=partial: 0 < overlap < 1
@@ -59,7 +59,7 @@ category=Cars: category == 'Cars'
 
 @pytest.fixture
 def trained(tmp_path):
-    """Two seeds of one dataset: 30 videos of 4 pairs; the right answers are known."""
+    """Write two seeds of one dataset (30 videos of 4 pairs) with known right answers."""
     pairs = [scored_pair(pair) for pair in range(120)]
     write_rows(pairs, tmp_path / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
     examples, right = (
@@ -178,8 +178,8 @@ def test_every_slice_and_their_n_add_up_to_all(program, trained):
 
 
 def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
-    """A tie says nothing, so a split with more pairs of one label must not make it better
-    or worse than chance.
+    """A tie shows no choice. A split with more pairs of one label must not make it better or worse
+    than chance.
     """
     folder = trained[0]
     for run in ("run-1", "run-2"):

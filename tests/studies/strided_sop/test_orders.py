@@ -1,5 +1,5 @@
-"""Whole orders of spans: the candidates that are built, how they are read and told,
-and what is refused.
+"""Whole orders of spans: the candidates that are built, how a model scores and ranks them, and what
+is refused.
 """
 
 from collections import Counter
@@ -50,7 +50,7 @@ def test_candidates_of_every_span(built, length, stride, wrong):  # noqa: F811
         for order, candidate in zip(permutations(range(length)), candidates.to_dict("records")):
             shown = [units[place] for place in order]
             assert candidate["units"].split("\n") == shown
-            # what a bag of words sees: every pair of the order
+            # a bag of words sees every pair of the order
             pairs = list(combinations(shown, 2))
             assert Counter(candidate["text_a"].split("\n")) == Counter(
                 before for before, _ in pairs
@@ -84,8 +84,8 @@ def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: 
 
 
 def test_the_best_order_is_told():
-    """Three spans in two videos: the right order is best; one that turns a pair around is;
-    two tie, one of them right.
+    """Three spans in two videos: the best candidate is the right order; then one with a pair turned
+    round; then two candidates tie, one of them right.
     """
     every = list(permutations(range(3)))
     rows = [
@@ -105,7 +105,7 @@ def test_the_best_order_is_told():
         pd.DataFrame(rows),
         pd.Series(list(np.stack([np.zeros(odds.size), odds.ravel()], axis=1))),
     )
-    turned = np.random.default_rng(0).permutation(len(table))  # candidates may stand in any order
+    turned = np.random.default_rng(0).permutation(len(table))  # candidates may be in any order
     tallies, videos = span_tallies(
         [pd.DataFrame({"scores": scores[turned].to_list()})],
         table.iloc[turned].reset_index(drop=True),

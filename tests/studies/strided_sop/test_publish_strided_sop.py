@@ -1,5 +1,5 @@
-"""What the figures and tables of sentence order hold: every number, systems told apart, pairs to
-read with who was right; weights of a second objective.
+"""Figures and tables of sentence order: every number, separate systems, pairs to read with the
+models that were right, and weights of a second objective.
 """
 
 import re
@@ -60,8 +60,8 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     assert (table["Human right"] == "").all()
     pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
     number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
-    # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The
-    # control says swapped of all.
+    # The probability of the right order is 0.02 + 0.08 n, one half for pair 6: a tie is wrong. The
+    # control calls all pairs swapped.
     assert (pairs["Model right"] == np.where(number > 6, "yes", "no")).all()
     assert (pairs["Control right"] == np.where(number % 2 == 0, "yes", "no")).all()
     assert pairs.groupby(["Model right", "Control right"]).ngroups == 4

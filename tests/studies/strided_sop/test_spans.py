@@ -1,5 +1,5 @@
-"""Spans of three and more: which pairs are built, and the order that scores of pairs tell,
-against slow references.
+"""Spans of three and more sentences: the pairs that are built, and the order that follows from
+scores of pairs, against slow references.
 """
 
 from itertools import combinations, permutations
@@ -63,7 +63,7 @@ def test_all_pairs_of_every_span_are_there(built, length, stride):  # noqa: F811
 def test_the_order_told_equals_brute_force(length, seed):
     random = np.random.default_rng(seed)
     pairs = list(combinations(range(length), 2))
-    odds = random.integers(-2, 3, (6, len(pairs))).astype(float)  # whole numbers: many tie
+    odds = random.integers(-2, 3, (6, len(pairs))).astype(float)  # whole numbers, so that many tie
     found = order_outcomes_by_pairs(odds, length)
     for one, values in zip(odds, found):
         sums = {}
@@ -88,7 +88,7 @@ def test_the_order_told_equals_brute_force(length, seed):
 
 
 def test_numbers_of_a_split():
-    """Two videos with two spans of three in all; the model is right but for one pair, whose odds
+    """Two videos have two spans of three in all. The model is wrong on one pair only, and its odds
     are weaker than those of the others.
     """
     places = rows_of("""
@@ -113,7 +113,7 @@ def test_numbers_of_a_split():
         for tally in tallies
         for name, value in values_of(tally).items()
     }
-    # v: all in order. w: (1, 2) is the wrong way round, so units stand as 2, 1, 3.
+    # v: all units are in order. w: (1, 2) is turned round, so the order is 2, 1, 3.
     assert list(videos) == ["v", "w"]
     assert found["all", "exact_order"] == 0.5
     assert found["all", "concordance"] == pytest.approx(5 / 6)

@@ -1,4 +1,4 @@
-"""Mixed strides, another stride or corpus to learn from, the stride itself as what is told:
+"""Mixed strides, training on another stride or corpus, and the stride itself as the label:
 datasets, names, numbers, figures.
 """
 
@@ -31,7 +31,7 @@ from tests.publish.publish_inputs import Inputs
 from tests.rows import each_row, rows_of
 from tests.plan.test_initial_configuration import SOP, configured
 
-LEARNT = "pair_id video_id text_a text_b label".split()  # what training reads
+LEARNT = "pair_id video_id text_a text_b label".split()  # the columns that training reads
 
 
 def test_a_mixture_has_as_many_pairs_of_each_stride(built):  # noqa: F811
@@ -61,9 +61,7 @@ def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned, built):  # noqa
 
 
 def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
-    """Equal in all that training reads, so that kept weights serve for every stride that
-    is measured.
-    """
+    """All columns that training reads are equal, so kept weights serve for every evaluated stride."""
     build(program, cleaned / "whole", cleaned / "two", stride=2)
     build(program, cleaned / "whole", cleaned / "crossed", stride=0, train_stride=2)
     build(program, cleaned / "whole", cleaned / "none", stride=0)
@@ -256,7 +254,9 @@ def row(context: str | None, stride: int | None, seconds: float, value: float, *
 
 @pytest.fixture
 def figure(program, tmp_path, monkeypatch):
-    """Draw a figure of the study from rows of metrics, without faults; returns its points."""
+    """Return a function that draws a figure from rows of metrics, checks it, and returns its
+    points.
+    """
 
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
         inputs = Inputs(tmp_path, program, "strided_sop", SCHEMA, rows)

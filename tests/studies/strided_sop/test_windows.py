@@ -1,6 +1,4 @@
-"""Windows of captions as the units that are put in order: a slow reference, the dataset,
-the figure.
-"""
+"""Windows of captions as the units to put in order: a slow reference, the dataset, the figure."""
 
 import pyarrow as pa
 import yaml
@@ -14,7 +12,7 @@ from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a 
 
 
 def spoken(videos: list[list[float]]) -> pa.Table:
-    """Captions that start at these seconds, each three seconds long."""
+    """Make captions that start at these seconds; each is three seconds long."""
     rows = [
         {
             "source": "s",
@@ -77,8 +75,8 @@ def test_windows_equal_a_slow_reference(videos, context):
 
 
 def test_pairs_of_windows(built):  # noqa: F811
-    """The captions of the fixture start a second apart:
-    windows of two captions and of two seconds are the same.
+    """The captions of the fixture start a second apart, so windows of two captions equal windows of
+    two seconds.
     """
     one, two, seconds = (
         built(context=context)["train"] for context in (None, {"sentences": 2}, {"seconds": 2})

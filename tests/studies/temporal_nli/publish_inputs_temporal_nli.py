@@ -1,5 +1,5 @@
-"""Inputs made up for the publish tests of temporal-expression NLI:
-metrics, runs and datasets in the real schemas.
+"""Made-up inputs for the publish tests of temporal-expression NLI: metrics, runs and datasets in
+the real schemas.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from tests.runs import write_run
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 SEEDS = [3, 5, 7]
 BINARY = ["entailment", "not_entailment"]
-# source, sets, model, method, the names of its scores
+# source, challenge sets, model, method, the labels of its scores
 SYSTEMS = [
     ("event_templates", SETS, "roberta_large_mnli", "direct", LABELS),
     ("event_templates", SETS, "roberta_large_mnli", "hypothesis_only", LABELS),
@@ -30,7 +30,7 @@ SYSTEMS = [
     ("event_templates", ["temp_order"], "uds_nli_order", "direct", BINARY),
     ("temporal_nli_release", ["temp_order"], "roberta_large_mnli", "direct", LABELS),
 ]
-CONTROLS = {"bag_of_words": 0.62, "second_text": 0.47}  # the accuracy of each
+CONTROLS = {"bag_of_words": 0.62, "second_text": 0.47}  # the accuracy of each control
 BASE = {"majority": 0.40, "baseline": 0.80, "direct": 0.50, "hypothesis_only": 0.45, "train": 0.90}
 CHOICES = {
     "temp_order": [
@@ -41,7 +41,7 @@ CHOICES = {
 
 
 def slices(challenge_set: str) -> list[str]:
-    """Every slice that the evaluation makes of a set."""
+    """Return every slice that the evaluation makes of a set."""
     names = ["all"]
     for columns in map(str.split, SLICES[challenge_set]):
         values = [
@@ -56,8 +56,8 @@ def slices(challenge_set: str) -> list[str]:
 
 
 def value_of(method: str, name: str) -> float:
-    """The made-up accuracy of a slice: fixed premises are easier, intervals harder;
-    method: of a control its name.
+    """Return the made-up accuracy of a slice: fixed premises are easier, intervals harder. method:
+    the method, or the name of a control.
     """
     return (
         (BASE | CONTROLS)[method]
@@ -67,8 +67,8 @@ def value_of(method: str, name: str) -> float:
 
 
 def metric_rows() -> list[dict]:
-    """Accuracy and F1 (0.02 lower) of every system and slice: seeds and their mean; confusion
-    matrices; a baseline; controls.
+    """Return accuracy and F1 (0.02 lower) of every system and slice, for seeds and their mean; also
+    confusion matrices, a baseline and controls.
     """
     rows = []
     baselines = {(source, name): None for source, names, *_ in SYSTEMS for name in names}
@@ -145,8 +145,8 @@ def metric_rows() -> list[dict]:
 
 
 def held_out_rows() -> list[dict]:
-    """RoBERTa on set I without weekdays and without fronted sentences: as good as ever on the
-    rest, at 0.6 where they stand.
+    """Return rows of RoBERTa on set I, trained without weekdays and without fronted sentences. It
+    scores 0.6 on these, and about as high as before on the rest.
     """
     same = yaml.safe_load("""
         {experiment: held, study: temporal_nli, source: event_templates, challenge_set: temp_order, model: roberta_large_mnli,
@@ -173,11 +173,11 @@ def held_out_rows() -> list[dict]:
         }
         for kind, name, value, n in cells
         if (kind, name) != ("template", "part=unseen")
-    ]  # that one is among the slices above
+    ]  # `template` is among the slices above
 
 
 def make_dataset(build: Path, source: str, challenge_set: str, dataset: str) -> list[dict]:
-    """Twelve pairs of six templates; the premise is hostile text."""
+    """Write twelve pairs of six templates; the premise is hostile text."""
     kind, names = {
         "temp_order": ("choice", CHOICES["temp_order"]),
         "temp_duration": ("hypothesis_type", list(VALUES["hypothesis_type"])),
@@ -230,8 +230,8 @@ def make_run(
     seed: int,
     held_out: str = "template",
 ) -> str:
-    """A run that is wrong on pairs 0 to 7, surest on pair 7, and right on the others; every
-    other seed is always right.
+    """Write a run that is wrong on pairs 0 to 7, most confident on pair 7, and right on the others.
+    Every other seed is always right.
     """
     dataset = challenge_set + (held_out != "template") * f"-{held_out}"
     pairs = make_dataset(results / "build/temporal_nli", source, challenge_set, dataset)

@@ -1,5 +1,5 @@
-"""The figure of what an additive model learns from set I: planted orders are found, and times that
-training does not have stay flat.
+"""The figure of an additive model of set I: it finds planted orders, and times that are not in
+training stay flat.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ LIST = ["source", "dataset", "list"]
 
 
 def pairs_of(lists: list[str], labels: tuple[int, int] = (0, 2)) -> pd.DataFrame:
-    """All pairs of different times of these lists, of years each tenth; the label of those whose
-    hypothesis names the later time, and of the others.
+    """Return all pairs of different times of these lists, with every tenth year. labels: the label
+    of pairs whose hypothesis names the later time, and that of the others.
     """
     rows = []
     for name in lists:
@@ -41,8 +41,8 @@ def pairs_of(lists: list[str], labels: tuple[int, int] = (0, 2)) -> pd.DataFrame
 
 @pytest.fixture(scope="module")
 def points(tmp_path_factory, program) -> pd.DataFrame:
-    """A made-up study whose generated set has each list, and one set without weekdays; labels of
-    the released set are exchanged.
+    """Make a study whose generated set has each list, and one set without weekdays; labels of the
+    released set are exchanged.
     """
     study = NliStudy(tmp_path_factory.mktemp("study"), program)
     for place, pairs in {

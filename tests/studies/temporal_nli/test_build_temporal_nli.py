@@ -1,5 +1,5 @@
-"""The generated challenge sets: sizes, every sentence read back by an independent reader,
-draws by seed; wrong input.
+"""The generated challenge sets: sizes, draws by seed, wrong input; an independent reader reads
+every sentence back.
 """
 
 import json
@@ -28,7 +28,7 @@ OPTIONS = yaml.safe_load("""
   held_out: template}
 """)
 
-# Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th,
+# Times in the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th,
 # September to December, 1968 to 2000.
 LATE = (
     r"\b(?:[4-9]|1[01]) PM\b|\b(?:1[6-9]|2[0-3]):00\b|\bFriday|\bSaturday|\b2\d(?:th|st|nd|rd)\b"
@@ -37,7 +37,7 @@ LATE = (
 
 
 def build(program, cleaned, output, ok=True, **options):
-    """The finished builder, with these options."""
+    """Run the builder with these options."""
     return program(
         f"scripts.studies.temporal_nli.build --cleaned {cleaned} --splits train test "
         f"--output {output}",
@@ -48,8 +48,8 @@ def build(program, cleaned, output, ok=True, **options):
 
 @pytest.fixture(scope="session")
 def generate(program, tmp_path_factory):
-    """Build a set of the list of templates (another one: by a function that changes it);
-    {split: pairs}.
+    """Return a function that builds a set from the list of templates and returns {split: pairs}.
+    mend: a function that changes the list first.
     """
 
     @cache
@@ -78,13 +78,13 @@ def generate(program, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def generated(generate):
-    """The three sets as they are by default; made once."""
+    """Return the three sets with default options, built once."""
     return {challenge_set: generate(challenge_set) for challenge_set in SETS}
 
 
 @pytest.fixture(scope="session")
 def few(generate):
-    """The three sets of a few templates."""
+    """Return the three sets with few templates."""
     return {challenge_set: generate(challenge_set, **FEW) for challenge_set in SETS}
 
 
@@ -104,8 +104,8 @@ def test_sizes_are_the_papers(generated, challenge_set):
 
 @pytest.mark.parametrize("challenge_set", SETS)
 def test_every_sentence_reads_back_to_its_label(generated, challenge_set):
-    """The reader knows neither the generator nor the label;
-    it finds no fault in any row of any split.
+    """The reader does not use the generator or the label; it finds no fault in any row of any
+    split.
     """
     rows = pd.concat(generated[challenge_set].values(), ignore_index=True)
     rows["label"] = WORDS[rows["label"]].to_numpy()
@@ -114,8 +114,8 @@ def test_every_sentence_reads_back_to_its_label(generated, challenge_set):
 
 
 def test_labels_are_spread_as_in_the_paper(generated):
-    """A draw of set I gives about 35.5, 24.4 and 40.1 %;
-    sets II and III are even by construction.
+    """A draw of set I gives about 35.5, 24.4 and 40.1 %; sets II and III have equal shares by
+    construction.
     """
     order = pd.concat(generated["temp_order"].values())["label"].value_counts(normalize=True)
     assert order[0] == pytest.approx(0.355, abs=0.02)
@@ -127,7 +127,7 @@ def test_labels_are_spread_as_in_the_paper(generated):
 
 
 def test_variations_are_crossed_in_full(generated):
-    """Each template has as many pairs of each form, and the paper's 20, 60 and 48 for each list,
+    """Each template has equally many pairs of each form: the paper's 20, 60 and 48 for each list,
     list and T1.
     """
     order = generated["temp_order"]["test"]
@@ -150,7 +150,7 @@ def test_variations_are_crossed_in_full(generated):
     assert ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
 
 
-# What no sentence to learn from may hold, and every unseen one must.
+# Patterns that no training sentence may match, and that every unseen sentence must match.
 DAY_WORDS = r"\bdays?\b"
 LEAKS = {
     ("temp_order", "list"): r"day\b",
@@ -170,8 +170,8 @@ LEAKS = {
 
 @pytest.mark.parametrize("challenge_set, kind", list(LEAKS))
 def test_nothing_that_is_held_out_is_learnt(few, generate, challenge_set, kind):
-    """What is held out is looked for in the sentences themselves: in none of train and dev, in
-    each unseen pair of test.
+    """The held-out pattern is searched in the sentences themselves: no pair of train and dev
+    matches it, and each unseen pair of test does.
     """
     splits, whole = generate(challenge_set, held_out=kind, **FEW), few[challenge_set]
     where = (
@@ -192,10 +192,10 @@ def test_nothing_that_is_held_out_is_learnt(few, generate, challenge_set, kind):
     assert set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
     test = splits["test"]
     assert set(test["part"]) == {"seen", "unseen"}
-    # both spellings of it are one
+    # "May" has the same spelling in both forms
     spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains("May")
     assert (has["test"] == (test["part"] == "unseen"))[~spelt | (kind != "spelling")].all()
-    # The test pairs are those of the whole set, and what is learnt from is a part of it.
+    # The test pairs are those of the whole set; the training pairs are a part of the whole set's.
     pd.testing.assert_frame_equal(test.drop(columns="part"), whole["test"].drop(columns="part"))
     known = pd.concat([whole["train"], whole["dev"]])["example_id"]
     assert set(splits["train"]["example_id"]) | set(splits["dev"]["example_id"]) < set(known)
@@ -310,7 +310,7 @@ def clean(program, folder, templates, expect: dict):
     """),
 )
 def test_a_wrong_list_is_refused(program, tmp_path, row, cells, said):
-    """Other cells in a row, or no column past_fronted."""
+    """A wrong cell in a row, or a missing column past_fronted, is refused."""
     table = read_texts(ROOT / "resources/templates.csv")
     name = table["template"][row]
     if cells is None:
@@ -333,8 +333,8 @@ def test_wrong_marginals_are_told_with_the_difference(program, tmp_path):
 
 
 def test_content_is_the_same_on_every_machine(generated, tmp_path):
-    """The digest of the texts and labels of each test set,
-    as they came out where the list was last changed.
+    """The digests of the texts and labels of each test set equal the pinned ones, made when the
+    list last changed.
     """
     pinned = read_yaml(ROOT / "tests/studies/temporal_nli/temporal_nli_digests.yaml")
     found = {}

@@ -1,5 +1,5 @@
-"""Accuracy and weighted F1 against a slow reference and the paper's majority baselines;
-labels of two and of three.
+"""Accuracy and weighted F1 against a slow reference and the paper's majority baselines, with two
+and with three labels.
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluat
 
 
 def slow_weighted_f1(gold: list[int], predicted: list[int]) -> float:
-    """As it is defined: for each label its F1 from precision and recall,
-    weighted by how often the label occurs.
+    """Compute the weighted F1 from its definition: the F1 of each label, from precision and recall,
+    weighted by the frequency of the label.
     """
     total = 0.0
     for label in set(gold):
@@ -60,7 +60,7 @@ def write_nli_run(
     labels=tuple(LABELS),
     held_out: str = "template",
 ) -> str:
-    """A run whose predictions are given, as the training loop leaves it."""
+    """Write a run with given predictions, as the training loop writes it."""
     scores = np.where(np.arange(len(labels)) == predicted[:, None], -0.1, -3.0)
     direct = method == "direct"
     return write_run(
@@ -81,8 +81,8 @@ def write_nli_run(
 
 @pytest.fixture(scope="session")
 def released(mirror, program, tmp_path_factory):
-    """The released sets, cleaned and built by the programs; {set: test pairs},
-    and the folder of the datasets.
+    """Clean and build the released sets with the programs; return the folder of the datasets, and
+    {set: test pairs}.
     """
     folder = tmp_path_factory.mktemp("released")
     clean(program, "temporal_nli_release", mirror / RELEASE, folder / "clean")
@@ -105,7 +105,7 @@ def evaluate(program, built, folder, runs):
     return read_table(folder / "metrics.parquet").to_pandas()
 
 
-# Tables 5, 6 and 7: the majority baselines, accuracy and weighted F1 in per cent, ternary and
+# Tables 5, 6 and 7: the majority baselines; accuracy and weighted F1 in per cent, ternary and
 # binary.
 @pytest.mark.parametrize(
     "challenge_set, wanted",
@@ -124,14 +124,13 @@ def test_majority_baselines_are_the_published_ones(
     rows = metrics.query("model == 'majority' and slice == 'all'")
     values = rows.set_index(["scoring", "metric"])["value"] * 100
     for scoring, (accurate, f1) in wanted.items():
-        # 4,003 of 6,140 pairs of set I are not entailed: 65.1954 %, which the paper prints as
-        # 65.19.
+        # 4,003 of 6,140 pairs of set I are not entailed: 65.1954 %. The paper prints 65.19.
         assert values[scoring, "accuracy"] == pytest.approx(accurate, abs=0.006)
         assert values[scoring, "weighted_f1"] == pytest.approx(f1, abs=0.006)
 
 
 def test_seeds_slices_and_scorings(released, program, tmp_path):
-    """Two seeds with known faults; a direct model of three labels and one of two."""
+    """The runs are two trained seeds with known errors, and a direct model with two labels."""
     built, pairs = released[0], released[1]["temp_duration"]
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
@@ -186,8 +185,8 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
 
 
 def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
-    """A model that is right on seen pairs only; the pairs that others hold out are no slice
-    of such a dataset.
+    """The model is right on seen pairs only. The dataset has no slices for pairs that other
+    datasets hold out.
     """
     output = tmp_path / "build/temporal_nli_release/temp_order-form"
     cleaned = released[0].parent / "clean"

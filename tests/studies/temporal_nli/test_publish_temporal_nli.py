@@ -1,5 +1,5 @@
-"""Figures and tables of temporal-expression NLI: what they hold, beside what is published,
-and hostile text stays text.
+"""Figures and tables of temporal-expression NLI: their content beside the published numbers, and
+hostile text that stays text.
 """
 
 import re
@@ -27,7 +27,7 @@ RESOURCES = {"sources": SOURCES, "models": MODELS, "studies": STUDIES}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> NliStudy:
-    """A made-up study, its items made once; test_figures.py draws all figures."""
+    """Make a study and its items once; test_figures.py draws all figures."""
     inputs = NliStudy(tmp_path_factory.mktemp("study"), program)
     for name in ITEMS:
         assert len(inputs.call(name).stderr.splitlines()) == 1
@@ -58,7 +58,7 @@ def test_the_points_are_the_metrics(study):
     for column in ("value", "ci_low", "ci_high", "n"):
         np.testing.assert_allclose(points[column], same[column])
     place = list(points[[*key[:2], *key[4:]]].itertuples(index=False, name=None))
-    # the control that is better over all pairs
+    # the better control over all pairs
     for method, model in (("majority", "majority"), ("control", "bag_of_words")):
         there = metrics.xs(method, level="method").xs(model, level="model")["value"]
         np.testing.assert_allclose(points[method], there.loc[place])

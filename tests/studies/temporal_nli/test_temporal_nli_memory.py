@@ -1,5 +1,5 @@
-"""Which pairs of times were learnt, who is right on them, and what a sentence says of time,
-beside a reader that knows only English times.
+"""Which pairs of times occur in training, which models are right on them, and what a sentence says
+about time, against a reader that knows only English times.
 """
 
 import pandas as pd
@@ -32,7 +32,7 @@ def pairs(rows: list[tuple], split: str) -> pd.DataFrame:
 def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     study = NliStudy(tmp_path, program)
     folder = study.results / "build/temporal_nli/event_templates/temp_order"
-    # as the made-up runs have them; pairs 0 to 7 are wrong for one seed of three
+    # as in the made-up runs; one seed of three is wrong on pairs 0 to 7
     labels = [number % 3 for number in range(12)]
     test = [
         ("Snow fell before May.", f"Snow fell after {1900 + number}.", label)

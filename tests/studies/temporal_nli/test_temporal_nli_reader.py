@@ -1,5 +1,5 @@
-"""The reader of the temporal-NLI sets: sentences written by hand, a slow reference,
-the released files.
+"""The reader of the temporal-NLI sets, with handwritten sentences, a slow reference and the
+released files.
 """
 
 import pandas as pd
@@ -42,7 +42,7 @@ def test_a_pair_and_its_faults(pair):
 
 
 def test_relation_equals_a_slow_reference():
-    """Where may the event lie? Sets of points on a fine line."""
+    """The reference asks where the event may lie: sets of points on a fine line."""
     line = [point / 2 for point in range(-2, 14)]
 
     def possible(preposition, at):
@@ -67,12 +67,12 @@ def test_relation_equals_a_slow_reference():
                     assert relation(premise, i, hypothesis, j) == label, (premise, i, hypothesis, j)
 
 
-# What is wrong with the released files, fault by fault; the row of a fault is counted once.
-# - The 61 wrong labels are before/before and after/after pairs alone: neutral where the rule says
-#   entailment.
-# - One future template ends in a preposition, in all its 160 pairs of set I: in 80 of them another
-#   one follows ("start in before May"), in 80 nothing does ("In May, … start in.").
-# - No pair shows that two fronted templates are not in the tense of the forward ones (80 pairs of
+# The faults of the released files; a fault counts once a row.
+# - The 61 wrong labels are all in before/before and after/after pairs: the release has neutral, the
+#   rule gives entailment.
+# - One future template ends in a preposition in all of its 160 pairs of set I. In 80 pairs another
+#   preposition follows ("start in before May"), in 80 pairs nothing ("In May, … start in.").
+# - No pair shows that two fronted templates have another tense than the forward ones (80 pairs of
 #   train, 30 of test).
 RELEASED = {
     "cs1_train": (
@@ -132,7 +132,7 @@ def test_the_released_files_have_the_known_faults_and_no_others(released, name):
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_the_reader_is_right_wherever_the_release_follows_its_rules(released, name):
-    """99.69 % of the test pairs of set I, all of sets II and III."""
+    """The reader agrees with 99.69 % of the test pairs of set I, and all of sets II and III."""
     table, wrong = released[name], RELEASED[name][2].get("wrong_label", 0)
     agreed = read_labels(table) == table["label"].map(LABELS.index)
     assert agreed.sum() == len(table) - wrong
@@ -140,7 +140,7 @@ def test_the_reader_is_right_wherever_the_release_follows_its_rules(released, na
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_raw_search_counts_as_many_prepositions(released, name):
-    """The counts of the errata (docs/errata.md), by no more than a regular expression."""
+    """A plain regular expression gives the same counts as the errata (docs/errata.md)."""
     words = "(?:at|on|in|before|after|from|to|for)"
     patterns = {"doubled_preposition": rf"\b{words} {words} ", "stray_preposition": rf" {words}\.$"}
     for fault, pattern in patterns.items():

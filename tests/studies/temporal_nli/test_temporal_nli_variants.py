@@ -1,5 +1,5 @@
-"""Test splits that a control cannot pass: balanced ones, and contrast pairs, read back; and how
-they are measured.
+"""Test splits that a control cannot pass: balanced splits and contrast pairs are read back and
+measured.
 """
 
 import numpy as np
@@ -32,7 +32,9 @@ METHOD = {"columns": {"example_id": "example_id", "group_id": "group_id"}} | {
 
 @pytest.fixture(scope="session")
 def made(program, tmp_path_factory):
-    """Build a set with these options; the folder of the dataset, or what a refusal says."""
+    """Return a function that builds a set with these options; it returns the dataset's folder, or
+    the text of a refusal.
+    """
     folder = tmp_path_factory.mktemp("variants")
     clean(program, "event_templates", ROOT / "resources", folder / "clean")
 
@@ -77,7 +79,7 @@ def test_a_counterpart_differs_in_one_thing_and_reads_back_to_its_label(
     texts = list(zip(rows["text_a"], rows["text_b"]))
     stand = [frozenset((texts[one], texts[other])) for one, other in pairs]
     assert len(set(stand)) == len(stand)
-    # each pair of the whole set is an original, or the counterpart of one, or has one time twice
+    # each pair of the whole set is an original, a counterpart, or a pair with one time twice
     for pair in set(zip(whole["text_a"], whole["text_b"])) - set(texts):
         first, second, _ = read(*pair, challenge_set)
         assert contrast == "times" and first["time"] == second["time"]
@@ -98,7 +100,7 @@ def test_a_counterpart_differs_in_one_thing_and_reads_back_to_its_label(
 
 
 def cell(pair: pd.Series) -> tuple:
-    """What a control may know of a pair, read from the sentences."""
+    """Return the cell of a pair, read from its sentences: the facts that a control may know."""
     first, second, _ = read(pair["text_a"], pair["text_b"], pair["challenge_set"])
     if pair["challenge_set"] == "temp_duration":
         return second["less"], second["time"]
@@ -134,7 +136,7 @@ def test_balanced_leaves_no_cue_of_the_label(made, challenge_set, held_out):
             unseen[text].str.extract(r"(?i)(?:in|before|after) (\d+) ")[0].astype(int)
             for text in ("text_a", "text_b")
         )
-        if held_out == "unit":  # what is more by one pair of units is less by the other
+        if held_out == "unit":  # "more" in one pair of units is "less" in the other
             assert (second / first).between(24, 2.628e6 / 86_400).all()
         else:
             ratio = unseen["unit_pair"].map(
@@ -152,9 +154,7 @@ def test_balanced_leaves_no_cue_of_the_label(made, challenge_set, held_out):
 
 @pytest.mark.slow
 def test_an_additive_control_is_at_chance_on_a_balanced_list(made):
-    """It reaches more where the list is not balanced: pairs of the same time give themselves
-    away.
-    """
+    """The control scores higher on the plain list: pairs of the same time show their label."""
     plain, thinned = (
         made("temp_order", held_out="list", **how) for how in ({}, {"balanced": True})
     )
@@ -190,7 +190,7 @@ def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(made):
 
 
 def test_pairs_that_belong_together_are_measured_together(made, program, tmp_path):
-    """Set II with contrast pairs, two seeds with known faults; the reader is right on all."""
+    """Two seeds have known errors on set II with contrast pairs; the reader is right on all pairs."""
     folder = made("temp_duration", contrast="preposition")
     rows = split_of(folder)
     gold, draw = rows["label"].to_numpy(), np.random.default_rng(2)
