@@ -1,4 +1,4 @@
-"""The drill: a folder becomes a study, and no other file of the project changes."""
+"""A new folder becomes a study, and no other file of the project changes."""
 
 import shutil
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""HellaSwag: cleaned from its text and its release, parted by the videos of its items,
-measured and published.
+"""HellaSwag: cleaned from its text and its release, split by the videos of its items, measured and
+published.
 """
 
 import bz2
@@ -33,8 +33,8 @@ def captions_of(video: str) -> list[str]:
 
 
 def items() -> list[dict]:
-    """Of each video two items, of which one begins with two captions; one that stands in two
-    videos, one in none; six articles.
+    """Make two items for each video (one begins with two captions), one item that fits two videos,
+    one that fits none, and six articles.
     """
     found = []
     for video in ("t1", "t2", "v1", "v2"):
@@ -130,7 +130,7 @@ def captions(tmp_path):
 
 @pytest.fixture
 def clean(program, tmp_path):
-    """Clean a file; returns the folder, or the one sentence of a refusal."""
+    """Return a function that cleans a file; it returns the folder, or the text of a refusal."""
 
     def call(name: str, content: bytes, refused: bool = False):
         (tmp_path / "fetched").mkdir(exist_ok=True)
@@ -192,7 +192,7 @@ def test_no_video_of_what_is_measured_is_learnt_from(clean, build, tmp_path, nam
     ]
     assert not articles[0] & articles[1] and len(articles[0] | articles[1]) == 6
     leakage = pd.read_csv(tmp_path / "built/leakage.csv")
-    named = name.endswith(".jsonl")  # a video that is named is believed
+    named = name.endswith(".jsonl")  # a named video is trusted
     assert leakage.loc[leakage["split"] == "dropped", ["reason", "items"]].to_numpy().tolist() == (
         [["no video has its captions", 1]]
         if named
@@ -276,8 +276,8 @@ def run_of(folder, name: str, method: str, model: str, tables: dict, score, trai
 
 @pytest.fixture
 def measured(clean, build, program, tmp_path):
-    """The metrics of a perfect model, one that ties everywhere, one that is right of videos,
-    and a control that ties.
+    """Return the metrics of a perfect model, of one whose scores all tie, of one that is right on
+    videos only, and of a control whose scores all tie.
     """
     tables = build(clean("hellaswag_val_full.txt", text_of(items()).encode()))
     (tmp_path / "all/hellaswag").mkdir(parents=True)
@@ -321,7 +321,7 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
 
 @pytest.fixture
 def inputs(measured, program, tmp_path):
-    """The metrics as the programs of figures and tables are given them."""
+    """Return the metrics as the programs of figures and tables receive them."""
     inputs = Inputs(tmp_path, program, "hellaswag", SCHEMA, [])
     inputs.metrics, inputs.resources = tmp_path / "metrics.parquet", tmp_path
     inputs.write_resources(

@@ -1,5 +1,5 @@
-"""Inputs made up for the publish tests of mctaco:
-metrics, runs, datasets and resources in the real schemas.
+"""Made-up inputs for the publish tests of MC-TACO: metrics, runs, datasets and resources in the
+real schemas.
 """
 
 from pathlib import Path
@@ -17,14 +17,15 @@ from tests.registers import write_published
 from tests.runs import write_run
 from tests.publish.publish_inputs import HOSTILE, Inputs, metric_row, with_draws
 
-# By category how many answers there are, and what is added to a model's and is random's exact match.
+# For each category: the number of answers, the points that are added to a model's exact match, and
+# random's exact match.
 CATEGORIES, LIFT, RANDOM = yaml.safe_load("""
 - {duration: 314, ordering: 263, typical_time: 266, frequency: 300, stationarity: 189}
 - {duration: -0.08, ordering: -0.04, typical_time: 0, frequency: 0.03, stationarity: 0.14}
 - {duration: 0.031, ordering: 0.084, typical_time: 0.061, frequency: 0.04, stationarity: 0.247}
 """)
 SIZES = {25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
-# F1 and exact match of each system: made up.
+# Made-up F1 and exact match of each system.
 TRAINED = {
     ("bert_base", False): (0.668, 0.402),
     ("bert_base", True): (0.688, 0.421),
@@ -61,7 +62,7 @@ NAMED = {False: "default", True: "unit_normalization-True"}
 
 
 def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
-    """A row for each seed, 0.008 apart, and one for their mean."""
+    """Return a row for each seed, 0.008 apart, and a row for their mean."""
     values = [value + 0.008 * (number - (len(seeds) - 1) / 2) for number in range(len(seeds))]
     rows = [same | {"seed": seed, "value": one, "sd": None} for seed, one in zip(seeds, values)]
     sd = float(np.std(values, ddof=1)) if len(seeds) > 1 else None
@@ -73,7 +74,7 @@ def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
 
 
 def of_system(same: dict, f1: float, exact: float, seeds: list[int]) -> list[dict]:
-    """Every metric of one system: overall, and by category."""
+    """Return every metric of one system, overall and by category."""
     rows = []
     both = {"f1": f1, "exact_match": exact, "f1_minus_exact_match": f1 - exact}
 
@@ -98,7 +99,7 @@ def system(
     source: str = "mctaco",
     **more,
 ) -> dict:
-    """What all rows of a system have."""
+    """Return the columns that all rows of a system share."""
     same = {"source": source, "model": model, "method": method, "dataset": NAMED[normalized]}
     same |= {"sample": source.startswith("sample"), "draw": 0, "train_questions": None}
     return metric_row("mctaco", unit_normalization=normalized, train_pairs=pairs, **same) | more
@@ -107,8 +108,8 @@ def system(
 def metric_rows(
     source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True
 ) -> list[dict]:
-    """Table 2 with its baselines and controls (once for each dataset, as they are evaluated);
-    BERT's curve with five draws a size.
+    """Return the rows of Table 2 with its baselines and controls (evaluated once for each dataset),
+    and BERT's curve with five draws for each size.
     """
     rows = []
     for normalized in sorted({False, *(normalized for _, normalized in trained)}):
@@ -146,13 +147,13 @@ def metric_rows(
 
 
 def untrained_rows() -> list[dict]:
-    """BERT with heads drawn by three seeds."""
+    """Return rows of BERT with random heads from three seeds."""
     same = system("bert_base", "untrained", 0, experiment="untrained", train_questions=0)
     return with_draws(of_system(same, 0.31, 0.15, SEEDS), 0.0133)
 
 
 def released_rows(exact: float = 0.427) -> list[dict]:
-    """Judgements that came with the corpus."""
+    """Return rows of the judgements that were released with the corpus."""
     return with_draws(
         of_system(system("told", "released", None, True, dataset="released"), 0.699, exact, []),
         0.0133,
@@ -188,7 +189,7 @@ QUESTIONS = {
 
 
 def make_run(results: Path, model: str, seed: int) -> str:
-    """One run's outputs and its dataset."""
+    """Write one run's outputs and its dataset."""
     answers = [
         {
             "group_id": group,
@@ -230,13 +231,13 @@ class Study(Inputs):
         write_published(self.resources)
 
     def write_released(self, words: list[str]) -> None:
-        """The judgements that came with the corpus, one for each answer of QUESTIONS."""
+        """Write the judgements released with the corpus, one for each answer of QUESTIONS."""
         file = self.results / "fetch/mctaco/told.txt"
         file.parent.mkdir(parents=True)
         file.write_text("\n".join(words) + "\n")
 
     def write_cleaned(self) -> None:
-        """QUESTIONS as a cleaned corpus of two splits."""
+        """Write QUESTIONS as a cleaned corpus of two splits."""
         rows = [
             {
                 "source": "mctaco",

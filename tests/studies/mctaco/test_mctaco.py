@@ -1,5 +1,5 @@
-"""MC-TACO: the real files as they are counted, exact match and F1 as the authors score them,
-wrong input.
+"""MC-TACO: the counts of the real files, exact match and F1 as the authors compute them, wrong
+input.
 """
 
 import json
@@ -30,8 +30,8 @@ AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
 
 
 def slow_scores(candidates: list[tuple[int, int]]) -> tuple[int, float]:
-    """Exact match and F1 of one question, as section 4 words them;
-    candidates: (likely, accepted).
+    """Return the exact match and F1 of one question, as section 4 defines them. candidates:
+    (likely, accepted).
     """
     likely = sum(gold for gold, _ in candidates)
     accepted = sum(judged for _, judged in candidates)
@@ -64,7 +64,7 @@ def test_metrics_equal_a_slow_reference(questions):
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=5), min_size=1, max_size=3))
 @settings(max_examples=30)
 def test_chance_is_the_mean_over_all_answers(questions):
-    """Every way to accept or not, one by one."""
+    """The reference tries every set of accepted answers."""
     question = np.repeat(np.arange(len(questions)), [len(gold_labels) for gold_labels in questions])
     exact, f1 = expected_at_random(
         np.array([gold for gold_labels in questions for gold in gold_labels]), question
@@ -103,12 +103,12 @@ def test_the_real_files_are_counted(cleaned):
 
 
 def printed(text: str) -> dict[str, list[str]]:
-    """What a program printed of predictions: by metric and slice the words behind."""
+    """Return a program's printed words about predictions, by metric and slice."""
     return {line[:52].strip(): line[52:].split() for line in text.splitlines() if len(line) > 52}
 
 
 def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
-    """Beside a file that accepts every answer; a byte order mark counts for nothing."""
+    """A file that accepts every answer is scored, too; a byte order mark is ignored."""
     (tmp_path / "gold.tsv").write_bytes(
         b"\xef\xbb\xbf" + (mirror / AT / "dataset/test_9442.tsv").read_bytes()
     )
@@ -139,8 +139,8 @@ def test_the_released_predictions_score_as_published(mirror, program, tmp_path):
 
 
 def test_baselines_are_the_published_ones(cleaned):
-    """Table 2: F1 and EM of always yes 49.8 / 12.1, always no 17.4 / 17.4,
-    random 36.2 / 8.1 (one draw there).
+    """Table 2 has F1 and EM of always yes 49.8 / 12.1, always no 17.4 / 17.4, random 36.2 / 8.1
+    (one draw).
     """
     test = read_table(cleaned / "test.parquet").to_pandas()
     label, question = test["label"].to_numpy(), pd.factorize(test["question_id"])[0]
@@ -201,7 +201,9 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
 
 @pytest.fixture(scope="session")
 def build(program, cleaned, tmp_path_factory):
-    """Build a dataset with these options, once; its folder, or what a refusal says."""
+    """Return a function that builds a dataset with these options once; it returns the folder, or
+    the text of a refusal.
+    """
     built = tmp_path_factory.mktemp("built")
 
     def call(ok=True, **options):
@@ -222,7 +224,7 @@ def build(program, cleaned, tmp_path_factory):
 
 @pytest.fixture
 def built(build):
-    """The answers of a dataset with these options, by split."""
+    """Return a function that returns the answers of a dataset with these options, by split."""
 
     def call(**options) -> dict[str, pd.DataFrame]:
         folder = build(**options)
@@ -278,7 +280,7 @@ SIZES = {
 
 
 def read_by_hand(answer: str) -> tuple[list[str], str, Fraction]:
-    """The words around a quantity, and its worth in seconds or in months."""
+    """Return the words around a quantity, and its value in seconds or in months."""
     *words, unit = answer.lower().replace(",", "").replace(" . ", ".").split()
     [(kind, size)] = [SIZES[name] for name in SIZES if unit.startswith(name)]
     number, around = Fraction(0), []
@@ -322,7 +324,7 @@ def test_a_limit_keeps_contrast_pairs_together(built):
 
 
 def split_of(questions: list[list[tuple]], sentence: list[str]) -> pd.DataFrame:
-    """Answers of questions of (label, …) candidates."""
+    """Return the answers to questions with (label, …) candidates."""
     return pd.DataFrame(
         {
             "group_id": f"q{number}",
@@ -337,7 +339,7 @@ def split_of(questions: list[list[tuple]], sentence: list[str]) -> pd.DataFrame:
 
 
 def measured(answers: pd.DataFrame, accepted: list[int]) -> pd.DataFrame:
-    """The rows of metrics of judgements, by metric and slice."""
+    """Return the metrics of judgements, by metric and slice."""
     values = question_values(answers, [np.array(accepted)])
     rows = metric_rows_of(values, questions_of(answers, 200))
     return pd.DataFrame(rows).set_index(["metric", "slice"])
@@ -350,7 +352,9 @@ BOTH = st.lists(st.lists(st.tuples(BIT, BIT, BIT), min_size=1, max_size=3), min_
 @settings(max_examples=30)
 @given(BOTH)
 def test_contrast_exact_match_is_of_both_versions(questions):
-    """Candidates: label, judged in the original, judged in the counterpart."""
+    """A candidate is its label, its judgement in the original, and its judgement in the
+    counterpart.
+    """
     originals = split_of(questions, [str(number // 2) for number in range(len(questions))])
     answers = pd.concat(
         [originals.assign(group_id=originals["group_id"] + COUNTERPART), originals],
@@ -373,7 +377,9 @@ def test_contrast_exact_match_is_of_both_versions(questions):
 
 
 def test_questions_about_one_sentence_go_together():
-    """40 sentences of four questions: a model knows a sentence or does not."""
+    """For 40 sentences with four questions each, a model is right on all questions of a sentence or
+    on none.
+    """
     questions, accepted = [[(1,)] for _ in range(160)], [(number // 4) % 2 for number in range(160)]
     by_sentence = [f"s{number // 4}" for number in range(160)]
     together, single = (
@@ -387,8 +393,8 @@ def test_questions_about_one_sentence_go_together():
 
 
 def test_an_experiment_is_measured(program, build, mirror, tmp_path):
-    """Two seeds whose judgements are the labels, and their opposite;
-    beside them what the authors released.
+    """The judgements of one seed are the labels, those of the other the opposite; the authors'
+    released judgements are measured, too.
     """
     fetched = tmp_path / "fetch"
     (fetched / "mctaco").mkdir(parents=True)

@@ -1,5 +1,5 @@
-"""What language models said of MC-TACO, as others released it: the real files score as others
-counted them, and wrong files are refused.
+"""Released answers of language models to MC-TACO: the real files get the scores that others
+counted, and wrong files are refused.
 """
 
 import csv
@@ -20,7 +20,7 @@ from tests.runs import write_run
 
 TABLE = ROOT / "scripts/studies/mctaco/released.csv"
 GOLD = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
-# By exact match and F1, as they were counted apart from this program (two digits where they were).
+# Exact match and F1, counted without this program (with two digits if the source has two).
 COUNTED = rows_of("""
     gpt_4_few_shot             | 50.2  | 65.3
     gpt_4_zero_shot            | 28.5  | 35.9
@@ -37,7 +37,7 @@ COUNTED = rows_of("""
 
 
 def write_table_of(file, rows: list[dict]) -> None:
-    """A released.csv."""
+    """Write a released.csv."""
     with file.open("w", newline="") as opened:
         writer = csv.DictWriter(opened, RELEASED, restval="", lineterminator="\n")
         writer.writeheader()
@@ -45,7 +45,7 @@ def write_table_of(file, rows: list[dict]) -> None:
 
 
 def write_answers(folder, answers: pd.DataFrame) -> None:
-    """A dataset, and a run that accepts every answer."""
+    """Write a dataset, and a run that accepts every answer."""
     write_rows(answers.to_dict("records"), folder / "build/mctaco/default/test.parquet", ANSWERS)
     run = [("test", "held_out", answers, [[-2.5, -0.1]] * len(answers))]
     facts = {"source": "mctaco", "dataset": "default", "model": "m", "method": "train"}
@@ -64,8 +64,8 @@ def measure(program, folder, table):
 
 @pytest.fixture(scope="module")
 def scored(mirror, program, tmp_path_factory):
-    """The metrics of the counted files; of the zero-shot answers cut after as many lines as there
-    are questions; and of the few-shot answers as text.
+    """Return the metrics of the counted files, of zero-shot answers cut after as many lines as
+    there are questions, and of few-shot answers as text.
     """
     folder = tmp_path_factory.mktemp("released")
     (folder / "fetch/temporal_llms").mkdir(parents=True)
@@ -155,7 +155,7 @@ def tiny(program, folder, text: str, row: dict):
 
 
 def test_letters_and_candidates_are_accepted_anywhere(program, tmp_path):
-    """11 hours holds 1 hour; an answer over two lines is one."""
+    """ "11 hours" contains "1 hour"; an answer over two lines is one answer."""
     row = {"form": "letters", "joined": "1-2"}
     tiny(program, tmp_path, "I see\n11 Hours\n(A) YES\n", row).checked()
     rows = read_table(tmp_path / "metrics.parquet").to_pandas().query("model == 'one'")
@@ -194,7 +194,9 @@ def test_wrong_files_are_refused_in_one_sentence(program, tmp_path, text, row, s
 
 @pytest.mark.parametrize("text, judged", [("few", "gpt_4_few_shot"), ("cut", "gpt_4_zero_shot")])
 def test_letters_are_read_as_their_authors_did(scored, text, judged):
-    """In every slice; cut: line by line, so that the last 286 questions have others' answers."""
+    """The scores agree in every slice. If answers are cut by lines, the last 286 questions get
+    answers of other questions.
+    """
     rows = scored[scored["metric"].isin(["exact_match", "f1", "consistency"])]
     one, other = (
         rows[rows["model"] == name].set_index(["metric", "slice"])["value"]
@@ -205,7 +207,9 @@ def test_letters_are_read_as_their_authors_did(scored, text, judged):
 
 
 def test_the_slice_timebench_is_of_the_questions_of_its_file(scored, mirror):
-    """F1 of always yes: 2 r / (r + n) of a question with r right ones of n, over TimeBench's ids."""
+    """F1 of always yes is 2 r / (r + n) for a question with r right ones of n candidates, over
+    TimeBench's ids.
+    """
     if not (mirror / TIMEBENCH).is_file():
         pytest.skip(f"the mirror has no {TIMEBENCH}")
     gold = pd.read_csv(mirror / GOLD / "test_9442.tsv", sep="\t", header=None, quoting=3)

@@ -1,5 +1,5 @@
-"""Figures and tables of mctaco: what they hold, each program run as the rule does;
-hostile text stays text.
+"""Figures and tables of MC-TACO: their content, with each program run as the rule runs it; hostile
+text stays text.
 """
 
 import re
@@ -26,8 +26,8 @@ SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
-    """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a
-    hostile name; all programs run.
+    """Make Table 2 on the paper's corpus with the curve, and a sample corpus with a model that has
+    a hostile name; run all programs.
     """
     inputs = Study(
         tmp_path_factory.mktemp("study"),
@@ -106,8 +106,8 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     at = mean[mean["train_questions"] == 100].iloc[0]
     for column in ("value", "train_pairs"):
         assert at[column] == pytest.approx(single[column].mean())
-    # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the
-    # questions' alone at least.
+    # Five draws are 0.012 apart. The interval uses t with the variance of questions and draws
+    # together, and is at least as wide as with questions alone.
     error = np.sqrt(0.0133**2 + single["value"].var() / 5)
     assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15)
     assert error > 0.015
@@ -117,7 +117,7 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 
 @pytest.fixture(scope="module")
 def with_released(tmp_path_factory, program) -> Study:
-    """Table 2 with judgements that came with the corpus, which have the highest exact match."""
+    """Make Table 2 with judgements released with the corpus, which have the highest exact match."""
     inputs = Study(
         tmp_path_factory.mktemp("released"), program, metric_rows(curve=False) + released_rows(0.5)
     )

@@ -1,5 +1,5 @@
-"""Masked datasets of dialogs: no dialog of the challenge remains,
-candidates, contexts, wrong input.
+"""Masked datasets of dialogs: no dialog of the challenge remains; candidates, contexts, wrong
+input.
 """
 
 import json
@@ -70,7 +70,7 @@ def challenge_rows(
     )
 
 
-# An independent, slow account of what a source is.
+# An independent, slow definition of a source.
 
 
 def words(text: str) -> str:
@@ -107,7 +107,7 @@ def is_near(turns: list[str], asked: list[str]) -> bool:
 
 
 def found(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
-    """The ids of the exact and of the near sources."""
+    """Return the ids of the exact and of the near sources."""
     number, names = pd.factorize(dialogs["dialog_id"])
     exact, near = sources(dialogs.assign(dialog=number), challenge_turns(challenge, "challenge"))
     return set(names[exact]), set(names[near])
@@ -166,7 +166,7 @@ def test_sources_equal_a_slow_reference(dialogs, instances):
 
 @pytest.fixture(scope="module")
 def real(mirror):
-    """The real corpora, read here: dialogs by split, and the challenge."""
+    """Read the real corpora: dialogs by split, and the challenge."""
     if not (mirror / ZIP).exists() or not (mirror / TEST).exists():
         pytest.skip(f"the mirror lacks {ZIP} or {TEST}")
     splits, outer = {}, zipfile.ZipFile(mirror / ZIP)
@@ -187,7 +187,7 @@ def real(mirror):
 def test_no_dialog_of_the_real_challenge_remains(real):
     """PROTOCOLS, study 4: 839 / 101 / 77 lines are sources.
 
-    838 are turn by turn, two more with turns cut elsewhere.
+    838 lines are equal turn by turn; two more have other breaks between turns.
     """
     splits, instances = real
     assert {split: len(dialogs) for split, dialogs in splits.items()} == {
@@ -206,7 +206,7 @@ def test_no_dialog_of_the_real_challenge_remains(real):
             for name, turns in dialogs.items()
             if words(" ".join(turns)) in cut_elsewhere
         )
-        # Only instances with a long turn in common can be near; each is compared to the letter.
+        # Only instances that share a long turn can be near; compare each of them exactly.
         said_in = defaultdict(set)
         for name, asked in instances.items():
             for turn in long_turns(asked):
@@ -220,7 +220,7 @@ def test_no_dialog_of_the_real_challenge_remains(real):
     assert left == {"train": (838, 52), "validation": (101, 6), "test": (77, 6)}
 
 
-# What the program makes of a small corpus. The text of each span, its kind, its value.
+# The program's results on a small corpus: the text of each span, its kind, its value.
 
 KNOWN = yaml.safe_load("""
 two weeks: [duration, P14D]
@@ -316,7 +316,7 @@ def save(frame: pd.DataFrame, path, schema) -> None:
 
 
 class Corpus:
-    """Tables in a folder, that a test may change, and the program run on them."""
+    """Tables in a folder, which a test may change, and a run of the program on them."""
 
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
@@ -447,8 +447,8 @@ def test_no_candidate_equals_another_in_value(corpus, kinds):
 
 
 def test_the_smallest_pool_gives_every_other_value(corpus):
-    """Durations: two weeks, an hour, 9 years, six months, 45 seconds in eight texts:
-    four others for each.
+    """Five durations occur in eight texts: two weeks, an hour, 9 years, six months, 45 seconds. So
+    each span has four others.
     """
     corpus.spans, corpus.validation_spans = (
         spans[spans["kind"] == "duration"] for spans in (corpus.spans, corpus.validation_spans)
@@ -469,8 +469,8 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
 
 @pytest.mark.parametrize("where, most", [("dialog", 3), ("mixed", 2)])
 def test_negatives_from_the_dialog(corpus, where, most):
-    """As many of the dialog's other values as there are and as are asked for,
-    and no value twice.
+    """The negatives are the dialog's other values, up to the number asked for; no value occurs
+    twice.
     """
     built = corpus.build(negatives_from=where)["train"]
     value = {text.lower(): value for text, (_, value) in KNOWN.items()}
@@ -535,8 +535,8 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
 def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near(
     corpus, said, leak
 ):
-    """One run of six is half of what is too much; of two, the dialog leaves,
-    and nothing is left of it.
+    """One shared run of six words is half of the limit: the dialog stays, and the instance is near.
+    With two runs the dialog is removed, and no shared words remain.
     """
     corpus.dialogs.loc[corpus.dialogs["text"] == "Why ?", "text"] = said
     corpus.spans = spans_of(corpus.dialogs)
@@ -576,7 +576,7 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
 
 
 def changed(table: str, row: int, column: str, change):
-    """A cell of a table of the corpus after `change`."""
+    """Return a function that applies `change` to a cell of a table of the corpus."""
 
     def change_cell(corpus) -> None:
         frame = getattr(corpus, table)

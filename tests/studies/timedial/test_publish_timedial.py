@@ -1,5 +1,5 @@
-"""Figures and tables of timedial: what they hold, each program run as the rule does;
-hostile text stays text.
+"""Figures and tables of TimeDial: their content, with each program run as the rule runs it; hostile
+text stays text.
 """
 
 import re
@@ -45,8 +45,7 @@ sample_challenge:
   evaluate: [test, extras]
   sample: {}
 """)
-# Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at
-# random.
+# For each control: its title, and its number of right dialogs out of ten (null: all options tie).
 CONTROLS = yaml.safe_load("""
 random: [random, null]
 in_context: [stands in the dialog, 1]
@@ -61,7 +60,7 @@ MODELS = {name: {"title": title} for name, (title, _) in CONTROLS.items()} | {
     "t5_large": {"title": "T5-large"},
     "hostile": {"title": HOSTILE},
 }
-# Source, context, model, method: how many of ten dialogs it gets right.
+# Source, context, model, method: the number of right dialogs out of ten.
 REAL = {
     ("dailydialog", scope, model, method): right + more
     for scope, more in (("target", 0), ("local", 1), ("full", 2))
@@ -84,8 +83,8 @@ MANY = 40
 
 
 def cloze(split: str, scope: str) -> list[dict]:
-    """40 instances with four options (test) or three (extras); wrong ones by each rule in turn;
-    one kind is rare.
+    """Make 40 instances with four options (test) or three (extras). Each rule makes wrong options
+    in turn; one kind is rare.
     """
     rows = []
     for number in range(MANY):
@@ -119,8 +118,8 @@ def cloze(split: str, scope: str) -> list[dict]:
 
 
 def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
-    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong
-    option is the highest; None: all tie.
+    """Return scores with `right` of ten dialogs right (one more or less by seed). In the others the
+    first wrong option is highest. None: all options tie.
     """
     if right is None:
         return [0.0] * len(rows)
@@ -138,13 +137,13 @@ def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
 
 
 def measured(train, runs, build) -> list[dict]:
-    """The rows of these runs, as the evaluation finds them."""
+    """Return the rows of these runs, as the evaluation makes them."""
     parts = parts_of(runs_by_dataset(train, runs), {}, build, SOURCES)
     return [row for part in parts for row in STUDY.measure(part, 50)]
 
 
 class Study(Inputs):
-    """A made-up study of TimeDial, evaluated."""
+    """A made-up study of TimeDial with its evaluation."""
 
     def __init__(self, folder, program, systems: dict, seeds=(1, 2)):
         super().__init__(folder, program, "timedial", SCHEMA, [])
@@ -205,8 +204,8 @@ class Study(Inputs):
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
-    """Two training corpora of the real challenge, three contexts,
-    beside a sample with a model of a hostile name.
+    """Make two training corpora of the real challenge with three contexts, and a sample with a
+    model that has a hostile name.
     """
     inputs = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
     for name in PROGRAMS:
@@ -362,8 +361,8 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
 
 
 def test_the_published_numbers_of_the_project_are_those_of_the_paper():
-    """Tables 5 and 7: the paper's own words on them; figure 2:
-    shares of whole numbers of options.
+    """Tables 5 and 7 match the paper's text about them; the shares of figure 2 are whole numbers of
+    options.
     """
     published = published_beside(PUBLISHED)
     key = ["paradigm", "model", "domain"]

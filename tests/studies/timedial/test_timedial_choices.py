@@ -1,4 +1,6 @@
-"""Variants of the challenge that controls cannot pass, contrast pairs, and dialogs as groups."""
+"""Variants of the challenge that controls cannot pass: balanced choices, contrast pairs, and
+dialogs as groups.
+"""
 
 import re
 
@@ -25,15 +27,15 @@ from scripts.studies.timedial.controls import sizes
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}  # another scale: kept apart
+MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}  # another scale, so kept apart
 WORDS = {"half a": 0.5, "half an": 0.5, "one": 1, "a": 1, "an": 1}
 UNITS = {"centuries": "century"} | {f"{unit}s": unit for unit in [*SECONDS, *MONTHS]}
 
 
 @pytest.fixture(scope="module")
 def real(mirror):
-    """The options of the real challenge that have two right and two wrong ones (schema cloze, less
-    what no choice reads).
+    """Return the options of the real challenge's instances with two right and two wrong options
+    (schema cloze, with the columns that choices read).
     """
     if not (mirror / TEST).exists():
         pytest.skip(f"the mirror lacks {TEST}")
@@ -58,13 +60,17 @@ def real(mirror):
 
 
 def rights(options: pd.DataFrame, score: np.ndarray) -> np.ndarray:
-    """(instances,) how likely a control's score is right, ties broken at random."""
+    """Return (instances,) the probability that a control's scores are right, with ties broken at
+    random.
+    """
     label, instance = options["label"].to_numpy(), pd.factorize(options["instance_id"])[0]
     return outranked_by_chance(score, label, instance)[0]
 
 
 def slow_nearest_two(texts: list[str]) -> float:
-    """How likely the two nearest options are the first two: of all orders of what ties."""
+    """Return the probability that the two nearest options are the first two, over all orders of
+    ties.
+    """
 
     def far(one: str, other: str) -> float:
         alike = letters(one), letters(other)
@@ -145,7 +151,7 @@ def test_each_exchanged_set_of_options_stands_in_two_dialogs(real):
 
 
 def amount(text: str) -> tuple[str, float]:
-    """The scale and the value of a plain duration, read without the code that writes it."""
+    """Return the scale and value of a plain duration, read without the code that writes it."""
     found = re.search(r"(?i)(half an?|one|an?|[\d.]+) (\w+)", text)
     unit = UNITS.get(found[2], found[2])
     number = WORDS.get(found[1].lower()) or float(found[1])
@@ -192,7 +198,7 @@ def test_instances_of_one_dialog_share_its_id_though_words_were_changed(corpus):
 
 
 def measured(folder, program, rows: list[dict], score: np.ndarray) -> pd.DataFrame:
-    """The metrics of one run on these options, by metric and slice."""
+    """Return the metrics of one run on these options, by metric and slice."""
     write_rows(rows, folder / "build/sample_dialogs/default/test.parquet", CLOZE)
     run = write_timedial_run(folder, "one", "fill_zero_shot", 0, {"test": score}, {"test": rows})
     (folder / "sources.yaml").write_text(
@@ -216,7 +222,7 @@ def test_a_contrast_pair_counts_where_both_are_right(tmp_path, program):
         }
         for row in cloze(20, 2)
     ]
-    # all originals are right, and the first four counterparts
+    # all originals are right, and so are the first four counterparts
     score = [row["label"] * (names.index(row["instance_id"]) < 14) for row in rows]
     metrics = measured(tmp_path, program, rows, np.array(score, float))
     found = {

@@ -1,5 +1,5 @@
-"""TimeDial: 2-best accuracy and errors by rule against a slow reference,
-baselines, a file of scores, wrong input.
+"""TimeDial: 2-best accuracy and errors by rule against a slow reference, baselines, a file of
+scores, wrong input.
 """
 
 import itertools
@@ -25,7 +25,7 @@ from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 
-# Few different scores, so that ties are common; any order of labels.
+# Few different scores, so that ties are frequent; labels in any order.
 SCORED = st.integers(-3, 3).map(float)
 INSTANCES = st.lists(
     st.one_of(
@@ -38,8 +38,8 @@ INSTANCES = st.lists(
 
 
 def slow(labels: list[int], scores: list[float]) -> tuple[int, list[int]]:
-    """Section 5 in words: rank the options, the right ones must be first;
-    a wrong one that ties is ranked before.
+    """Follow section 5: rank the options; the right ones must be first. A wrong option that ties is
+    ranked before a right one.
     """
     ranked = sorted(zip(scores, labels), key=lambda one: (-one[0], one[1]))
     best = [label for _, label in ranked[: sum(labels)]]
@@ -51,7 +51,7 @@ def slow(labels: list[int], scores: list[float]) -> tuple[int, list[int]]:
 
 
 def flat(instances) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """score, label and instance of every option."""
+    """Return the score, label and instance of every option."""
     number = np.repeat(np.arange(len(instances)), [len(labels) for labels, _ in instances])
     return (
         np.array([score for _, scores in instances for score in scores]),
@@ -61,8 +61,8 @@ def flat(instances) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def in_any_order(metric, instances, draw) -> tuple[list, list]:
-    """What a metric says of the instances and of their options,
-    which it is given in another order.
+    """Return a metric's values of the instances and of their options. The metric gets the options
+    in another order.
     """
     given, turned = flat(instances), list(range(sum(len(labels) for labels, _ in instances)))
     draw.shuffle(turned)
@@ -124,8 +124,8 @@ def test_how_the_controls_rank():
         for name in ("in_context", "frequency", "shared_numbers")
     }
     assert set(fit({"predicts": "random"}, learnt, 2, False)(options)[:, 0]) == {0}
-    # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's
-    # letter is no word.
+    # Whole words in any case count. Matches across turns or across the mask do not count, nor does
+    # the speaker's letter.
     assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
     assert found["frequency"].tolist() == [0, 2, 0, 0, 1, 0, 0, 0]
     assert found["shared_numbers"].tolist() == [1, 1, 0, 1, 1, 0, 0, 0]
@@ -141,8 +141,8 @@ DATA_OPTIONS = yaml.safe_load("""
 
 
 def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
-    """Instances with `right` right options and two wrong ones; turns from 3 to 20;
-    every fourth of no known kind.
+    """Make instances with `right` right options and two wrong ones, and with 3 to 20 turns; every
+    fourth has no known kind.
     """
     rows = []
     for number in range(many):
@@ -176,8 +176,8 @@ def write_timedial_run(
     scores: dict[str, np.ndarray],
     tables: dict[str, list[dict]],
 ) -> str:
-    """A run on the dataset default of sample_dialogs;
-    of a model that learns the peak is all ties.
+    """Write a run on the dataset default of sample_dialogs. For a model that learns, all scores at
+    the peak tie.
     """
     learns = method in ("classify", "fill", "generate")
     parts = []
@@ -210,8 +210,8 @@ def write_timedial_run(
 
 @pytest.fixture
 def experiment(tmp_path, program):
-    """Two seeds of a classifier, one always right and one always wrong,
-    and one that did not learn and knows nothing.
+    """Write two seeds of a classifier, one always right and one always wrong, and an untrained
+    model whose scores all tie.
     """
     tables = {"test": cloze(40, 2), "extras": cloze(12, 1)}
     folder = tmp_path / "build/sample_dialogs/default"
@@ -329,7 +329,7 @@ def without_domain(folder) -> None:
 
 
 def labelled(*labels: int):
-    """Other labels of instance 1."""
+    """Return a function that gives instance 1 other labels."""
 
     def change(folder) -> None:
         rows = cloze(40, 2)
@@ -451,8 +451,8 @@ def test_a_wrong_gold_file_is_refused(gold, said, scored):
 
 
 def test_the_released_file(mirror, program, tmp_path):
-    """1,104 instances and 342 extras; perfect scores make 1, and 0 when turned;
-    wrong options by rule as released.
+    """The file has 1,104 instances and 342 extras. Perfect scores give 1, reversed scores 0; the
+    wrong options by rule are as released.
     """
     gold = read_gold(mirror / AT)
     assert gold.groupby("split")["instance_id"].nunique().to_dict() == {"test": 1104, "extras": 342}
