@@ -1,4 +1,4 @@
-"""How the cleaners are called, and what they counted."""
+"""Call the cleaners and read their counts."""
 
 import pandas as pd
 

@@ -1,5 +1,5 @@
-"""The cleaner of ActivityNet Captions: what it keeps, changes, drops and counts,
-and what it says of broken files.
+"""The cleaner of ActivityNet Captions: the captions that it keeps, changes, drops and counts, and
+its messages about broken files.
 """
 
 import json
@@ -36,7 +36,7 @@ IDS = {"train_ids": "v_a v_b v_e v_x v_y".split(), "val_ids": ["v_c", "v_z"]}
 
 
 def place(folder, corpus=CORPUS, **changed):
-    """Write a corpus; a changed file can be bytes."""
+    """Write a corpus into a folder; a changed file may be bytes."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, value in ({**corpus, **IDS} | changed).items():
         (folder / f"{name}.json").write_bytes(
@@ -115,8 +115,8 @@ def test_the_released_files(program, mirror, tmp_path):
         archive.extractall(tmp_path / "in")
     tables = cleaned(program, tmp_path / "in", tmp_path / "out")
     found = counted(tmp_path / "out")
-    # Counted on the files with plain loops; spans and spaces as the corpus' own description in the
-    # project has them.
+    # Counted on the files with plain loops; spans and spaces as in the project's description of the
+    # corpus.
     expected = yaml.safe_load("""
         train: [10009, 37421, 245, 25731, 5, 321, 2, 2, 261, 15, null]
         val_1: [4917, 17505, 131, 11639, 2, 173, 0, 0, 134, 9, 293]

@@ -1,4 +1,4 @@
-"""Captions of one's own, as a CSV file."""
+"""A user's own captions in a CSV file."""
 
 import json
 
@@ -15,7 +15,7 @@ HEAD = "video_id,start,end,text\n"
 
 
 def rows_of_videos(count):
-    """Sentences in no order of time, one of them with a quote and a line break."""
+    """Make sentences that are not in order of time; each has quotes and a line break."""
     return pd.DataFrame(
         {
             "note": "",
@@ -30,7 +30,7 @@ def rows_of_videos(count):
 
 
 def test_it_cleans_as_the_cleaner_of_activitynet_does(program, tmp_path):
-    """The same videos in ActivityNet's layout give the same tables, save the names of splits."""
+    """The same videos in ActivityNet's layout give the same tables, except the names of splits."""
     rows = rows_of_videos(60)
     rows.to_csv(tmp_path / "own.csv", index=False)
     output = call(program, "captions_table", tmp_path, tmp_path / "own", NAME)

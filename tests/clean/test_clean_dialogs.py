@@ -1,4 +1,4 @@
-"""Dialogs cleaned: DailyDialog's and TimeDial's real files as counted, repairs, wrong input."""
+"""Cleaned dialogs: the counts of DailyDialog's and TimeDial's real files, repairs, wrong input."""
 
 import json
 import zipfile
@@ -36,7 +36,7 @@ def daily(mirror, program, tmp_path_factory):
 
 
 def test_dailydialog_is_counted(daily):
-    """The numbers were counted from the raw files by other code."""
+    """Other code counted the numbers in the raw files."""
     counts = counted(daily)
     assert [counts[split, "dialogs", "kept", ""] for split in dailydialog.SPLITS] == [
         11118,
@@ -95,7 +95,7 @@ def test_repairs(raw, clean):
 
 
 def archived(folder, **texts):
-    """train.zip and so on, with one line of dialog where nothing else is given."""
+    """Write train.zip and so on; a split without a given text has one line of dialog."""
     folder.mkdir(exist_ok=True)
     for split in dailydialog.SPLITS:
         with zipfile.ZipFile(folder / f"{split}.zip", "w") as archive:
@@ -106,8 +106,8 @@ def archived(folder, **texts):
 
 
 def test_dailydialog_in_small(program, tmp_path):
-    """Empty lines and turns are counted and the lines keep their numbers; the same words are
-    marked, whatever the signs.
+    """Empty lines and turns are counted, and lines keep their numbers. Dialogs with the same words
+    are marked, even if their signs differ.
     """
     text = (
         "Hi ! __eou__ It ’ s late . __eou__\n\nA . __eou__  __eou__ B . __eou__\nopen __eou__ end\n"
@@ -145,7 +145,7 @@ def test_dailydialog_in_small(program, tmp_path):
 
 
 def broken(file, how):
-    """One archive made wrong in a way that users meet."""
+    """Break one archive in a way that users meet."""
     if how == "truncated":
         file.write_bytes(file.read_bytes()[:-40])
     elif how == "missing":
@@ -224,8 +224,8 @@ incorrect2_rule: Rule 3
 
 
 def test_timedial_in_small(program, tmp_path):
-    """Odd prefixes, a line break, an empty turn in the middle and a speaker who goes on
-    are counted.
+    """Odd prefixes, a line break, an empty turn in the middle and a speaker who continues are
+    counted.
     """
     one = INSTANCE | {
         "conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "],
@@ -278,8 +278,8 @@ def test_a_wrong_challenge_file_is_refused(program, tmp_path, content, said):
 
 
 def test_the_original_option_is_dailydialogs(timedial, daily):
-    """With the original option in place an instance is a dialog of DailyDialog; the authors
-    rewrote 44 times of the day.
+    """With its original option, an instance is a dialog of DailyDialog. The authors rewrote 44
+    times of the day.
     """
     turns = pd.concat(
         [read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS]

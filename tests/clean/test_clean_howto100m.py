@@ -1,5 +1,5 @@
-"""The cleaner of HowTo100M: exact parsing in pieces, what it keeps and counts, bounded memory,
-whole output only.
+"""The cleaner of HowTo100M: exact parsing in pieces, kept and counted captions, bounded memory,
+only whole output.
 """
 
 import io
@@ -95,7 +95,7 @@ def command(fetched, output, *more):
 
 
 def write_sample(folder, videos):
-    """A corpus of so many videos with some 112 captions: those of the sample, repeated."""
+    """Write a corpus with this many videos of about 112 captions each; the sample's videos repeat."""
     bodies = [
         json.dumps({name: values * 8 for name, values in body.items()})
         for body in speech().values()
@@ -106,7 +106,7 @@ def write_sample(folder, videos):
 
 
 def cleaned(program, fetched, output, *more):
-    """The rows of each split, read through its manifest."""
+    """Clean a corpus and read the rows of each split through its manifest."""
     program(*command(fetched, output, *more)).checked()
     tables = {}
     for split in ("train", "val"):
@@ -244,8 +244,8 @@ def test_every_form_of_the_file_gives_the_same(program, tmp_path, name, content,
 
 @pytest.mark.slow
 def test_shards_and_batches_hold_whole_videos(program, tmp_path):
-    """A corpus of several batches: in shards of any size the same captions,
-    and a split by the id alone.
+    """A corpus of several batches gives the same captions in shards of any size. The split depends
+    on the id alone.
     """
     write_sample(tmp_path / "in", 2000)
     tables = cleaned(program, tmp_path / "in", tmp_path / "a/out", "--processes", 2)
@@ -352,7 +352,7 @@ def test_a_broken_file_names_the_video(chunk, content, said):
 
 
 def refused(program, tmp_path, *files, **written):
-    """What is said of a file, in one process and in two; what was there before stays."""
+    """Check that a file is refused in one process and in two, and that earlier output stays."""
     if not (tmp_path / "out").exists():
         cleaned(program, place(tmp_path / "good"), tmp_path / "out/how", "--videos-per-shard", 2)
     before = set((tmp_path / "out").rglob("*"))
@@ -397,7 +397,7 @@ def test_broken_input_through_the_program(program, tmp_path):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """The folder of a corpus of so many videos, written once."""
+    """Return a function that writes a corpus with this many videos once and returns its folder."""
 
     @cache
     def of(videos):
@@ -410,8 +410,8 @@ def written(tmp_path_factory):
 
 @pytest.fixture
 def begun(written, tmp_path):
-    """Start the cleaner and return while it writes the first part of a corpus of 25 MB; its
-    process, and those that it started.
+    """Start the cleaner on a corpus of 25 MB. Return while it writes the first part: its process,
+    and the processes that it started.
     """
 
     def start(processes):
@@ -440,7 +440,7 @@ def test_a_killed_run_leaves_nothing_partial(program, tmp_path, begun):
     running.communicate()
     (left,) = (
         tmp_path / "out/how"
-    ).iterdir()  # hidden, and swept by the next run where it is a minute old
+    ).iterdir()  # hidden; the next run removes it when it is a minute old
     os.utime(left, (0, time.time() - 61))
     cleaned(program, place(tmp_path / "small"), tmp_path / "out/how")
     assert not left.exists()
@@ -454,7 +454,7 @@ def test_a_killed_run_leaves_nothing_partial(program, tmp_path, begun):
 
 
 def peak_of(command: list) -> float:
-    """The peak memory in MiB of a program and its processes, shared parts one time."""
+    """Return the peak memory in MiB of a program and its processes, shared memory once."""
     running, peak = psutil.Popen([sys.executable, "-m", *map(str, command)], cwd=ROOT), 0.0
     while running.poll() is None:
         with suppress(psutil.Error):
@@ -467,8 +467,8 @@ def peak_of(command: list) -> float:
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(written, tmp_path):
-    """Four times the videos, 75 MB more: the peak may waver by the allocators' slack,
-    not by the file.
+    """Four times the videos are 75 MB more. The peak may vary by the allocators' slack, but not
+    with the file.
     """
     peaks, sizes = {}, {}
     for many in (5000, 20000):
@@ -502,8 +502,8 @@ def test_no_caption_is_lost_silently(corpus):
 
 @given(st.lists(st.tuples(st.integers(0, 1), some_text), max_size=9), st.integers(0, 2))
 def test_rolling_captions_as_in_a_loop(rows, skipped):
-    """From the last caption to the first: one stays that the next one that stays neither repeats
-    nor goes on from.
+    """From the last caption to the first, a caption stays unless the next kept caption repeats or
+    continues it.
     """
     rows = sorted(rows, key=lambda row: row[0])
     stay = []

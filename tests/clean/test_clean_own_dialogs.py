@@ -1,4 +1,4 @@
-"""Dialogs cleaned: those of Schema-Guided Dialogue and of one's own, in two forms; wrong input."""
+"""Cleaned dialogs of Schema-Guided Dialogue, and a user's own dialogs in two forms; wrong input."""
 
 import json
 
@@ -37,8 +37,8 @@ def schema_guided_files(folder, train, dev):
 
 
 def test_schema_guided_in_small(program, tmp_path):
-    """White space, an empty turn, an empty dialog, the same id in both splits,
-    and the same words again.
+    """The corpus has white space, an empty turn, an empty dialog, the same id in both splits, and
+    the same words again.
     """
     empty = schema_guided(7, [("USER", " ")])
     schema_guided_files(
@@ -89,7 +89,7 @@ def test_wrong_schema_guided_is_refused(program, tmp_path, train, said):
     assert said in call(program, "schema_guided", tmp_path, tmp_path / "out", ok=False)
 
 
-# Dialogs of one's own
+# A user's own dialogs
 
 
 SAID = [
@@ -99,7 +99,7 @@ NAMED = '{"sha256": {"own.%s": null}}'
 
 
 def own_dialogs(folder, form, dialogs_said=SAID, speakers=None, order=1):
-    """A corpus of one's own in one of the two forms."""
+    """Write a user's own corpus in one of the two forms."""
     folder.mkdir(exist_ok=True)
     if form == "jsonl":
         lines = [
@@ -123,8 +123,8 @@ def own_dialogs(folder, form, dialogs_said=SAID, speakers=None, order=1):
 
 
 def test_both_forms_are_the_same(program, tmp_path):
-    """Also with the rows of a dialog backwards; a tenth is validation;
-    the first of equal dialogs is train's.
+    """The order of a dialog's rows does not matter. A tenth is validation; of equal dialogs, the
+    first one in train stays.
     """
     said = SAID + SAID[:60]
     tables = []

@@ -1,4 +1,4 @@
-"""Data for others: a card that loads every dataset as it is, and every column told."""
+"""Data for other users: a card that loads every dataset unchanged and describes every column."""
 
 import json
 
@@ -47,7 +47,7 @@ def pairs(rows: int) -> pa.Table:
 
 @pytest.fixture
 def built(tmp_path, program):
-    """Two datasets of a study, of which one is of sample data, and their card."""
+    """Write two datasets of a study, one of them with sample data, and their card."""
     for path, terms in {
         "corpus/stride-0": TERMS,
         "mine/stride-1-hard-True": TERMS | {"licence": "unstated", "sample": True},

@@ -1,5 +1,5 @@
-"""Files appear whole or not at all, what killed processes left is swept,
-and what the system refuses is one sentence.
+"""Files appear whole or not at all, the remains of killed processes are removed, and an error of
+the system is one sentence.
 """
 
 import os
@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 
 
 def killed(code: str, folder) -> None:
-    """Run code that writes under `folder`, and kill it when it says that it is in the middle."""
+    """Run code that writes under `folder`, and kill it when it prints that it is in the middle."""
     running = subprocess.Popen(
         [
             sys.executable,
@@ -66,7 +66,7 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
 def test_what_other_hosts_and_living_processes_write_stays(tmp_path):
     with whole(tmp_path / "a.txt") as place:
         place.write_text("half")
-        # a process that lives
+        # the file of a living process
         ours = tmp_path / place.name.replace(f"-{os.getpid()}.", f"-{os.getppid()}.")
         others = tmp_path / ".0123abcd-1.a.txt"
         for path in (ours, others):
@@ -151,8 +151,8 @@ def test_an_error_is_one_sentence(code, tmp_path):
 
 @pytest.mark.parametrize("log_only", ["", "1"])
 def test_a_log_that_cannot_be_written_hides_no_error(log_only):
-    """Snakemake shows the log of a program that failed, and not its terminal; where the log's
-    disk is full, the terminal tells.
+    """Snakemake shows the log of a failed program, not its terminal. If the log's disk is full, the
+    error is on the terminal.
     """
     program = (
         "from scripts.running.program import *\ndef main(given):\n    log.info('begins')\n"

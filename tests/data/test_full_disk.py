@@ -1,6 +1,6 @@
-"""A disk that fills up in the midst of training, of a build and of an evaluation: one sentence,
-nothing half-written, and the same command goes on when there is space again. Played by a small
-tmpfs, which takes root and mount.
+"""A disk fills up during training, a build and an evaluation. The program gives one sentence and
+leaves nothing half-written. The same command continues when there is space again. A small tmpfs is
+the disk, which takes root and mount.
 """
 
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 
 @pytest.fixture
 def disk(tmp_path):
-    """A folder on a disk of its own; disk.resize(bytes) makes it larger or smaller."""
+    """Return a folder on its own disk; resize() changes its size."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if (
@@ -38,8 +38,8 @@ def resize(folder, size: str) -> None:
 
 @pytest.fixture
 def call(program):
-    """Call a program by its name in tests/fuzz_targets.py: what it is given, where it writes,
-    and more arguments.
+    """Return a function that calls a program by its name in tests/fuzz_targets.py, with its input,
+    its output folder, and further arguments.
     """
 
     def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
@@ -50,7 +50,9 @@ def call(program):
 
 
 def refused(done: subprocess.CompletedProcess, folder) -> None:
-    """One sentence on the full disk; no output, whole or half, and nothing left beside one."""
+    """Check that the program ended with one sentence on the full disk, and left no output and no
+    other file.
+    """
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1
     assert last.startswith("error: ")
@@ -65,10 +67,10 @@ def refused(done: subprocess.CompletedProcess, folder) -> None:
 def test_a_program_leaves_nothing(name, call, disk, tmp_path):
     place(TARGETS[name].files, tmp_path / "in")
     (disk / "filler").write_bytes(bytes(196 * 1024))
-    for space in (196, 200):  # KiB: none is left, one page
+    for space in (196, 200):  # KiB: no page is free, one page is free
         resize(disk, f"{space}k")
         done = call(name, tmp_path / "in", disk / "out")
-        if space > 196 and done.returncode == 0:  # a page was enough
+        if space > 196 and done.returncode == 0:  # one page was enough
             break
         refused(done, disk)
         assert [path.name for path in disk.rglob("*") if path.is_file()] == ["filler"]
@@ -80,8 +82,8 @@ def test_a_program_leaves_nothing(name, call, disk, tmp_path):
 @pytest.mark.models
 @pytest.mark.slow
 def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
-    """However much space there is, the run ends well or in the sentence: full at the tokens, the
-    checkpoint, the result, the log.
+    """With any amount of space, the run succeeds or ends with the sentence: the disk is full at the
+    tokens, the checkpoint, the result or the log.
     """
     place(TARGETS["train"].files, tmp_path / "in")
     undisturbed, said = tmp_path / "undisturbed", set()

@@ -1,4 +1,4 @@
-"""What a run left and a user then broke: told with the file and what to do."""
+"""If a user broke the files of a run, the message names the file and the remedy."""
 
 import pytest
 

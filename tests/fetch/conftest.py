@@ -1,6 +1,6 @@
 """Fixtures of the tests of fetching.
 
-`fetch` and `refused` are of models, `fetch_corpus` and `refused_corpus` of corpora.
+`fetch` and `refused` are for models, `fetch_corpus` and `refused_corpus` for corpora.
 """
 # ruff: noqa: F401 - fixtures are imported
 

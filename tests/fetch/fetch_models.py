@@ -1,4 +1,4 @@
-"""What tests of fetched models share: calling the program, and a small model with weights,
+"""Code that tests of fetched models share: a call of the program, and a small model with weights,
 made without torch.
 """
 
@@ -27,7 +27,9 @@ def no_pauses(monkeypatch):
 
 @pytest.fixture(name="fetch")
 def fetch_fixture(tmp_path, caplog):
-    """Fetch a model with the given entry, as the program does; returns its folder."""
+    """Return a function that fetches a model with the given entry, like the program, and returns
+    its folder.
+    """
     caplog.set_level("INFO")
 
     def call(entry: dict, mirror: Path | str = "", manifest: Path | None = None) -> Path:
@@ -44,7 +46,9 @@ def fetch_fixture(tmp_path, caplog):
 
 
 def refusing(fetch, tmp_path):
-    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
+    """Return a function that fetches, checks for one sentence of refusal and no output, and returns
+    the sentence.
+    """
 
     def call(*given, **named) -> str:
         with pytest.raises(UserError) as caught:
@@ -62,7 +66,7 @@ def refused_fixture(fetch, tmp_path):
 
 @pytest.fixture(name="folder")
 def folder_fixture(tmp_path) -> Path:
-    """A small whole model with weights, made without torch."""
+    """Write a small whole model with weights, made without torch."""
     model_dir = tmp_path / "my_model"
     model_dir.mkdir()
     for name, place in model.write_scratch("mine", TINY, "", model_dir, None).items():
@@ -72,13 +76,13 @@ def folder_fixture(tmp_path) -> Path:
 
 
 def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[str, numpy.ndarray]:
-    """The tensors of the small model."""
+    """Return the tensors of the small model."""
     return bert_weights(rows, layers, width=64, inner=128, positions=128)
 
 
 @pytest.fixture(name="hub")
 def hub_fixture(folder, tmp_path) -> tuple[dict, Path, Path]:
-    """An entry of a hub model, a mirror that has it, and the folder in the mirror."""
+    """Return an entry of a hub model, a mirror that has the model, and its folder in the mirror."""
     place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
     place.parent.mkdir(parents=True)
     folder.rename(place)
@@ -86,6 +90,6 @@ def hub_fixture(folder, tmp_path) -> tuple[dict, Path, Path]:
 
 
 def mend(file: Path, **changes) -> None:
-    """Change keys of a JSON file; None takes a key out."""
+    """Change keys of a JSON file; None removes a key."""
     value = read_json(file) | changes
     write_json(file, {key: kept for key, kept in value.items() if kept is not None})

@@ -1,5 +1,5 @@
-"""What tests of fetched corpora share: a local server that cuts, delays and lies,
-and calling the program.
+"""Code that tests of fetched corpora share: a local server that cuts, delays and lies, and a call
+of the program.
 """
 
 import gzip
@@ -28,7 +28,7 @@ def sha256(content: bytes) -> str:
 
 
 class Peer(http.server.ThreadingHTTPServer):
-    """A server on this machine, of the requests that a handler answers; `asked` lists them."""
+    """A server on this machine whose handler answers the requests; `asked` lists them."""
 
     daemon_threads = True
 
@@ -38,7 +38,7 @@ class Peer(http.server.ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}"
 
     def handle_error(self, *_):
-        """A peer that hangs up is what most of these tests are about."""
+        """Ignore clients that hang up: most of these tests are about them."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -51,8 +51,8 @@ class Peer(http.server.ThreadingHTTPServer):
 
 
 class Server(Peer):
-    """Serves `files` {path: bytes} with ETag and Range;
-    `script` names what the next requests meet.
+    """A server of `files` {path: bytes} with ETag and Range; `script` names the steps for the next
+    requests.
     """
 
     def __init__(self):
@@ -103,14 +103,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.begin(302, Location=target, Content_Length="0")
 
     def do_length(self, _, declared):
-        """Declares a length, and sends a little."""
+        """Declare a length, and send only a little."""
         self.begin(200, Content_Length=declared)
         self.wfile.write(bytes(1000))
 
     def do_endless(self, _, what):
-        """Sends bytes, headers, or the body of a redirect until nobody listens: to the end of the
-        connection.
-        """
+        """Send bytes, headers, or the body of a redirect until the connection ends."""
         if what == "headers":
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
         elif what == "redirect":
@@ -129,7 +127,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def do_silent(self, *_):
-        """Accepts, and says nothing."""
+        """Accept the request and send nothing."""
         self.server.silence.wait(5)
         self.close_connection = True
 
@@ -139,7 +137,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.silence.wait(5)
 
     def do_drip(self, content, what):
-        """Sends a byte from time to time: of the content, of the headers, or of a chunk's head."""
+        """Send a byte from time to time: of the content, of the headers, or of a chunk's head."""
         if what == "headers":
             self.wfile.write(b"HTTP/1.1 200 OK\r\nX-More: ")
         elif what == "chunk":
@@ -158,7 +156,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def serving_files() -> Iterator[Server]:
-    """The server while it serves."""
+    """Run the server."""
     server = Server()
     with server.running():
         yield server
@@ -172,8 +170,8 @@ def server_fixture():
 
 @pytest.fixture
 def fetch_corpus(tmp_path, caplog):
-    """Fetch one source, made of the given downloads, as the program does; returns its {file:
-    bytes}.
+    """Return a function that fetches one source with the given downloads, like the program, and
+    returns {file: bytes}.
     """
     caplog.set_level("INFO")
 
@@ -197,7 +195,7 @@ def refused_corpus(fetch_corpus, tmp_path):
 
 
 def single(*urls: str, content: bytes | None = BODY) -> dict:
-    """A download of one file, pinned to the content; None: not pinned."""
+    """Return a download of one file, pinned to the content; None: not pinned."""
     return {
         "urls": list(urls),
         "file": "captions.json",
@@ -207,17 +205,17 @@ def single(*urls: str, content: bytes | None = BODY) -> dict:
 
 
 def kept(tmp_path) -> list[str]:
-    """What is left of downloads that did not end."""
+    """Return the suffixes of the files that unfinished downloads left."""
     return sorted(file.suffix for file in tmp_path.glob("partial/**/*") if file.is_file())
 
 
 def sized(url: str, content: bytes = BODY, **changes) -> dict:
-    """A download of one file that declares its size."""
+    """Return a download of one file that declares its size."""
     return single(url, content=content) | {"bytes": len(content)} | changes
 
 
 def zipped(**entries: bytes) -> io.BytesIO:
-    """A zip with the entries; `/` is written `__` in the keyword."""
+    """Return a zip with the entries; a keyword has `__` in place of `/`."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
@@ -227,8 +225,8 @@ def zipped(**entries: bytes) -> io.BytesIO:
 
 @pytest.fixture(name="archive")
 def archive_fixture(tmp_path):
-    """A download of a zip with the bytes `content`, of which `members` {name:
-    its true bytes} are used.
+    """Return a function that writes a zip with the bytes `content` and returns its download.
+    members: {name: its true bytes} of the used files.
     """
 
     def make(content: bytes, **members: bytes) -> dict:

@@ -1,4 +1,6 @@
-"""Pickled weights as safetensors: the same tensors, and nothing of a hostile pickle is run."""
+"""Pickled weights become safetensors: the tensors are the same, and no code of a hostile pickle
+runs.
+"""
 
 import os
 import subprocess
@@ -15,7 +17,7 @@ from tests.rows import each_row
 
 
 class Hostile:
-    """What makes a folder when it is unpickled."""
+    """An object that makes a folder when it is unpickled."""
 
     def __init__(self, place):
         self.place = str(place)
@@ -53,7 +55,7 @@ def test_nothing_of_a_hostile_pickle_is_run(tmp_path):
     file, made = tmp_path / "pytorch_model.bin", tmp_path / "made"
     torch.save({"weight": torch.ones(2), "more": Hostile(made)}, file)
     torch.load(file, weights_only=False)
-    made.rmdir()  # it does what it is meant to do
+    made.rmdir()  # the pickle does make a folder if it runs
     ended = convert(file, tmp_path / "out")
     assert ended.returncode == 1 and not made.exists() and not (tmp_path / "out").exists()
     assert ended.stderr.startswith(f"error: {file}: holds more than tensors")

@@ -1,5 +1,5 @@
-"""scripts.fetch.facts: what a model is, by its configuration and the headers of its weights,
-wherever it lies.
+"""scripts.fetch.facts: the kind and size of a model from its configuration and the headers of its
+weights, in any place.
 """
 
 import json
@@ -33,7 +33,7 @@ T5 = {"vocab_size": 50, "d_model": 8, "num_layers": 1, "num_heads": 1, "d_ff": 8
 
 
 def saved(folder: Path, network, **options) -> Path:
-    """A model in a folder, with a file that stands for its tokenizer."""
+    """Write a model into a folder, with a file in place of its tokenizer."""
     network.save_pretrained(folder, **options)
     (folder / "tokenizer.json").write_text("{}")
     return folder
@@ -44,7 +44,7 @@ def bert(kind=transformers.BertForMaskedLM, **changed):
 
 
 def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
-    """The facts of an entry, as the program writes them."""
+    """Return the facts of an entry, as the program writes them."""
     write_yaml(tmp_path / "models.yaml", {"mine": entry})
     given = (
         f"--model mine --models {tmp_path}/models.yaml --mirror={mirror} --root {tmp_path} "
@@ -104,7 +104,7 @@ def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
     ],
 )
 def test_kinds_and_sizes(tmp_path, network, kind, abilities):
-    """all-mpnet-base-v2 says MPNetForMaskedLM and has lost that head: the weights tell."""
+    """all-mpnet-base-v2 names MPNetForMaskedLM, but has lost that head: the weights decide."""
     whole = network()
     folder = saved(tmp_path / "model", whole)
     config = read_json(folder / "config.json") | {"architectures": ["SomethingForMaskedLM"]}
@@ -181,7 +181,7 @@ def test_a_pickle_and_folders_that_are_not_there(tmp_path):
         assert f"{name} is not there; correct it in `model:` of the configuration (mine)" in said
 
 
-# ---- of the hub
+# ---- from the hub
 
 ENTRY = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
@@ -208,7 +208,7 @@ def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
 
 @pytest.mark.parametrize("kind", ["folder", "url"])
 def test_of_a_mirror(tmp_path, server, kind):
-    """The hub is not asked, which this server is, too."""
+    """The program does not ask the hub, although the mirror's server could also answer as the hub."""
     shutil.copytree(server.folder, tmp_path / "mirror/huggingface.co/me/mine/resolve/main")
     known = read(tmp_path, ENTRY, tmp_path / "mirror" if kind == "folder" else server.url)
     assert known["abilities"] == ["encoder", "mask_filler"]
@@ -233,7 +233,7 @@ def test_what_the_hub_refuses(tmp_path, server, monkeypatch):
     assert server.asked == []
 
 
-# ---- kept
+# ---- kept facts
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
-"""scripts.fetch.pretrained: what a model has where its entry names no files,
-and what is refused before its weights come.
+"""scripts.fetch.pretrained: the files of a model whose entry names none, and refusals before the
+weights are downloaded.
 """
 # ruff: noqa: F401 - fixtures are imported
 
@@ -25,8 +25,8 @@ INDEX = "model.safetensors.index.json"
 
 
 def shard(folder: Path, *parts: str) -> dict[str, str]:
-    """Cut the weights into files, those whose names hold a part in each and the rest in the
-    last; returns {tensor: file}.
+    """Cut the weights into files. Each file has the tensors whose names contain a part, the last
+    file the rest. Return {tensor: file}.
     """
     tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
@@ -70,12 +70,14 @@ def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said)
     assert said in refused(here(folder))
 
 
-# ---- room
+# ---- free space
 
 
 @pytest.mark.parametrize("place, copies", [("folder", 1), ("hub", 2)])
 def test_a_disk_that_is_too_small(refused, server, folder, monkeypatch, place, copies):
-    """It is refused before the weights come; those of the hub are in its cache and here."""
+    """The refusal comes before the weights are downloaded. Weights of the hub need space twice: in
+    its cache and here.
+    """
     needed = copies * (folder / "model.safetensors").stat().st_size
     usage = shutil.disk_usage(folder)
     monkeypatch.setattr(web.shutil, "disk_usage", lambda _: usage._replace(free=needed - 1))
@@ -111,7 +113,7 @@ DEBERTA = yaml.safe_load("""
 
 
 def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -> None:
-    """Turn a folder's configuration into another one's, and take its tokenizer away."""
+    """Change a folder's configuration to another model type, and remove its tokenizer."""
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text("{}")
     write_json(
@@ -129,8 +131,8 @@ def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -
 
 
 def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, server, folder, caplog):
-    """It cuts words as its SentencePiece model does;
-    the file that it was written from is not handed out.
+    """The JSON tokenizer cuts words like its SentencePiece model, and that model's file is not in
+    the output.
     """
     from transformers import AutoModel, AutoTokenizer, DebertaV2Config
 
@@ -192,8 +194,8 @@ def test_a_model_without_a_configuration_of_its_tokenizer(fetch, server, folder,
 def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
     refused, server, folder, tmp_path, monkeypatch
 ):
-    """A mirror without tokenizer_config.json, and no network:
-    it may have been left out of the mirror.
+    """The mirror lacks tokenizer_config.json, and there is no network: the file may be missing in
+    the mirror only.
     """
     place = tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"]
     place.mkdir(parents=True)

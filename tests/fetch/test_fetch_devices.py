@@ -1,4 +1,4 @@
-"""scripts.fetch.source on devices that are full."""
+"""scripts.fetch.source on full devices."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from tests.fetch.fetch_sources import BODY, OTHER, sized, zipped
 
 
 def corpus(item: dict, tmp_path) -> tuple:
-    """The command that fetches a corpus of one download."""
+    """Return the command that fetches a corpus of one download."""
     write_yaml(tmp_path / "sources.yaml", {"corpus": {"downloads": [item]}})
     return (
         "scripts.fetch.source",
@@ -27,7 +27,7 @@ def corpus(item: dict, tmp_path) -> tuple:
 
 @pytest.fixture(name="small_device")
 def small_device_fixture(tmp_path, full, size):
-    """The folder `full` has a small file system; returns a function that gives it more room."""
+    """Mount a small file system on the folder `full`; return a function that gives it more room."""
     (tmp_path / full).mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", tmp_path / full]
     if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
@@ -38,7 +38,9 @@ def small_device_fixture(tmp_path, full, size):
 
 @pytest.mark.parametrize("full, size", [("partial", "800k"), ("out", "800k"), ("partial", "400k")])
 def test_no_space_on_the_device(program, archive, server, small_device, tmp_path, full, size):
-    """Downloads or results lie on a device that is full, or fills up: with room, it works."""
+    """The device of the downloads or of the results is full, or becomes full; with more room, the
+    command works.
+    """
     if size == "800k":
         command = corpus(
             archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER), tmp_path

@@ -1,4 +1,4 @@
-"""scripts.fetch.source before servers that cut, stall and lie, and wrong archives."""
+"""scripts.fetch.source with servers that cut, stall and lie, and with wrong archives."""
 
 import random
 import stat
@@ -24,7 +24,7 @@ IN_TWO_HOURS = f"wait {formatdate(time.time() + 7200, usegmt=True)}"
     [
         (f"length {10**9}", 600_000, "is more than the 600,000 bytes that"),
         ("endless", 600_000, "is more than the 600,000 bytes that"),
-        # of which the length is that of what is packed
+        # its length is that of the packed body
         ("bomb", 600_000, "is more than the 600,000 bytes that"),
         ("endless", None, "is more than 1,000,000 bytes, with none declared"),
         (f"length {10**12}", None, "is more than 20,000,000,000 bytes, with none declared"),
@@ -52,7 +52,7 @@ IN_TWO_HOURS = f"wait {formatdate(time.time() + 7200, usegmt=True)}"
     ],
 )
 def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch, step, size, said):
-    """It costs bounded bytes and time, and ends in one sentence."""
+    """The program uses bounded bytes and time, and ends with one sentence."""
     monkeypatch.setattr(web, "UNDECLARED", 1_000_000)
     monkeypatch.setattr(web, "HEADERS", 0.3 if step == "drip headers" else 5)
     if step.startswith(("silent", "stall", "drip")):
@@ -115,12 +115,12 @@ def test_members_are_opened(fetch_corpus, archive, tmp_path):
 
 WHOLE = zipped(train=BODY).getvalue()
 END = WHOLE.rindex(b"PK\5\6") + 16
-# Entries that lie before the file's beginning: zipfile notices in the seek (OSError, ValueError).
+# Entries before the file's beginning: zipfile notices this in the seek (OSError, ValueError).
 BEFORE_IT = struct.pack("<I", int.from_bytes(WHOLE[END : END + 4], "little") + 10)
 
 
 def with_entry(name: str, mode: int = 0) -> bytes:
-    """A zip that also has another entry."""
+    """Return a zip that has a second entry."""
     buffer, entry = zipped(train=BODY), zipfile.ZipInfo(name)
     entry.external_attr = mode << 16
     with zipfile.ZipFile(buffer, "a") as opened:
@@ -176,7 +176,7 @@ def with_entry(name: str, mode: int = 0) -> bytes:
             ),
             {"train": bytes(5)},
             "captions.zip",
-        ),  # a header that lies about the size
+        ),  # the header gives a wrong size
         (
             lambda: zipped(
                 train=BODY, val=bytes(5), unused=random.Random(4).randbytes(3_000_000)
@@ -189,7 +189,7 @@ def with_entry(name: str, mode: int = 0) -> bytes:
 def test_an_archive_that_is_refused(
     refused_corpus, fetch_corpus, archive, tmp_path, content, members, said
 ):
-    """Nothing of it stays, so that the next fetch brings the right one."""
+    """No file of the archive stays, so that the next fetch brings the right one."""
     error = refused_corpus(archive(content(), **members))
     assert said in error and "captions.zip" in error and kept(tmp_path) == []
     assert fetch_corpus(archive(WHOLE, train=BODY)) == {"train": BODY}

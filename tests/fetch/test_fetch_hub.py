@@ -1,4 +1,4 @@
-"""scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the
+"""scripts.fetch.hub: a local server in place of the hub, gated, silent, lying or cut off; the
 mirror and the user's cache.
 """
 
@@ -25,9 +25,9 @@ ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
 
 
 class Hub(Peer):
-    """Has the files of one model, `folder`, at `COMMIT` and `main`.
+    """A hub with the files of one model, `folder`, at `COMMIT` and `main`.
 
-    `state` says how it behaves; `given` counts the bytes of weights that it gave.
+    `state` sets its behaviour; `given` counts the bytes of weights that it sent.
     """
 
     def __init__(self, folder: Path):
@@ -101,7 +101,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def serving(hub: Hub, tmp_path: Path, monkeypatch) -> Iterator[Hub]:
-    """The hub while it serves, asked by huggingface_hub, with an empty cache of the user's."""
+    """Run the hub for huggingface_hub, with an empty cache."""
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
     monkeypatch.delenv("HF_TOKEN", raising=False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
@@ -112,7 +112,7 @@ def serving(hub: Hub, tmp_path: Path, monkeypatch) -> Iterator[Hub]:
 
 @pytest.fixture(name="server")
 def server_fixture(folder, tmp_path, monkeypatch):
-    """A hub that has the small model."""
+    """Run a hub that has the small model."""
     yield from serving(Hub(folder), tmp_path, monkeypatch)
 
 
@@ -125,7 +125,7 @@ def pinned(folder: Path) -> dict:
 
 
 def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
-    """Its library tries for half a minute, and a model may have its tokenizer under ten names."""
+    """huggingface_hub tries for half a minute, and a model may have its tokenizer under ten names."""
     monkeypatch.setattr(time, "sleep", lambda _: None)
     server.state.add("silent")
     origin = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
@@ -135,7 +135,7 @@ def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
 
 
 def spare(tmp_path: Path) -> list[Path]:
-    """What is left of downloads that did not end."""
+    """Return the files that unfinished downloads left."""
     return [
         file
         for place in ("partial", "cache")
@@ -161,7 +161,9 @@ def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
 def test_the_cache_is_used_and_a_damaged_one_is_mended(
     fetch, refused, server, folder, tmp_path, caplog, entry
 ):
-    """Known by the pinned hash or, without one, by the hash that the cache stores a file under."""
+    """A cached file is checked by the pinned hash or, without one, by the hash in the cache's file
+    name.
+    """
     entry = entry(folder)
     fetch(entry)
     server.asked.clear()
@@ -239,13 +241,13 @@ def test_what_the_hub_refuses(refused, server, folder, tmp_path, state, change, 
 
 @pytest.fixture
 def mirror(folder, tmp_path) -> Path:
-    """A mirror with the branch's files alone."""
+    """Make a mirror with the branch's files only."""
     shutil.copytree(folder, tmp_path / "mirror/huggingface.co/me/mine/resolve/main")
     return tmp_path / "mirror"
 
 
 def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
-    """Its copy of a branch stands for a commit only where the hash is pinned."""
+    """The mirror's copy of a branch counts as a commit only if the hash is pinned."""
     fetch(pinned(folder), mirror)
     assert server.asked == []
     fetch(ENTRY, mirror)
@@ -255,8 +257,8 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
 
 
 def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
-    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its
-    weights are said to be out of reach.
+    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror, the
+    program reports its weights as unreachable.
     """
     entry, file = pinned(folder), tmp_path / "told.json"
     write_json(file, {"models": {"mine": entry}, "sources": {}, "fetched": []})
@@ -283,12 +285,14 @@ def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, 
     ]
 
 
-# ---- as the user's environment has it
+# ---- the user's environment
 
 
 @pytest.mark.slow
 def test_the_environment_is_honoured(program, server, folder, tmp_path):
-    """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, from the cache. No message has the token."""
+    """The program uses HF_HOME, HF_TOKEN and HF_ENDPOINT; then, offline, the cache. No message
+    contains the token.
+    """
     write_yaml(tmp_path / "models.yaml", {"mine": ENTRY})
     for offline in ("0", "1"):
         before = len(server.asked)

@@ -1,4 +1,4 @@
-"""scripts.fetch.model: hub, folder and from-scratch models, and everything that it must refuse."""
+"""scripts.fetch.model: models from the hub, from folders and from scratch, and all refusals."""
 
 import hashlib
 import json
@@ -105,7 +105,7 @@ def test_a_model_from_scratch(fetch, tmp_path):
 
 
 def with_part(file: Path, part: dict) -> bytes:
-    """A JSON file with other values."""
+    """Return a JSON file's bytes with other values."""
     return json.dumps(read_json(file) | part).encode()
 
 
@@ -125,7 +125,9 @@ def test_a_hub_model_through_the_mirror(fetch, refused, hub, caplog):
 
 
 def test_a_folder(fetch, refused, folder):
-    """Nothing wrong stays: with the right files the same command works. They are copied."""
+    """A refused folder leaves no file: with the right files the same command works, and copies
+    them.
+    """
     (folder / "config.json").rename(folder / "away")
     (folder / "config.json").write_text("{")
     assert "config.json is not JSON" in refused(here(folder))
@@ -136,7 +138,7 @@ def test_a_folder(fetch, refused, folder):
 
 
 def header(file: Path, change) -> bytes:
-    """The bytes of a safetensors file whose header was put through `change`."""
+    """Return the bytes of a safetensors file after `change` of its header."""
     content = file.read_bytes()
     length = int.from_bytes(content[:8], "little")
     changed = json.dumps(change(json.loads(content[8 : 8 + length]))).encode()
@@ -184,7 +186,7 @@ def lying(table: dict) -> dict:
         ),
         *(
             (file, lambda file, part=part: with_part(file, part), said)
-            # at the first two of which the library, written in Rust, panics
+            # the library, written in Rust, panics at the first two
             for file, part, said in rows_of("""
                 tokenizer.json | {normalizer: {type: Precompiled, precompiled_charsmap: AAAA}} | tokenizer.json is not a tokenizer
                 tokenizer.json | {pre_tokenizer: {type: FixedLength, length: 0}} | cannot read every text
@@ -282,7 +284,7 @@ def test_a_tokenizer_with_tokens_beyond_the_model(refused, folder):
     assert f"makes token {size:,} (beyond), but the model has {size:,}" in refused(here(folder))
 
 
-# ---- as training loads them
+# ---- loaded as in training
 
 
 LOAD = """
@@ -312,7 +314,7 @@ for folder in sys.argv[1:]:
 
 
 def loads(*folders: Path) -> None:
-    """Load models in a process of its own, with the hub off."""
+    """Load models in a separate process, with the hub off."""
     environment = {"PATH": "/usr/bin:/bin", "HF_HUB_OFFLINE": "1", "HOME": str(folders[0])}
     done = subprocess.run(
         [sys.executable, "-c", LOAD, *map(str, folders)],

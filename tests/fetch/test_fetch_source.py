@@ -1,4 +1,4 @@
-"""scripts.fetch.source: downloads that go on, mirrors, entries and the program."""
+"""scripts.fetch.source: resumed downloads, mirrors, entries and the program."""
 
 import socket
 
@@ -55,7 +55,9 @@ def test_what_servers_do(fetch_corpus, server, steps, ranged):
     ],
 )
 def test_a_changed_file_is_never_spliced(fetch_corpus, refused_corpus, server, caplog, new, step):
-    """Not even where the server goes on in the new version, whether its ETag shows that or not."""
+    """This holds even if the server continues in the new version, whether its ETag shows that or
+    not.
+    """
     server.files["/captions.json"], server.script = BODY, ["cut"] + ["busy"] * 20
     refused_corpus(single(f"{server.url}/captions.json"))
     server.files["/captions.json"], server.script = new, [step]

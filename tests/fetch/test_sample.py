@@ -1,4 +1,4 @@
-"""The sample corpora: the quirks of the real files, and something that a model can learn."""
+"""The sample corpora have the quirks of the real files, and a regularity that a model can learn."""
 
 import json
 from functools import cache
@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.rows import rows_of
 
 SOURCES = entries_of(ROOT / "resources/sources.yaml")
-# What the cleaners count, beside white space.
+# The counts of the cleaners, except white space.
 QUIRKS = yaml.safe_load("""
 sample_activitynet:
 - 'not in the order of start times: sorted'
@@ -59,7 +59,9 @@ LIFTS = r"(up|down) \w+ \w+ (cellar|kitchen|office|roof)"
 
 @pytest.fixture(scope="module")
 def samples(program, tmp_path_factory):
-    """The folder of a source, fetched from resources/samples/ and cleaned as the workflow does."""
+    """Return a function that fetches a source from resources/samples/, cleans it like the workflow,
+    and returns its folder.
+    """
 
     @cache
     def of(source):
@@ -88,7 +90,7 @@ def test_every_quirk_of_the_real_files(samples, source):
 
 @pytest.fixture(scope="module")
 def pairs(program, samples):
-    """(source, stride): the pairs to learn from, and those to measure on."""
+    """Return a function from (source, stride) to the training pairs and the evaluation pairs."""
 
     @cache
     def of(source, stride):
@@ -120,7 +122,7 @@ def pairs(program, samples):
 
 
 def accuracy(train, measured, features):
-    """Of a control that sees these features of the difference of the two texts."""
+    """Return the accuracy of a control that sees these features of the difference of the two texts."""
     scores = classifier(features, train, 2, True)(measured)
     return (scores.argmax(1) == measured["label"]).mean()
 
@@ -134,9 +136,9 @@ def accuracy(train, measured, features):
     """),
 )
 def test_what_says_the_order(pairs, stride, of_words, of_lifts):
-    """Words do so in the format of ActivityNet.
+    """In the format of ActivityNet, words show the order.
 
-    In that of HowTo100M only way and floor together do, never words alone.
+    In the format of HowTo100M only way and floor together show it, never words alone.
     """
     assert accuracy(*pairs("sample_activitynet", stride), ["words"]) > of_words
     train, measured = pairs("sample_howto100m", stride)
@@ -147,8 +149,8 @@ def test_what_says_the_order(pairs, stride, of_words, of_lifts):
         seen = texts.str.extract(LIFTS)
         return seen[0].str.cat(seen[1], sep=" ")
 
-    # How late a lift that goes this way is at this floor, by the training pairs alone: what a model
-    # can learn.
+    # How late a lift with this way is at this floor, from the training pairs alone: a model can
+    # learn this.
     late = (
         pd.concat([1 - train["label"], train["label"]])
         .groupby(way_and_floor(pd.concat([train["first"], train["second"]])))

@@ -1,4 +1,6 @@
-"""Two systems compared: as the rows of their study say, as a slow reference counts, and refused."""
+"""Compare two systems: the numbers equal the rows of their study and a slow reference; wrong input
+is refused.
+"""
 
 import re
 
@@ -18,7 +20,7 @@ OPTIONS = {"stride": 0, "size_matched": None, "same_videos": None, "hard": False
 
 
 def numbers(text: str, title: str) -> list[float]:
-    """The numbers of the first line with this title: A, B, A - B, both ends, p, n."""
+    """Return the numbers of the first line with this title: A, B, A - B, both ends, p, n."""
     line = next(line for line in text.splitlines() if line.startswith(title))
     cells = re.sub(r"(?<=\d),(?=\d)", "", line.removeprefix(title)).replace("<", "")
     return [float(cell) for cell in cells.split() if cell != "to"]
@@ -26,8 +28,8 @@ def numbers(text: str, title: str) -> list[float]:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program):
-    """A folder with a dataset of 30 videos, metrics of a model and a control on it, and the same
-    scores as files a.csv and b.csv; and what each had right, (120,) booleans.
+    """Write a dataset of 30 videos, metrics of a model and a control on it, and the same scores as
+    files a.csv and b.csv; return also the right answers of each, (120,) booleans.
     """
     folder = tmp_path_factory.mktemp("compared")
     pairs = [scored_pair(pair) for pair in range(120)]

@@ -1,5 +1,5 @@
-"""Predictions made elsewhere: every form of a file, on all four studies;
-kept as a system of an experiment; wrong files.
+"""Predictions from elsewhere: every form of a file in all studies; they are kept as a system of an
+experiment; wrong files are refused.
 """
 
 import json
@@ -38,7 +38,7 @@ HEADLINE = {
 
 
 def examples(study: str) -> tuple[list[dict], pa.Schema]:
-    """A split of 40 groups, and its schema."""
+    """Return a split of 40 groups, and its schema."""
     if study == "strided_sop":
         return [scored_pair(pair) for pair in range(160)], STRIDED_PAIRS
     if study == "timedial":
@@ -74,7 +74,9 @@ def examples(study: str) -> tuple[list[dict], pa.Schema]:
 
 @pytest.fixture(params=SETS)
 def dataset(request, tmp_path):
-    """The study, the folder of a dataset of it, and its examples: example_id, group and label."""
+    """Write a dataset of a study; return the study, the folder, and the examples: example_id, group
+    and label.
+    """
     study = request.param
     rows, schema = examples(study)
     source = "sample_dialogs" if study == "timedial" else "sample"
@@ -103,14 +105,14 @@ def measure(program, study: str, folder, *files, ok=True, **options):
 
 
 def half_wrong(study: str, table: pd.DataFrame) -> np.ndarray:
-    """Labels of which those of every second group are wrong."""
+    """Return labels that are wrong in every second group."""
     labels = table["label"].to_numpy()
     group = np.arange(len(table)) // (3 if study == "mctaco" else 4)
     return np.where(group % 2, (labels + 1) % len(SETS[study]), labels)
 
 
 def labels_of(study: str, table: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
-    """The labels of these numbers, as a file of predictions has them."""
+    """Return the labels of these numbers as a file of predictions."""
     names = [SETS[study][number] for number in chosen]
     return pd.DataFrame({"example_id": table["example_id"], "label": names})
 
@@ -124,7 +126,7 @@ def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path)
     ).assign(example_id=table["example_id"], note="passed over")
     labels.sample(frac=1, random_state=0).to_csv(tmp_path / "labels.csv", index=False)
     scores[::-1].to_csv(tmp_path / "scores.csv", index=False)
-    # a line without anything at the end
+    # the last line has no line end
     (tmp_path / "labels.jsonl").write_text(labels.to_json(orient="records", lines=True) + "\n")
     (tmp_path / "scores.jsonl").write_text(
         "\n".join(
@@ -150,7 +152,7 @@ def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path)
 
 
 def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
-    """(name, content, what is said of it) of files that are refused."""
+    """Return (name, content, message) of files that are refused."""
     label = SETS[study][0]
     good = [f"{one},{label}" for one in ids]
 
@@ -213,7 +215,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]),
             "line 3: its example_id is 7",
         ),
-        # Numbers that 32 bits do not tell apart: a tie that the file does not have.
+        # Numbers that are equal in 32 bits: a tie that the file does not have.
         ("y.csv", "\n".join(merged), f"the scores of {ids[0]} are so close to each other"),
     ]
 
@@ -262,8 +264,8 @@ def test_wrong_arguments(program, dataset, tmp_path):
 
 
 def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True):
-    """An experiment of one run, always right, and a control that scores all alike, with systems
-    from elsewhere beside it.
+    """Evaluate an experiment of one run that is always right and a control whose scores all tie,
+    with systems from elsewhere.
     """
     trained, names = (
         tmp_path / "trained",

@@ -1,5 +1,5 @@
-"""Tasks that ask in words, and what lm-evaluation-harness writes of them (its form, 0.4.13):
-letters are the labels that they stand for, unreadable answers are wrong, wrong files are refused.
+"""Tasks that ask in words, and lm-evaluation-harness' answers (its form, 0.4.13): letters stand for
+labels, unreadable answers are wrong, wrong files are refused.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 
 @pytest.fixture(params=SETS)
 def tasks(request, program, tmp_path):
-    """The study, the folder of its dataset, and the files of its tasks, by method."""
+    """Write a dataset and its tasks; return the study, the folder, and the files of the tasks."""
     study = request.param
     folder, _, files = write_tasks(program, study, tmp_path, "answer")
     return study, folder, [file for file in files if "_blind_" not in file.name]
 
 
 def answered(number: int, doc: dict, text: str) -> dict:
-    """A line of the harness."""
+    """Return a line of the harness."""
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     asked = {"gen_args_0": {"arg_0": doc["question"], "arg_1": {"until": ["\n\n"]}}}
     return {
@@ -51,13 +51,13 @@ def headline(done, study: str) -> float:
 
 
 def numbers(done) -> list[str]:
-    """What is printed, without the share of unread answers."""
+    """Return the printed lines, without the share of unread answers."""
     return [line for line in done.stdout.splitlines()[1:] if not line.startswith("unread")]
 
 
 def as_labels(docs: list[dict], letters: list[str], names: list[str]) -> pd.DataFrame:
-    """What these letters say of each example, as plain predictions: a label, or a score where
-    options are ranked.
+    """Turn letters into plain predictions for each example: a label, or a score if options are
+    ranked.
     """
     rows = []
     for doc, said in zip(docs, letters):

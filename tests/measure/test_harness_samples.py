@@ -1,7 +1,7 @@
-"""Tasks for lm-evaluation-harness and what comes back, without the harness: samples written here
-in its form (0.4.13) give the numbers that plain scores give; wrong ones are refused.
+"""Tasks for lm-evaluation-harness and its samples, without the harness. Samples that this test
+writes in its form (0.4.13) give the same numbers as plain scores; wrong samples are refused.
 
-tests/workflow/test_harness.py asks the harness itself.
+tests/workflow/test_harness.py runs the harness itself.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ TASKS = {"strided_sop": 4, "temporal_nli": 9, "mctaco": 4, "timedial": 4}
 
 
 def write_dataset(study: str, folder: Path) -> None:
-    """A test split of a study, and the same examples under other ids as its training split."""
+    """Write a test split of a study, and the same examples under other ids as its training split."""
     rows, schema = examples(study)
     example = schema.names[0]
     for split, start in (("test", ""), ("train", "train-")):
@@ -33,8 +33,8 @@ def write_dataset(study: str, folder: Path) -> None:
 
 
 def write_tasks(program, study: str, place: Path, paradigm: str) -> tuple[Path, str, list[Path]]:
-    """Write a dataset of a study, and the tasks by which a decoder is asked; returns the folder of
-    the dataset, what the program said, and the files of the tasks.
+    """Write a dataset of a study, and the tasks that ask a decoder; return the dataset's folder,
+    the program's output, and the files of the tasks.
     """
     source = "sample_dialogs" if study == "timedial" else "sample"
     folder = place / "results/build" / study / source / "default"
@@ -62,7 +62,7 @@ def likelihood(context: str, text: str) -> float:
 
 
 def sample(number: int, doc: dict, answer=None, **changed) -> dict:
-    """A line of the harness."""
+    """Return a line of the harness."""
     answer = str(likelihood(doc["context"], doc["text"])) if answer is None else answer
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     return {
@@ -84,7 +84,7 @@ def docs_of(task: Path) -> list[dict]:
 
 
 def one_wording(files: list[Path]) -> list[Path]:
-    """Of the tasks of each method the last: wordings differ in words alone."""
+    """Return one task of each method, the last: wordings differ only in their words."""
     return list({docs_of(task)[0]["method"]: task for task in files}.values())
 
 
@@ -102,7 +102,7 @@ def results(model: str) -> dict:
 
 @pytest.fixture(params=SETS)
 def tasks(request, program, tmp_path):
-    """The study, the folder of its dataset, and the files of its tasks."""
+    """Write a dataset and its tasks; return the study, the folder, and the files of the tasks."""
     study = request.param
     folder, said, files = write_tasks(program, study, tmp_path, "likelihood")
     assert ("left out: its score is divided by tokens" in said) == (study in ("mctaco", "timedial"))
@@ -111,7 +111,7 @@ def tasks(request, program, tmp_path):
 
 
 def plain_scores(docs: list[dict], study: str) -> pd.DataFrame:
-    """The scores of the examples of the test split, a row at a time."""
+    """Return the scores of the examples of the test split, one row for each example."""
     scores: dict[str, dict] = {}
     for doc in docs:
         if doc["example_id"]:
@@ -158,7 +158,7 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
         facts = read_json(kept)["harness"]
         assert facts["model_name"] == "me/mine" and facts["lm_eval_version"] == "0.4.13"
         assert task.stem.endswith(f"_{facts['method']}_{facts['wording']}")
-        # By content, not by name; and nothing tells the model.
+        # Files are known by content, not by name; no file names the model.
         alone = write_lines(lines[::-1], tmp_path / "answers.txt")
         done = measure(program, study, folder, alone)
         assert done.stdout.splitlines()[1:] == ours.stdout.splitlines()[1:]
@@ -166,7 +166,7 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
 
 
 def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
-    """Lines that are refused, and what is said of them."""
+    """Return wrong lines, and the message about each."""
     lines = [sample(number, doc) for number, doc in enumerate(docs)]
     last = next(number for number in range(len(docs))[::-1] if docs[number]["part"] == "test")
     row = docs[last]

@@ -1,5 +1,5 @@
-"""Draws, intervals and differences: against slow references, textbook values,
-theory, and by simulation.
+"""Draws, intervals and differences, against slow references, textbook values, theory and
+simulation.
 """
 
 import math
@@ -31,7 +31,9 @@ MASK = 2**64 - 1
 def rows_of(
     values: list[np.ndarray], groups: np.ndarray, seeds: list[int] = (), resamples: int = 400
 ) -> list[dict]:
-    """The rows of one metric, a mean of (n,) values of each seed; groups: (n,) integers from 0."""
+    """Return the rows of one metric, a mean of (n,) values of each seed; groups: (n,) integers from
+    0.
+    """
     tally = Tally(
         "all",
         {"accuracy": share},
@@ -46,7 +48,7 @@ def rows_of(
 
 
 def slow_weight(block: int, draw: int) -> float:
-    """A weight in whole numbers of Python, from the description of SplitMix64's finaliser."""
+    """Return a weight in Python's whole numbers, from the description of SplitMix64's finaliser."""
 
     def mixed(number):
         number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & MASK
@@ -60,7 +62,7 @@ def slow_weight(block: int, draw: int) -> float:
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=40))
 @settings(max_examples=30)
 def test_draws_and_interval_equal_a_slow_reference(examples):
-    """One example after another, each with the weight of its group."""
+    """The reference adds one example after another, each with the weight of its group."""
     codes = np.unique([group for group, _ in examples], return_inverse=True)[1]
     values = np.array([float(right) for _, right in examples])
     (row,) = rows_of([values], codes, resamples=50)
@@ -93,7 +95,7 @@ def test_draws_and_interval_equal_a_slow_reference(examples):
         wanted = [
             1 / (1 + math.exp(-(math.log(value / (1 - value)) + side * half))) for side in (-1, 1)
         ]
-        # draws are kept in 32 bits, and few groups have large quantiles of t
+        # draws are stored in 32 bits, and few groups have large quantiles of t
         assert (row["ci_low"], row["ci_high"]) == pytest.approx(wanted, abs=5e-4)
 
 
@@ -116,7 +118,7 @@ def test_quantile_of_t_is_that_of_the_tables(freedom, wanted):
 
 
 def test_all_right_is_not_certain():
-    """20 of 20: Wilson's interval, from the roots of its equation."""
+    """For 20 of 20, the interval is Wilson's, from the roots of its equation."""
     (row,) = rows_of([np.ones(20)], np.arange(20))
     assert row["ci_high"] == 1 and row["ci_low"] == pytest.approx(20 / (20 + 1.959964**2), abs=1e-6)
     for value, groups in ((0.0, 7), (1.0, 7), (0.3, 20)):
@@ -135,12 +137,12 @@ def test_seeds_widen_the_mean_and_not_a_single_seed():
     assert mean["sd"] == pytest.approx(np.std([row["value"] for row in single], ddof=1))
     widths = [row["ci_high"] - row["ci_low"] for row in single]
     assert max(widths) < 0.06 and mean["ci_high"] - mean["ci_low"] > 0.25
-    assert mean["ci_low"] < 0.5 < 0.7 < mean["ci_high"]  # what three seeds so far apart leave open
+    assert mean["ci_low"] < 0.5 < 0.7 < mean["ci_high"]  # three such different seeds leave it open
     assert all(row["draws"] is None for row in single)
 
 
 def test_wordings_are_no_sample():
-    """The interval of their mean is over groups alone; that of seeds is wider."""
+    """The interval of the wordings' mean is over groups alone; that of seeds is wider."""
     draw, groups = np.random.default_rng(2), np.arange(2000) // 2
     values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
     tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, 1000), np.full(1000, 2))
@@ -153,7 +155,7 @@ def test_wordings_are_no_sample():
 
 
 def test_families_of_tests_and_p_values():
-    """Holm's adjusted p-values, from his definition; p is below 0.05 where the interval excludes 0."""
+    """Holm's adjusted p-values follow his definition; p is below 0.05 if the interval excludes 0."""
     draw = np.random.default_rng(3)
     for p_values in (draw.random(7), np.array([0.01, 0.04, 0.03, 0.005]), np.array([0.2])):
         ranks = sorted(p_values)
