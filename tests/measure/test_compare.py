@@ -87,7 +87,7 @@ def test_the_difference_is_that_of_the_study_and_of_a_slow_reference(program, st
     said = program(f"{call} {files}").checked().stdout
     assert said.startswith("strided_sop, sample_howto100m, stride-0, val\n")
     assert numbers(said, "accuracy")[:3] == [a, b, gap]
-    # By videos of four pairs each, from the variance of their differences.
+    # The interval is over videos of four pairs each, from the variance of their differences.
     videos = (one.astype(float) - other).reshape(30, 4).mean(1)
     half = t.ppf(0.975, 29) * videos.std(ddof=1) / np.sqrt(30) * 100
     low, high = numbers(said, "accuracy")[3:5]

@@ -218,8 +218,8 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
     """,
 )
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
-    """By simulation (benchmarks/intervals.py has all of it): with few groups no less,
-    with many no more than 95 of 100.
+    """A simulation (benchmarks/intervals.py has the whole one) covers the truth about 95 times of
+    100: with few groups at least so often, with many at most so often.
     """
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100
@@ -235,8 +235,8 @@ def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
     ],
 )
 def test_differences_and_slopes_cover_what_they_say(world, gain, systems, detected):
-    """Two systems, or five strides, on the same examples;
-    detected: how often the better one is found, in per cent.
+    """Two systems, or five strides, have the same examples. detected: the bounds of how often (%) a
+    test finds the better one.
     """
     found = comparisons(world, gain, systems, 250, 200)
     assert found["covered"] >= 91
@@ -245,7 +245,7 @@ def test_differences_and_slopes_cover_what_they_say(world, gain, systems, detect
 
 
 def test_a_difference_of_shares_that_do_not_vary_is_not_certain():
-    """20 of 20 beside 0 of 20, and beside itself."""
+    """20 right of 20 are compared with 0 of 20, and with themselves."""
     right, wrong = (rows_of([np.full(20, value)], np.arange(20))[0] for value in (1.0, 0.0))
     found = difference(right, wrong)
     assert found.value == 1 and 0.6 < found.ci_low < 0.95 and found.clear
@@ -253,7 +253,7 @@ def test_a_difference_of_shares_that_do_not_vary_is_not_certain():
 
 
 def test_a_slope_and_a_mean_equal_a_slow_reference():
-    """The line of least squares through each draw; means over two systems."""
+    """The reference is the line of least squares through each draw; means are over two systems."""
     draw = np.random.default_rng(8)
     groups = np.arange(400) // 4
     rows = [

@@ -1,6 +1,6 @@
-"""Answers of people: what they count for, how agreement is told, what is refused.
+"""Answers of people: how they are measured, how agreement is computed, which answers are refused.
 
-All answers are this test's own, nobody's.
+The test makes all answers itself; no person gave them.
 """
 
 from itertools import permutations
@@ -35,7 +35,7 @@ NOBODY = Part(ROOT / "test.parquet", "test", systems={}, options={})
 def sheet(
     person: str, pairs: list[int], answers: list[str], types: str = "", **changed
 ) -> pd.DataFrame:
-    """What a person downloads who answered these pairs of the fixture `trained`."""
+    """Return the file that a person downloads after answering these pairs of the fixture `trained`."""
     ids = pd.Series([f"v{pair // 4}:0:{pair}" for pair in pairs])
     return pd.DataFrame(
         {
@@ -53,7 +53,7 @@ def sheet(
 
 
 def coincidence_alpha(values: list[list[int | None]]) -> float:
-    """Alpha of one row an observer, None where there is no answer."""
+    """Return alpha for one row from each observer; None is a missing answer."""
     cells = [(unit, value) for row in values for unit, value in enumerate(row) if value is not None]
     at, chosen = (np.array(column) for column in zip(*cells))
     _, pairs = coincidences_of(at, chosen, chosen.max() + 1)
@@ -61,8 +61,8 @@ def coincidence_alpha(values: list[list[int | None]]) -> float:
 
 
 def slow_alpha(values: list[list[int | None]]) -> float:
-    """By its definition: disagreement within units over disagreement among all values,
-    pair by pair.
+    """Return alpha from its definition: disagreement within units over disagreement among all
+    values, pair by pair.
     """
     units = [
         [row[unit] for row in values if row[unit] is not None] for unit in range(len(values[0]))
@@ -162,7 +162,7 @@ def test_answers_for_other_experiments_are_left_to_them(program, trained):  # no
 
 
 def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
-    """The answers of files, as an evaluation of the fixture `trained` reads them."""
+    """Return the answers in files, as an evaluation of the fixture `trained` reads them."""
     files = [folder / f"{number}.csv" for number in range(len(tables))]
     for file, table in zip(files, tables):
         table.to_csv(file, index=False)
@@ -228,8 +228,8 @@ def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
 def answered(
     study: str, examples: pd.DataFrame, labels: list[str], numbers_of: dict[str, list[int]], folder
 ) -> pd.DataFrame:
-    """Answers of people on all examples of a split, by person the numbers of labels,
-    as an evaluation reads them.
+    """Return answers of people on all examples of a split, as an evaluation reads them. numbers_of:
+    the numbers of the labels, by person.
     """
     tables = [
         pd.DataFrame(

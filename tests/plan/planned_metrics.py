@@ -1,5 +1,5 @@
-"""Rows of metrics as the runs of a preset would leave them, without running: one for each
-system, split, slice and metric.
+"""Rows of metrics as the runs of a preset would give them, without a run: one for each system,
+split, slice and metric.
 """
 
 import json
@@ -27,14 +27,14 @@ BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "a
 
 @cache
 def planned(preset: str):
-    """The plan of a preset over the default configuration."""
+    """Return the plan of a preset over the default configuration."""
     config = overlaid(read_yaml(ROOT / "config.yaml"), read_yaml(ROOT / f"presets/{preset}.yaml"))
     return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES, [], unknown)
 
 
 def systems_of(preset: str, study: str) -> list[dict]:
-    """The systems of a preset's runs, and the study's baselines:
-    the columns of their metrics that no measuring fills.
+    """Return the systems of a preset's runs and the study's baselines: the columns of their metrics
+    that are known before measuring.
     """
     systems, seen = [], set()
     for run in planned(preset).runs.values():
@@ -67,8 +67,8 @@ def systems_of(preset: str, study: str) -> list[dict]:
 
 
 def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
-    """The metrics of a study as a preset would leave them, every value a half;
-    slices: those that rows are made for.
+    """Return the metrics of a study as a preset would give them; every value is a half. slices: the
+    slices of the rows.
     """
     rows = []
     for system in systems_of(preset, study):

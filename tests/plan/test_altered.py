@@ -1,5 +1,5 @@
-"""What is no plain run: pairs whose labels are coins, a second objective, other weights to begin
-with; how each is marked and kept out of comparisons.
+"""Altered runs: pairs with random labels, a second objective, or weights of another run. Each is
+marked and left out of comparisons.
 """
 
 import pandas as pd

@@ -1,6 +1,4 @@
-"""A wrong configuration is refused in one sentence that says what to write;
-a right one gives stable runs.
-"""
+"""A wrong configuration is refused in one sentence with the remedy; a right one gives stable runs."""
 
 import contextlib
 import copy
@@ -30,12 +28,12 @@ def default() -> dict:
 
 
 def only(name: str) -> dict:
-    """The default configuration with one of its experiments running."""
+    """Return the default configuration with only one of its experiments running."""
     return default() | {"run": [name]}
 
 
 def overlaid(under: dict, over: dict) -> dict:
-    """As Snakemake lays one configuration over another: mappings by key, all else replaced."""
+    """Lay one configuration over another like Snakemake: merge mappings by key, replace all else."""
     merged = dict(under)
     for key, value in over.items():
         merged[key] = (
@@ -47,14 +45,14 @@ def overlaid(under: dict, over: dict) -> dict:
 
 
 def without_controls(name: str) -> dict:
-    """The default configuration with one of its experiments running,
-    without the study's controls.
+    """Return the default configuration with only one of its experiments running, without the
+    study's controls.
     """
     return overlaid(only(name), {"experiments": {name: {"controls": False}}})
 
 
 def unknown(name: str, entry: dict, needed: bool) -> None:
-    """The facts of a model where nobody reads them."""
+    """Give no facts of a model, for plans that do not need them."""
 
 
 def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):
@@ -62,7 +60,7 @@ def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):
 
 
 def refused(config: dict, **resources) -> str:
-    """The one sentence with which a configuration is refused."""
+    """Return the one sentence that refuses a configuration."""
     with pytest.raises(UserError) as error:
         plan(config, **resources)
     assert "\n" not in str(error.value)
@@ -70,7 +68,7 @@ def refused(config: dict, **resources) -> str:
 
 
 def read(text) -> dict:
-    """A piece of a configuration from its YAML, or as it is where YAML has no words for it."""
+    """Read a piece of a configuration from YAML; return other values unchanged."""
     return yaml.safe_load(text) if isinstance(text, str) else text
 
 
@@ -94,7 +92,7 @@ def read(text) -> dict:
             experiments: {sample_sop: {methods: [direct]}} | strided_sop has no method direct; known: answer, answer_blind, likelihood, likelihood_blind, packed, train, train_blind, train_symmetric
             experiments: {sample_nli: {data: {source: generate}}} | did you mean generated?
         """),
-        # What YAML can say and nobody means.
+        # Valid YAML that nobody means.
         (
             "training: {batch_size: 32.0}",
             "training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`",
@@ -160,7 +158,7 @@ def test_a_value_that_holds_itself_and_a_missing_key():
 
 
 def places(value, path=()):
-    """The paths to everything in a configuration."""
+    """Yield the paths to all values in a configuration."""
     yield path
     items = (
         value.items()
@@ -213,7 +211,7 @@ VALUES = st.recursive(
 def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
     config = default()
     for path, value in changes:
-        # the change before took the place away
+        # the previous change removed this place
         with contextlib.suppress(KeyError, IndexError, TypeError):
             functools.reduce(operator.getitem, path[:-1], config)[path[-1]] = value
     try:
@@ -260,7 +258,9 @@ def test_equal_settings_have_equal_names():
     """),
 )
 def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
-    """A split is held out (temporal_nli), nothing is (held_out_fraction: 0), nothing is learnt."""
+    """A split is held out (temporal_nli), nothing is held out (held_out_fraction: 0), or nothing is
+    trained.
+    """
     before = plan(only(experiment))
     after = plan(overlaid(only(experiment), {"experiments": {experiment: {"training": setting}}}))
     assert (set(before.experiments[experiment]) != set(after.experiments[experiment])) == renames
@@ -288,8 +288,8 @@ def folders(data: dict, study="temporal_nli") -> set[str]:
 
 
 def test_an_option_without_effect_makes_no_other_dataset():
-    """Draws of times are the generated sets'; of the released ones, and in set III,
-    they are no draws.
+    """`iterations` and `generation_seed` draw times in the generated sets only. In the released
+    sets, and in set III, no time is drawn.
     """
     sets = {"challenge_set": ["temp_order", "cross_unit"], "iterations": 3}
     assert folders({"source": "generated"} | sets) == {
@@ -382,9 +382,7 @@ def test_two_experiments_share_a_run():
 
 
 def test_a_method_that_does_not_learn_is_one_run():
-    """Neither the seeds nor the settings of learning make another;
-    what it reads and how far does.
-    """
+    """Other seeds or training settings make no other run; another input or input length does."""
     config = overlaid(
         without_controls("sample_nli"),
         {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}},
@@ -401,8 +399,8 @@ def test_a_method_that_does_not_learn_is_one_run():
 
 
 def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
-    """Rank, alpha and target name no run that has no adapter;
-    a list of targets is told as one text.
+    """Without an adapter, rank, alpha and target change no run's name; a list of targets becomes
+    one text.
     """
     config = without_controls("sample_sop")
     names = set(plan(config).runs)

@@ -1,5 +1,5 @@
-"""`initial:` and `training: objectives` in the configuration: which run is begun with, what
-names it changes, and what is refused.
+"""`initial:` and `training: objectives` in the configuration: the run that another run starts from,
+the changed names, and refusals.
 """
 
 import json
@@ -33,8 +33,8 @@ def facts_of(run) -> dict:
 
 
 def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:
-    """The settings of each run of an experiment that is no control,
-    and of the one that it begins with.
+    """Return the settings of each run of an experiment that is not a control, and those of the run
+    that it starts from.
     """
     runs = [resolved.runs[name] for name in resolved.experiments[experiment]]
     return [

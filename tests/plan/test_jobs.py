@@ -1,5 +1,5 @@
-"""What the rules ask, without Snakemake: the options that decide a result are compared,
-paths and speed are not.
+"""The jobs of the rules, without Snakemake: options that decide a result are compared, paths and
+speed are not.
 """
 
 import json
@@ -16,7 +16,9 @@ from tests.rows import each_row
 
 @pytest.fixture
 def jobs_of(tmp_path, monkeypatch):
-    """The jobs of the default study with this laid over it, planned in an empty folder."""
+    """Return a function that plans the default study, with a configuration laid over it, in an
+    empty folder.
+    """
     monkeypatch.chdir(tmp_path)
 
     @cache
@@ -29,7 +31,7 @@ def jobs_of(tmp_path, monkeypatch):
 
 
 def first(jobs: Jobs, rule: str):
-    """The first job of a rule."""
+    """Return the first job of a rule."""
     work = jobs.work
     experiment, run = next(
         (name, work.runs[runs[0]]) for name, runs in work.plan.experiments.items()

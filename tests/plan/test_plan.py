@@ -1,4 +1,4 @@
-"""The plans of the default study and of all presets are those of tests/golden/, job by job."""
+"""The plans of the default study and of all presets equal those of tests/golden/, job by job."""
 
 import pytest
 
@@ -8,11 +8,11 @@ from tests.planned_jobs import GOLDEN, STUDIES, planned_text
 
 @pytest.fixture(scope="module", autouse=True)
 def known_code():
-    """Read once for all plans, each of which is made in an empty folder."""
+    """Read the code once for all plans; each plan is made in an empty folder."""
     remember_code()
 
 
-# a process reads of what kind each probed model is, which takes seconds
+# a process reads the kind of each probed model, which takes seconds
 SLOW = {"probe": [pytest.mark.slow]}
 
 

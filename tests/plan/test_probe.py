@@ -1,5 +1,5 @@
-"""What a probe asks of which model: by its kind, in every wording,
-with the reason for what is left out.
+"""The questions that a probe asks a model, by the model's kind and in every wording; left-out
+studies with the reason.
 """
 
 import json
@@ -37,7 +37,7 @@ PROBE = {
 
 
 def probe(abilities: list[str], studies: tuple = tuple(DATA), trained: bool = True, **changed):
-    """The plan of a probe of a model of these abilities."""
+    """Return the plan of a probe of a model with these abilities."""
     config = default() | {
         "model": "minilm",
         "seeds": [1],
@@ -53,7 +53,7 @@ def probe(abilities: list[str], studies: tuple = tuple(DATA), trained: bool = Tr
 
 
 def planned(config: dict, facts=lambda name, entry, needed: None, here: Path = ROOT):
-    """The plan of a configuration, as rules/common.smk makes it."""
+    """Return the plan of a configuration, like rules/common.smk."""
     config = check(from_command_line(config), schema("config"))
     sources, _ = merge_entries("sources", config, SOURCES, ROOT, here)
     models, _ = merge_entries("models", config, MODELS, ROOT, here)
@@ -69,7 +69,7 @@ def refused(call, *arguments, **changed) -> str:
 
 
 def asked(plan) -> dict[str, set[str]]:
-    """By study the methods by which the model is asked."""
+    """Return, for each study, the methods that ask the model."""
     return {
         study: {run.method for run in plan.runs.values() if run.study == study}
         for study in plan.experiments

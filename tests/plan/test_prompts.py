@@ -1,6 +1,4 @@
-"""The files of wordings: what is wrong with one is said in one sentence,
-and runs are of what stands in them.
-"""
+"""The files of wordings: one sentence names a fault, and runs depend on the content of the files."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +22,7 @@ YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| 
 
 
 def prompts_in(folder, study: str, method: str, entries: dict | None = None) -> dict:
-    """prompts_of() in a project whose study has these entries, or no file."""
+    """Call prompts_of() in a project whose study has these entries, or no file."""
     if entries is not None:
         file = folder / PLACE.format(study)
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -199,7 +197,7 @@ def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
     assert said in str(error.value)
 
 
-# ---- of the configuration
+# ---- wordings in the configuration
 
 
 def test_wordings_of_the_configuration_stand_beside_those_of_the_file():

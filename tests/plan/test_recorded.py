@@ -1,5 +1,5 @@
-"""Which runs are taken from the record: those of today's training code and pinned model files; what
-makes a model, where no run that is trained needs it.
+"""The runs that come from the record: those with today's training code and pinned model files, and
+runs that make a model if no trained run needs it.
 """
 
 import json
@@ -19,7 +19,7 @@ CONFIG = {"run": ["sample_dialogs_fill"], "recorded": True}
 
 @pytest.fixture
 def lines(tmp_path, monkeypatch):
-    """The record of every run that CONFIG asks for; to be changed, then asked by runs_taken()."""
+    """Write the record of every run of CONFIG; a test changes it, then calls runs_taken()."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Workplan, "record_of", lambda self, study: tmp_path / study)
     work = Workplan(CONFIG, ROOT)

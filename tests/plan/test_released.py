@@ -1,4 +1,6 @@
-"""What others released: where an experiment names it, it is fetched, measured and tabulated."""
+"""Released results of others: if an experiment names them, they are fetched, measured and shown in
+a table.
+"""
 
 import pytest
 

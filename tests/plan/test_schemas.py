@@ -1,4 +1,4 @@
-"""The files of resources/ and the presets keep to their schemas."""
+"""The files of resources/ and the presets follow their schemas."""
 
 import pytest
 import yaml
@@ -85,7 +85,7 @@ def test_what_is_no_entry_at_all(kind, broken):
         ("a: !!python/object:os.system {}", "is not valid YAML in line 1"),
         ("a: \x01", "is not valid YAML"),
         ("a: &a [*a]", "refers to itself, or has more than 500,000 values"),
-        *(  # a billion values, in lists, in mappings, by merging
+        *(  # a billion values: in lists, in mappings, by merging
             (
                 "a0: &a0 {z: 1}\n"
                 + "".join(f"a{n}: &a{n} {form.replace('?', f'*a{n - 1}')}\n" for n in range(1, 31)),

@@ -1,6 +1,6 @@
 """Each benchmark runs at its smallest size.
 
-benchmarks.cost has tests of its own (test_cost.py).
+benchmarks.cost has its own tests (test_cost.py).
 """
 
 import re
@@ -13,7 +13,7 @@ from tests.forking import interpreter
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
 
-# By name the smallest size, and a line that is printed.
+# For each benchmark: the options of its smallest size, and a line that it prints.
 BENCHMARKS = {
     "faults": ("--only servers --share 0.01", r"\| all \| 1 \|.*"),
     "gpu": ("--tiny", r"    tiny, learning, \w+: ours \S+/s, plain \S+/s; ratio \d+.\d+"),

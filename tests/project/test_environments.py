@@ -1,5 +1,5 @@
-"""One set of pins: the conda environments, the lock file and the image agree
-with envs/requirements.txt.
+"""There is one set of pins: the conda environments, the lock file and the image agree with
+envs/requirements.txt.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Each number in the tables of README.md, of the findings and of the controls is the record's."""
+"""Each number in the tables of README.md, of the findings and of the controls equals the record's."""
 
 import pytest
 
@@ -19,7 +19,9 @@ def test_a_row_has_the_numbers_of_the_record(file, heading, begins, locators, wo
 
 @pytest.mark.parametrize("file", sorted(WHERE | dict.fromkeys(PAGES)))
 def test_every_row_is_checked(file):
-    """All tables of a page of findings, and of other files those that are named."""
+    """All tables of a page of findings are checked; of other files, the tables that the YAML file
+    names.
+    """
     for heading, lines in tables(file).items():
         rows = WHERE[file].get(heading, {}).get("rows", {})
         with_numbers = [line for line in lines if NUMBER.search(line, line.index("|", 1))]

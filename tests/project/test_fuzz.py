@@ -1,5 +1,5 @@
-"""Whatever a user gives, a program ends with whole files or with one line that names the place
-(tests/fuzz.py, in short).
+"""For any input, a program ends with whole files or with one line that names the place (a short run
+of tests/fuzz.py).
 """
 
 import pytest
@@ -15,7 +15,7 @@ QUICK = 2
 
 
 def ended(target, files, folder):
-    """Exit code, what was said, and the trouble, of a target with these files."""
+    """Run a target with these files; return its exit code, its stderr, and the problem."""
     place(files, folder / "in")
     (folder / "work").mkdir()
     return called(
@@ -54,8 +54,8 @@ def test_a_result_that_its_manifest_does_not_know_is_refused(tmp_path):
 
 
 HUGE = ("a", " ", '\\"', " before 1", "1", ". ", "s ' ", "5 days ")
-# Behind which words of its input the huge text goes; JSON takes it as it stands, so that a quote
-# has its backslash.
+# The words of a program's input after which the huge text is inserted. JSON gets the text
+# unchanged, so its quotes have a backslash.
 BEHIND = yaml.safe_load("""
 activitynet: A man  waits.
 howto100m: so first you cut
@@ -73,7 +73,7 @@ schema_guided: Book it
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BEHIND)
 def test_a_cell_of_two_megabytes_takes_no_20_seconds(name, tmp_path):
-    """A quarter of a megabyte of each text: what grows with its square takes minutes."""
+    """Each text has a quarter of a megabyte: a program with quadratic cost would take minutes."""
     target, words = TARGETS[name], BEHIND[name]
     huge = "".join(text * (250_000 // len(text)) for text in HUGE)
     files = dict(target.files)

@@ -1,4 +1,4 @@
-"""Every module, definition and file that rules, YAML, docs and docstrings name is there."""
+"""Every module, definition and file that rules, YAML, docs and docstrings name exists."""
 
 import ast
 import re
@@ -11,16 +11,16 @@ from tests.conftest import ROOT
 DOTTED = re.compile(r"\b(?:scripts|(?<=-m )benchmarks|(?<=-m )tests)(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 FOLDERS = "scripts|rules|resources|presets|envs|profiles|slurm|docs|report|tests|benchmarks"
 PATH = re.compile(rf"(?<![\w/.<>-])(?:{FOLDERS})/[\w./-]*\w\.(?:py|smk|yaml|csv|md|rst|txt|svg)\b")
-EXAMPLES = {"docs/add.md"}  # it names files that a reader is to write
-# the last is handed to the page by the workflow
+EXAMPLES = {"docs/add.md"}  # its files are written by the reader
+# the workflow gives the last of these files to the page
 MADE_UP = {"tests/train/test_x.py"}
-# What the workflow hands to a program, as if it stood in resources/.
+# Files that the workflow gives to a program as if they were in resources/.
 MADE_UP |= {"resources/left_out.yaml", "resources/published.csv"}
 
 
 def tracked(*suffixes: str) -> list[str]:
-    """The project's files with these suffixes, without the record, the history, and the tests,
-    which make names up.
+    """Return the project's files with these suffixes, without the record, the history, and the
+    tests, which use made-up names.
     """
     listed = subprocess.run(
         "git ls-files -co --exclude-standard".split(),
@@ -38,7 +38,7 @@ def tracked(*suffixes: str) -> list[str]:
 
 
 def resolves(name: str) -> bool:
-    """Whether a dotted name is a module, a package, or a name that a module defines."""
+    """Return whether a dotted name is a module, a package, or a name that a module defines."""
     parts = name.split(".")
     for length in range(len(parts), 0, -1):
         place, inside = ROOT.joinpath(*parts[:length]), parts[length:]
@@ -66,11 +66,11 @@ def test_what_is_named_is_there(kind):
     assert not missing, "\n".join(missing)
 
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s:]*)\)")  # to a file of the project: no scheme
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s:]*)\)")  # to a file of the project, so without a scheme
 
 
 def anchors(page: str) -> set[str]:
-    """The anchors that GitHub makes of a page's headings."""
+    """Return the anchors that GitHub makes from a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page, re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -93,7 +93,7 @@ ELSEWHERE = ("scripts/studies/", "scripts/clean/")
 
 
 def quoted_words(text: str) -> set[str]:
-    """The strings of a module, without its docstrings."""
+    """Return the strings of a module, without its docstrings."""
     tree = ast.parse(text)
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     return {

@@ -1,4 +1,4 @@
-"""Every program explains itself, and its environment has what it imports."""
+"""Every program has a help text, and its environment has the packages that it imports."""
 
 import ast
 import json
@@ -37,7 +37,7 @@ DISTRIBUTION = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
 
 @cache
 def names_in(module: str) -> list[str]:
-    """The names that a module of scripts/ imports; none of what is no module."""
+    """Return the names that a module of scripts/ imports; an empty list if it is not a module."""
     file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
     nodes = list(ast.walk(ast.parse(file.read_text()))) if file.is_file() else []
     whole = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
@@ -51,7 +51,7 @@ def names_in(module: str) -> list[str]:
 
 
 def imported(module: str, seen: set[str]) -> set[str]:
-    """The foreign packages that a module imports, and what it imports from scripts/ in turn."""
+    """Return the foreign packages that a module imports, directly or through modules of scripts/."""
     if module in seen:
         return set()
     seen.add(module)
@@ -66,8 +66,8 @@ def imported(module: str, seen: set[str]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def helps() -> dict[str, str]:
-    """What each program prints for --help; all are asked in one interpreter,
-    which imports what they share once.
+    """Return each program's output for --help. One interpreter calls all programs, so that shared
+    modules are imported once.
     """
     asked = subprocess.run(
         [sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True

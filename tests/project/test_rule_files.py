@@ -1,4 +1,4 @@
-"""Rules only declare: what they ask is computed by scripts/plan/."""
+"""Rules only declare; scripts/plan/ computes their values."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One version, told everywhere; results tell the commit that made them, and figures the code."""
+"""There is one version everywhere; results name the commit that made them, and figures the code."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project of one file under git, in the place of this one."""
+    """Make a project of one file under git, in place of this project."""
     folder = tmp_path / "outer/project"
     folder.mkdir(parents=True)
     shutil.copy(ROOT / "pyproject.toml", folder)

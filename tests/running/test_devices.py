@@ -1,6 +1,6 @@
-"""GPUs are counted without torch, and no two runs of a machine take the same one.
+"""GPUs are counted without torch, and two runs on a machine never take the same one.
 
-nvidia-smi is played by a script.
+A script replaces nvidia-smi.
 """
 
 import os
@@ -42,8 +42,8 @@ GPU 1: NVIDIA A100 (UUID: GPU-11aa)
 
 @pytest.fixture
 def machine():
-    """The environment of a machine with four GPUs; `machine(SPLIT)` of another."""
-    shared = Path(tempfile.mkdtemp())  # other users get in, as into /tmp
+    """Return the environment of a machine with four GPUs; `machine(SPLIT)` returns another one."""
+    shared = Path(tempfile.mkdtemp())  # other users have access, as to /tmp
     shared.chmod(0o1777)
 
     def made_of(listing: str = GPUS, **environment: str) -> dict[str, str]:
@@ -64,9 +64,10 @@ def machine():
 
 @pytest.fixture
 def start():
-    """Start a process that claims GPUs and holds them; it says what it got.
+    """Return a function that starts a process, which claims GPUs and holds them; it returns the
+    claimed GPUs.
 
-    All end with the test.
+    All processes end with the test.
     """
     running = []
 
@@ -86,7 +87,7 @@ def start():
         return process.stdout.readline().strip()
 
     def end(*numbers: int) -> None:
-        """Kill the processes of these numbers, or all."""
+        """Kill the processes with these numbers, or all."""
         for process in [running[number] for number in numbers] or running:
             process.kill()
             process.wait()
@@ -135,7 +136,7 @@ def test_visible_gpus(machine, listing, allowed, uuids):
     """),
 )
 def test_a_gpu_that_is_not_here_is_said(machine, allowed, said):
-    """CUDA would show fewer, or none, without a word."""
+    """CUDA would silently show fewer GPUs, or none."""
     done = visible(machine(CUDA_VISIBLE_DEVICES=allowed))
     assert done.returncode
     assert f"CUDA_VISIBLE_DEVICES={allowed} names " in done.stderr
@@ -179,7 +180,9 @@ def test_runs_share_a_gpu_the_emptiest_first(machine, start):
 
 
 def test_many_at_once(machine):
-    """Eight start together on four GPUs of two slots: each gets one, none more than two."""
+    """Eight processes start together on four GPUs with two slots each: each gets a GPU, and no GPU
+    has more than two.
+    """
     environment = machine()
     runs = [
         subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What jobs are given by file, and the manifests that stand for folders."""
+"""Files with the arguments of jobs, and manifests that stand for folders."""
 
 import re
 from contextlib import nullcontext
@@ -104,5 +104,5 @@ def test_a_manifest_knows_what_is_lost(tmp_path):
     """,
 )
 def test_what_a_figure_needs_of_the_data(needs, stride, met):
-    """Slices are of one stride: a study of mixtures alone has no such figure."""
+    """Slices belong to one stride: a study with only mixtures has no such figure."""
     assert has_options({"stride": stride}, needs) is met

@@ -1,5 +1,5 @@
-"""The identity of code sees what may change a result, and nothing else, on every Python,
-wherever the code stands.
+"""The identity of code depends only on code that may change a result, on every Python and in any
+folder.
 """
 
 import ast
@@ -44,7 +44,7 @@ PROGRAMS = [name for name, text in MODULES.items() if '__name__ == "__main__"' i
 
 
 def printed(program: str, *given: str, folder=ROOT) -> str:
-    """What a program prints in an interpreter of its own."""
+    """Return the output of a program in a separate interpreter."""
     command = [sys.executable, "-c", program, *given]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -52,7 +52,7 @@ def printed(program: str, *given: str, folder=ROOT) -> str:
 
 
 class Tree:
-    """A copy of scripts/ to give another shape."""
+    """A copy of scripts/ whose shape the tests change."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -62,12 +62,12 @@ class Tree:
         )
 
     def replace(self, pattern: str, new: str) -> None:
-        """In all files."""
+        """Replace a pattern in all files."""
         for file in self.folder.rglob("*.py"):
             file.write_text(re.sub(pattern, new, file.read_text()))
 
     def identities(self) -> dict[str, str]:
-        """Of each program its identity, by the name that it has outside."""
+        """Return the identity of each program, by its original name."""
         found = json.loads(printed(ALL, json.dumps(list(self.names.values())), folder=self.folder))
         return {name: found[inside] for name, inside in self.names.items()}
 
@@ -91,7 +91,7 @@ def package_renamed(tree: Tree) -> None:
 
 
 def modules_merged(tree: Tree) -> None:
-    """sorted_ids.py goes into keyed.py."""
+    """Merge sorted_ids.py into keyed.py."""
     first, second = (tree.folder / f"scripts/data/{name}.py" for name in ("keyed", "sorted_ids"))
     first.write_text(
         first.read_text()
@@ -103,7 +103,9 @@ def modules_merged(tree: Tree) -> None:
 
 
 def module_split(tree: Tree) -> None:
-    """The reading of scores goes out of scripts/measure/experiment.py, which imports it."""
+    """Move read_scores out of scripts/measure/experiment.py into a new module, which that file
+    imports.
+    """
     file = tree.folder / "scripts/measure/experiment.py"
     text = file.read_text()
     parts = ast.parse(text).body
@@ -161,12 +163,12 @@ def test_another_shape_is_the_same_code(tree):
     assert {name for name in before if after[name] != before[name]} == set()
 
 
-# ---- what a program reaches counts, and nothing else
+# ---- only code that a program reaches counts
 
 
 def loaded(instructions, functions: types.CodeType) -> set[str]:
-    """The names of its module that compiled code loads or stores, `name.attribute` where an
-    attribute follows, and `module:name` of imports.
+    """Return the names of its module that compiled code loads or stores: `name.attribute` if an
+    attribute follows, and `module:name` for imports.
     """
     found, steps = set(), list(instructions)
     module = ""
@@ -189,8 +191,8 @@ def loaded(instructions, functions: types.CodeType) -> set[str]:
 
 
 class Reference:
-    """What definitions reach, by what the compiler makes of them:
-    another way than that of the program.
+    """The definitions that code reaches, found in the compiler's output: another method than the
+    program's.
     """
 
     def __init__(self):
@@ -254,7 +256,7 @@ class Reference:
 
 
 def mutated(text: str, name: str) -> str:
-    """A module whose definition of a name does something else."""
+    """Return a module with a changed definition of a name."""
     tree = ast.parse(text)
     for part in tree.body:
         if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name:
@@ -270,7 +272,7 @@ def mutated(text: str, name: str) -> str:
 
 @pytest.mark.slow
 def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
-    """Four definitions drawn by seed are changed, one at a time."""
+    """Four definitions, drawn by seed, are changed one at a time."""
     reference = Reference()
     programs = [name for name in PROGRAMS if (name, "main") in reference.uses]
     reaching = {name: reference.reached(name) for name in programs}
@@ -311,7 +313,7 @@ def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
 
 @cache
 def imported(module: str) -> set[str]:
-    """The names that a module imports from elsewhere."""
+    """Return the names that a module imports from elsewhere."""
     return {
         name
         for part in ast.parse(MODULES[module]).body
@@ -321,8 +323,8 @@ def imported(module: str) -> set[str]:
 
 
 def test_what_only_reports_is_no_part_of_a_run():
-    """A run's identity is that of what decides its numbers: no checkpoint, no progress bar, no
-    launcher, no file is in it.
+    """A run's identity contains only code that decides its numbers: no checkpoint, progress bar,
+    launcher or file.
     """
     reached = {
         module
@@ -340,7 +342,7 @@ def test_what_only_reports_is_no_part_of_a_run():
     )
 
 
-# ---- what counts of a definition
+# ---- which parts of a definition count
 
 PROGRAM = """
 def work(given, pairs=3):
@@ -391,8 +393,8 @@ def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
 
 
 def mutations(tree: ast.Module):
-    """Change one place of the tree at a time, and back: each constant, name, operator and
-    keyword, and what a branch does.
+    """Change one place of the tree at a time, and back: each constant, name, operator and keyword,
+    and the body of a branch.
     """
     for place in list(ast.walk(tree)):
         before = dict(vars(place))
@@ -425,14 +427,16 @@ def mutations(tree: ast.Module):
 
 @pytest.mark.parametrize("module", ["PROGRAM", "scripts.text.time_units"])
 def test_every_changed_place_of_a_module_counts(module):
-    tree = code.counted(ast.parse(MODULES.get(module, PROGRAM)))  # what says something: above
+    tree = code.counted(ast.parse(MODULES.get(module, PROGRAM)))  # messages: tested above
     tree.body = [part for part in tree.body if not code._is_no_code(part)]
     before = read_module(ast.unparse(tree))
     assert not [place for place in mutations(tree) if read_module(ast.unparse(tree)) == before]
 
 
 def test_the_same_code_is_the_same_on_every_version():
-    """Pinned, for versions that are not here; compared, on those that are."""
+    """The hash is pinned for versions that are missing here, and compared on those that are
+    installed.
+    """
     found = printed(SYNTAX)
     assert found.strip() == SYNTAX_HASH, (
         "the pinned hash changes only with scripts/running/identity.py"
@@ -443,7 +447,7 @@ def test_the_same_code_is_the_same_on_every_version():
         if not command or version == f"{sys.version_info[0]}.{sys.version_info[1]}":
             continue
         done = subprocess.run([command, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True)
-        # a shim of pyenv may stand for a version that is not installed
+        # a shim of pyenv may exist for a version that is not installed
         if done.returncode == 0 or "scripts" in done.stderr:
             others.append(version)
             assert done.stdout == found, f"Python {version}: {done.stderr}"
@@ -452,9 +456,9 @@ def test_the_same_code_is_the_same_on_every_version():
 
 
 def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
-    """Unless it has changed.
+    """A module is read again only if it has changed.
 
-    A damaged memory, and one that cannot be written, costs time and nothing else.
+    If the memory is damaged or cannot be written, this costs only time.
     """
     tree, memory = Tree(tmp_path), tmp_path / code.MEMORY
     program = (
@@ -470,7 +474,7 @@ def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
     assert int(read) > 3 and asked() == [first, "0"]
     memory.write_text(memory.read_text() + '\n["torn')
     assert asked() == [first, "0"]
-    for byte in (0xFF, ord("7")):  # no text, and another text
+    for byte in (0xFF, ord("7")):  # invalid text, and another text
         damaged = bytearray(memory.read_bytes())
         damaged[-100] = byte
         memory.write_bytes(damaged)

@@ -1,6 +1,4 @@
-"""A network drive that gives no locks: played by a flock that fails,
-in programs that are started with it.
-"""
+"""A network drive without locks: the programs of this test start with a flock that fails."""
 
 import errno
 import fcntl
@@ -33,8 +31,8 @@ def test_a_file_system_without_locks_is_told_from_one_that_fails(name, tmp_path,
 
 
 def test_a_working_folder_is_guarded_by_snakemakes_own_files(tmp_path, monkeypatch):
-    """Without flock nobody is known to be dead: its files stay,
-    and the message says what to type.
+    """Without flock, no process is known to be dead: its files stay, and the message gives the
+    command to type.
     """
     folder = tmp_path / ".snakemake"
     (folder / "locks").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Processes that a program forks end with it, however it ends."""
+"""Processes that a program forks end with the program, however it ends."""
 
 import os
 import subprocess

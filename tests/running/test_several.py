@@ -1,4 +1,6 @@
-"""Several jobs in one process: the same numbers as alone, and one that fails leaves the others."""
+"""Several jobs in one process give the same numbers as alone, and a failed job does not stop the
+others.
+"""
 
 import json
 
@@ -17,7 +19,7 @@ ASKED = {"paradigm": "likelihood", "learns": False, "peak": False}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A dataset and a tiny model."""
+    """Write a dataset and a tiny model."""
     folder = tmp_path_factory.mktemp("several")
     write_pairs(folder / "data", {"train": 30, "val": 30})
     fetched("tiny_bert", folder / "model", AutoModelForMaskedLM)
@@ -29,7 +31,9 @@ def arguments_of(prepared, output, name: str, **options) -> list[str]:
 
 
 def runs(prepared, output) -> dict[str, list[str]]:
-    """Two that learn, one of which fails, and two that ask in other wordings."""
+    """Return the arguments of two runs that train, one of which fails, and of two that ask in
+    different wordings.
+    """
     asked = {
         name: arguments_of(prepared, output, name, method=ASKED | {"prompt": PROMPTS[name]})
         for name in list(PROMPTS)[:2]

@@ -1,4 +1,4 @@
-"""What is set in Snakemake when jobs start, tried with a Snakefile of ten jobs."""
+"""The settings of Snakemake when jobs start, tested with a Snakefile of ten jobs."""
 
 from tests.conftest import ROOT
 from tests.forking import snakemake

@@ -1,4 +1,4 @@
-"""What the terminal says of a job."""
+"""The terminal's text about a job."""
 
 import pytest
 

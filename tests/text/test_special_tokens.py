@@ -1,5 +1,5 @@
-"""Tokenizers of decoders: what pads where no token is meant to,
-and special tokens beyond the model's table.
+"""Tokenizers of decoders: the padding token if none is named, and special tokens beyond the model's
+table.
 """
 
 import pytest
@@ -17,7 +17,7 @@ WORDS = "a b man eats then sleeps <end> <unknown> <spare>".split()
 def folder_of(
     place, config: dict, special: dict, unknown: bool = True, added: tuple[AddedToken, ...] = ()
 ):
-    """A folder with a tokenizer of a few words and a configuration."""
+    """Write a folder with a tokenizer of a few words and a configuration."""
     tokenizer = Tokenizer(
         models.WordLevel(
             {word: number for number, word in enumerate(WORDS)},
@@ -61,8 +61,8 @@ def test_a_decoder_pads_with_what_it_has(tmp_path, special, added, pads):
     [(GPT, {}), ({"model_type": "roberta"}, END | UNKNOWN), ({"model_type": "t5"}, END)],
 )
 def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
-    """A decoder without any special token; an encoder, which counts places by its padding;
-    an encoder-decoder.
+    """The cases are a decoder without any special token, an encoder (it counts positions by its
+    padding), and an encoder-decoder.
     """
     with pytest.raises(UserError, match="no padding token"):
         read_tokenizer(folder_of(tmp_path, config, special))
@@ -81,8 +81,8 @@ def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
     ],
 )
 def test_tokens_beyond_the_table(tmp_path, config, added, beyond):
-    """A decoder may know special tokens that no text here holds; a word must be in the table,
-    and every token of an encoder.
+    """A decoder may have special tokens beyond the table that no text here contains. A word must be
+    in the table, and so must every token of an encoder.
     """
     tokenizer = read_tokenizer(
         folder_of(tmp_path, config, END | UNKNOWN | {"pad_token": "<spare>"}, added=(added,))

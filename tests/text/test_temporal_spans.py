@@ -1,6 +1,4 @@
-"""Temporal expressions: sentences read and corrected, values, the program on tables,
-the released TimeDial.
-"""
+"""Temporal expressions: corrected sentences, values, the program on tables, the released TimeDial."""
 
 import re
 
@@ -36,7 +34,7 @@ def rules():
 
 @pytest.fixture(scope="module")
 def find(rules):
-    """The expressions of a text, as (text, kind)."""
+    """Return a function that returns the expressions of a text as (text, kind)."""
     nlp = rule_pipeline(rules)
     return lambda text: [
         (text[one.start : one.end], one.kind) for one in expressions([text], nlp, rules)[0]
@@ -176,7 +174,7 @@ def test_different_values(rules, kind, texts):
 
 @pytest.fixture(scope="module")
 def program():
-    """As in all tests, but spaCy is imported once."""
+    """Return the fixture of all tests, with spaCy imported once."""
     return programs((*SHARED, "spacy"))
 
 
@@ -275,8 +273,8 @@ def test_a_statistical_pipeline_joins_in(program, tmp_path):
 
 @pytest.fixture(scope="module")
 def released(mirror):
-    """The masked spans of TimeDial with what is found there:
-    correct1 is the option that stood in the dialog.
+    """Return the masked spans of TimeDial with the expressions found there; correct1 is the
+    dialog's original option.
     """
     file = mirror / "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
     if not file.is_file():

@@ -37,7 +37,7 @@ Bounds = set[tuple[int, int]]
 
 @pytest.fixture(scope="module")
 def bounds_in():
-    """The bounds of the expressions of each text."""
+    """Return a function that returns the bounds of the expressions of each text."""
     rules = rules_of()
     nlp = rule_pipeline(rules)
     return lambda texts: [
@@ -46,7 +46,7 @@ def bounds_in():
 
 
 def marks(sentence: str) -> Bounds:
-    """The bounds of the marked expressions, in the sentence without its marks."""
+    """Return the bounds of the marked expressions, in the sentence without its marks."""
     taken, bounds = 0, set()
     for found in MARKED.finditer(sentence):
         bounds.add((found.start() - taken, found.start() - taken + len(found[1])))
@@ -68,7 +68,7 @@ def test_marked_sentences(bounds_in):
 
 @pytest.fixture(scope="module")
 def sentences(mirror, tmp_path_factory) -> pd.DataFrame:
-    """temporal_spans_dailydialog.csv with the turns' texts."""
+    """Return temporal_spans_dailydialog.csv with the texts of the turns."""
     archive = mirror / "yanran.li/files/ijcnlp_dailydialog.zip"
     if not archive.is_file():
         pytest.skip(f"{archive} is missing")
@@ -78,7 +78,7 @@ def sentences(mirror, tmp_path_factory) -> pd.DataFrame:
     rows = pd.read_csv(ROOT / "tests/text/temporal_spans_dailydialog.csv", keep_default_na=False)
     wanted = set(rows["dialog_id"].str.removeprefix("train:").astype(int))
     lines = archived(folder / "train.zip", "train").split("\n")
-    # cleaning them all takes long
+    # cleaning all lines would take long
     lines = [line if number in wanted else ". __eou__" for number, line in enumerate(lines)]
     turns = clean_split("\n".join(lines), "dailydialog", "train", "train.zip")[0]
     texts = turns.set_index(["dialog_id", "turn"])["text"]

@@ -1,5 +1,5 @@
-"""The trigram control against counting by hand, its probabilities against what probabilities
-are, and what it cannot see.
+"""The trigram control equals counting by hand, its probabilities sum to one, and it misses longer
+relations.
 """
 
 import math
@@ -19,8 +19,8 @@ WORDS = st.text("ab .,'Ab", min_size=1, max_size=12)
 
 
 def by_hand(lines: list[str], before: str, second: str, after: str) -> float:
-    """The mean log-probability of the second text and two words more, by Witten and Bell's rule,
-    with dictionaries.
+    """Return the mean log-probability of the second text and two more words, by Witten and Bell's
+    rule, with dictionaries.
     """
     split = lambda text: re.findall(r"\w+|[^\w\s]", text.lower())  # noqa: E731
     counted: dict = defaultdict(lambda: defaultdict(int))  # history -> word -> count

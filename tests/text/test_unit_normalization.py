@@ -1,5 +1,5 @@
-"""Unit normalization: a table of answers judged by a person, its properties,
-and the real answers.
+"""Unit normalization: a table of answers that a person judged, its properties, and the real
+answers.
 """
 
 import os
@@ -19,17 +19,18 @@ from tests.files import read_texts
 from tests.conftest import ROOT
 from tests.rows import each_row, rows_of
 
-# Written by hand from real answers: what a person holds to be right, equal where the answer must
-# stay as it is.
+# Written by hand from real answers: the form that a person calls right, equal if the answer must
+# not change.
 TABLE = read_texts(ROOT / "tests/text/unit_normalization.csv")
-# Thought out: spellings of numbers and units, ranges, sums, and what is no amount of time.
+# Constructed: spellings of numbers and units, ranges, sums, and texts that are not an amount of
+# time.
 EDGES = read_texts(ROOT / "tests/text/unit_normalization_edges.csv")
 MODULE = "scripts.text.unit_normalization"
 
 
 @pytest.mark.parametrize("table", [TABLE, EDGES], ids=["real answers", "edges"])
 def test_the_tables(table):
-    """Also when what was changed is changed once more."""
+    """A second normalization changes nothing."""
     assert len(table) >= 120 and table["answer"].is_unique
     for column in ("answer", "normalized"):
         rows = zip(table[column], normalize_units(table[column]), table["normalized"])
@@ -268,8 +269,8 @@ def test_the_table_is_of_real_answers(answers):
 
 
 def test_changes_of_the_real_answers(answers):
-    """Durations change most; a narrow band about what was read through by hand,
-    so that no rule slips unseen.
+    """Durations change most. The band around the counts, which a person has read through, is
+    narrow, so that no changed rule goes unnoticed.
     """
     started = time.perf_counter()
     normalised = normalize_units(answers["answer"])

@@ -1,5 +1,5 @@
-"""Dialogs that share runs of words with the challenge: planted copies,
-and a slow account of the same shares.
+"""Dialogs that share runs of words with the challenge: planted copies, and a slow count of the same
+shares.
 """
 
 import difflib
@@ -43,7 +43,9 @@ def dialog_table(dialogs: list[list[str]]) -> pd.DataFrame:
 
 
 def blocks(one: str, other: str) -> int:
-    """Words in common stretches of five words or more, by difflib: no runs, no hashes."""
+    """Return the words in common stretches of five words or more, by difflib: without runs and
+    hashes.
+    """
     one, other = (re.findall(r"\w+", text.lower()) for text in (one, other))
     matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
     return sum(max(block.size - 4, 0) for block in matcher.get_matching_blocks())
@@ -61,8 +63,8 @@ def leaking(dialogs: list[list[str]], challenge: pd.DataFrame) -> set[int]:
 
 
 def test_shares_are_those_of_a_slow_account():
-    """Random dialogs with stretches of the instances in them; no run stands twice,
-    so difflib's blocks count the runs.
+    """Random dialogs contain stretches of the instances. No run occurs twice, so difflib's blocks
+    count the runs.
     """
     draw = np.random.default_rng(1)
     pairs = [
@@ -98,7 +100,7 @@ def test_planted_copies_are_found():
     challenge = challenge_of([(" ".join(first), " ".join(last))])
     changed = [word if place % 9 else "another" for place, word in enumerate(first + last)]
     dialogs = [
-        # a word in nine, and the turns, are others
+        # every ninth word is another, and the turns have other breaks
         [" ".join(changed[:11]), " ".join(changed[11:35]), " ".join(changed[35:])],
         # the answer, verbatim
         [" ".join(other), "Well, I think that it will take two weeks before they call us back!"],
@@ -113,4 +115,4 @@ def test_planted_copies_are_found():
     ]
     assert leaking(dialogs, challenge) == {0, 1, 2}
     exact, near = sources(dialog_table(dialogs), challenge_turns(challenge, "here"))
-    assert not len(exact) and not len(near)  # what turns of equal text do not show
+    assert not len(exact) and not len(near)  # turns of equal text do not show these copies

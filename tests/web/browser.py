@@ -1,4 +1,4 @@
-"""Chromium, without a network."""
+"""Chromium without a network."""
 
 import json
 import re
@@ -29,8 +29,8 @@ def browse(page, folder, width: int, *options: str) -> subprocess.CompletedProce
 
 
 def found_on(page, folder, script: str, width: int = 1280, *options: str):
-    """The value of `found` after a script, which runs when the page has loaded: in a copy, since
-    the page's policy lets no other script run.
+    """Return the value of `found` after a script, which runs when the page has loaded. The page is
+    a copy, since the original's policy allows no other script.
     """
     html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
     copy = page.with_name("found.html")

@@ -1,4 +1,4 @@
-"""The page of a made-up study, made once, whatever the number of pytest's workers."""
+"""The page of a made-up study, made once for all of pytest's workers."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""A browser whose keys are pressed as a reader presses them: Chromium by its DevTools protocol,
-over a pipe.
+"""A browser whose keys a test presses like a reader: Chromium by its DevTools protocol, over a
+pipe.
 """
 
 import json
@@ -13,7 +13,7 @@ KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Space": (32, " "), "Backspace": (8
 
 
 class Keyboard:
-    """A page that is open in a browser; `press` presses a key, `value` evaluates an expression."""
+    """An open page in a browser; `press` presses a key, `value` evaluates an expression."""
 
     def __init__(self, page: Path, folder: Path):
         (told_to, self.to), (self.back, told_by) = os.pipe(), os.pipe()
@@ -43,7 +43,7 @@ class Keyboard:
             pass
 
     def message(self) -> dict:
-        """The next message of the browser."""
+        """Return the next message of the browser."""
         while b"\0" not in self.rest:
             read = os.read(self.back, 65536)
             assert read, "the browser has ended"

@@ -1,4 +1,4 @@
-"""What is long is folded, and a link opens what it leads to."""
+"""Long parts are folded, and a link unfolds its target."""
 
 import json
 
@@ -12,14 +12,16 @@ FOLDED = "strided_sop_table strided_sop_examples runs configuration hashes".spli
 
 @pytest.fixture
 def reader(page, tmp_path):
-    """A browser with the page open, for who presses keys and follows links."""
+    """Open the page in a browser for a reader who presses keys and follows links."""
     opened = Keyboard(page, tmp_path)
     yield opened
     opened.close()
 
 
 def test_a_link_opens_what_it_leads_to(reader):
-    """The first time, and again after a reader has closed it; before, all is closed."""
+    """A link unfolds its target the first time, and again after a reader has closed it; at first,
+    all parts are closed.
+    """
 
     def opened() -> set[bool]:
         return set(json.loads(reader.value(f"JSON.stringify([...{folds}].map((one) => one.open))")))

@@ -1,7 +1,7 @@
-"""A person answers a page of items in a real browser, by keyboard, stops, goes on,
-and hands the answers on.
+"""A person answers a page of items in a real browser by keyboard, stops, continues, and saves the
+answers to a file.
 
-The answers are a test's.
+A test gives the answers.
 """
 
 import json
@@ -74,7 +74,7 @@ def build(folder, study: str, rows: list[dict], schema: pa.Schema):
 
 
 class Person(Keyboard):
-    """Who reads and presses keys; notes what the browser complains of."""
+    """A person who reads and presses keys; it collects the browser's complaints."""
 
     def __init__(self, page, folder):
         self.complaints, self.folder = [], folder
@@ -101,8 +101,8 @@ class Person(Keyboard):
             pass
 
     def await_storage(self) -> None:
-        """Open the page when the browser keeps what a page saves: just started, and under load,
-        it may lose what is saved at first.
+        """Open the page until the browser keeps its saved data: a browser under load may lose the
+        first data after its start.
         """
         for _ in range(50):
             self.open()
@@ -154,7 +154,7 @@ def write_page(program, page, dataset, *options):
 
 @pytest.fixture
 def person(tmp_path, program):
-    """Who opens the page of some datasets."""
+    """Return a function that opens the page of some datasets for a person."""
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine; install it to test the page in a browser")
     opened = []
@@ -247,7 +247,7 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
         at_work.type(str(wrong + 1))
         at_work.press("Enter")
         assert at_work.read("told") == "Choose first."
-        # the third choice takes the place of the first
+        # the third choice replaces the first
         at_work.type("".join(str(place + 1) for place in right))
         at_work.type("c")
         at_work.press("Enter")

@@ -1,5 +1,5 @@
-"""The page in a real browser, without a network: nothing overflows, nothing fails,
-figures are drawn.
+"""The page in a real browser without a network: nothing overflows, nothing fails, figures are
+drawn.
 """
 
 import pytest
@@ -47,7 +47,7 @@ def test_it_opens_without_a_complaint(page, tmp_path, width):
     assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
 
 
-# What is looked at in a window of 1280 pixels, by name.
+# The checks in a window of 1280 pixels, by name.
 LOOKS = {
     "contrast": CONTRAST,
     "findings": """return [...document.querySelectorAll(".finding .line, table.dots")]
@@ -68,7 +68,7 @@ LOOKS = {
 
 @pytest.fixture(scope="module", params=[[], DARK], ids=["light", "dark"])
 def seen(request, page, tmp_path_factory) -> dict:
-    """What LOOKS find on light or on dark paper."""
+    """Return the results of LOOKS on light or on dark paper."""
     script = ", ".join(f"{name}: (() => {{ {look} }})()" for name, look in LOOKS.items())
     folder = tmp_path_factory.mktemp("seen")
     found = found_on(page, folder, f"found = {{ {script} }}", 1280, *request.param)
@@ -77,8 +77,8 @@ def seen(request, page, tmp_path_factory) -> dict:
 
 
 def test_it_is_seen_by_everybody(seen):
-    """A contrast of 4.5 to 1 (WCAG AA) wherever text stands; each picture has its words and, on
-    dark paper, its dark form.
+    """Every text has a contrast of 4.5 to 1 (WCAG AA). Each picture has a description and, on dark
+    paper, its dark form.
     """
     assert len(seen["findings"]) >= 2, "on the first screen"
     assert max(seen["findings"]) <= 800
@@ -94,8 +94,8 @@ def test_it_is_seen_by_everybody(seen):
 
 
 def test_the_contents_go_by_the_keyboard(seen):
-    """The first stop skips the contents and shows itself; then the contents, each visibly in
-    focus; each leads to its section.
+    """The first stop skips the contents and becomes visible. Then come the contents, each with a
+    visible focus and a link to its section.
     """
     found = seen["contents"]
     assert found["skip"] == ["skip", 0, "#main"] and found["main"] and found["follow"]

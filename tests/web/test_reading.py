@@ -1,5 +1,5 @@
-"""What a reader does in a real browser: sort a table, filter rows and cards;
-and reads all of it without a script.
+"""Actions of a reader in a real browser: sort a table, filter rows and cards, and read everything
+without a script.
 """
 
 import json
@@ -15,7 +15,7 @@ CARDS, MAIN = 40, '<main id="main">'
 
 
 def in_order(values: list[str]) -> bool:
-    """Whether cells stand in the order of the numbers that they begin with."""
+    """Return whether cells are in the order of their first numbers."""
     numbers = [
         float(value.replace("−", "-").replace(",", "").split("–")[0].split(" ")[0])
         for value in values
@@ -108,9 +108,7 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):
 
 
 def test_without_a_script_all_is_there_to_read(page, tmp_path):
-    """The page in a frame that runs no script, and beside it in one that does;
-    the page around both compares them.
-    """
+    """One frame shows the page without scripts, another with scripts; the outer page compares them."""
     outer = page.with_name("frames.html")
     frame = f'<iframe src="{page.name}" style="width:1280px;height:900px" '
     outer.write_text(f"""<body>{frame} sandbox="allow-same-origin"></iframe>{frame}></iframe><script>
@@ -142,7 +140,7 @@ def test_without_a_script_all_is_there_to_read(page, tmp_path):
     ],
 )
 def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):
-    """Were a text ever to stand on the page as markup, the browser would run none of it."""
+    """If a text were ever on the page as markup, the browser would run none of it."""
     copy = page.with_name("injected.html")
     copy.write_text(page.read_text().replace(MAIN, f"{MAIN}{injected}"))
     done = browse(copy, tmp_path, 1280, "--dump-dom")
