@@ -324,7 +324,7 @@ def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
     return arguments
 
 
-# ---- What a stage left for another
+# ---- Results of an earlier stage
 
 
 DAMAGES = ("flip", "truncate", "empty", "swap", "edit", "gone")

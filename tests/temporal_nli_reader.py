@@ -1,15 +1,15 @@
 """The faults of temporal-NLI pairs, as scripts/studies/temporal_nli/reader.py reads them back.
 
 `check` takes a table with the columns text_a, text_b, label (a word) and challenge_set and returns
-its faults, one row a fault: row (of the table's index), fault. It accepts the released files as
-well.
+its faults, one row for each fault: row (of the table's index), fault. It accepts the released
+files, too.
 
     faults = check(table); print(faults["fault"].value_counts())
     # the faults of each set, with an example
     python -m tests.temporal_nli_reader results/clean/temporal_nli_release/train.parquet
 
 Faults of a sentence
-  unreadable            it has not the grammar of its set
+  unreadable            it does not fit the grammar of its set
   lower_case            it starts with a small letter
   upper_case            a fronted time is followed by a capital ("In May, They left")
   doubled_preposition   the event ends in a preposition, and another one follows ("in in May", "start
@@ -26,10 +26,10 @@ Faults of a pair
   same_sentence, different_events, different_positions (forward and fronted in set I),
   different_kinds (of time), wrong_unit, equal_times (set III: 60 minutes and 1 hour, 12 months and
   1 year), backwards (an end before its start, in a list that has no next cycle), wrong_duration (a
-  claim that is none of gold, gold + 1, gold × 10), wrong_label
+  claim other than gold, gold + 1 and gold × 10), wrong_label
 Faults of a table
-  duplicate_pair, different_events (two clauses that elsewhere stand beside another hypothesis's
-  event)
+  duplicate_pair, different_events (two clauses that have another event in the hypothesis of
+  another pair)
 """
 
 import re

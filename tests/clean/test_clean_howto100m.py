@@ -129,7 +129,7 @@ def cleaned(program, fetched, output, *more):
     return tables
 
 
-# What comes out
+# Output
 
 COUNTED = """
 how,train,videos,read,,7

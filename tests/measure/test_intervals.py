@@ -218,8 +218,8 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
     """,
 )
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
-    """A simulation (benchmarks/intervals.py has the whole one) covers the truth about 95 times of
-    100: with few groups at least so often, with many at most so often.
+    """In a short form of benchmarks/intervals.py, intervals cover the truth in at least 91 % of cases,
+    and with many groups in at most 99 %.
     """
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100

@@ -80,7 +80,7 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():
-    """Of two contexts the table shows the paper's one; without it, both others. A model in one row
+    """The table shows the run with the paper's context; without it, the runs with both other contexts. A model in one row
     of the paper's table does not fill another row.
     """
     claims = CLAIMS[

@@ -1,15 +1,14 @@
-"""How many temporal expressions are found, of sentences that were marked before the rules
-were written for them.
+"""The share of temporal expressions that the rules find in sentences marked before the rules.
 
-What was missed of them was read while the rules were written: a guard, not an estimate for unseen
-text.
+The missed expressions were read while the rules were written. So the share is a guard, not an
+estimate for unseen text.
 
-Ours are in temporal_spans_marked.txt. temporal_spans_dailydialog.csv marks sentences of
+Our own sentences are in temporal_spans_marked.txt. temporal_spans_dailydialog.csv marks sentences of
 DailyDialog's training dialogs that have no challenge instance, drawn at random: 260 with a number,
 month, weekday or preposition of time (draw `numbers`), 110 with a number behind a preposition
-(`preposition`), 110 with a word of time (`cue`). Its licence lets no text stand here: a row has the
-dialog, the turn, the sentence's bounds, a hash of its text, and the bounds of the expressions in
-it, in characters of the turn.
+(`preposition`), 110 with a word of time (`cue`). Its licence allows no text here. A row has the
+dialog, the turn, the sentence's bounds, a hash of its text, and the bounds of its expressions, in
+characters of the turn.
 """
 
 import hashlib

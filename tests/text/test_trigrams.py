@@ -1,6 +1,4 @@
-"""The trigram control equals counting by hand, its probabilities sum to one, and it misses longer
-relations.
-"""
+"""The trigram control equals counting by hand, its probabilities sum to one, and its blind spots."""
 
 import math
 import re

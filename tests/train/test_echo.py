@@ -152,7 +152,7 @@ def test_a_request_and_a_start_token_are_sent(tmp_path):
 
 
 def test_what_is_too_long_is_cut_and_asked_again(tmp_path):
-    """Of a long context only its end is read. A long scored part loses its end, if the end need not
+    """The server reads only the end of a long context. A long scored part loses its end, if the end need not
     stay.
     """
     output, found = asked(tmp_path, as_vllm, training={"max_length": 8})

@@ -53,7 +53,7 @@ def command(
 
 @pytest.fixture
 def train(folder, program, tmp_path):
-    """Train a run; returns what it said and its run.json."""
+    """Return a function that trains a run and returns its output and its run.json."""
 
     def call(name: str, *options, fails=False, **given):
         given = command(folder, tmp_path, name, *options, **given)

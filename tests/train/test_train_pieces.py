@@ -79,7 +79,7 @@ def test_earlier_identities_stand_for_code_of_today():
     assert set(work.earlier_codes().values()) <= today
 
 
-# ---- what needs torch
+# ---- tests that need torch
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ MASKED = st.sampled_from(
         max_size=4,
     ),
 )
-@example(  # what stands behind the mask; and what stands before and behind it, which overlaps
+@example(  # text behind the mask; text before and behind the mask, which overlaps
     [["we waited for an hour"], ["See you !"]],
     [([], "we waited for <MASK> year", []), ([], "See you <MASK> you", [])],
 )
