@@ -43,7 +43,9 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Mark the tests that use the fixture `mirror` with `mirror`, and put the longest files first."""
+    """Mark the tests that use the fixture `mirror` with `mirror`, and put the longest files
+    first.
+    """
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
@@ -76,7 +78,9 @@ def own_environment():
 
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """Return the folder of real corpora, or skip the test with a message that says what is missing."""
+    """Return the folder of real corpora, or skip the test with a message that says what is
+    missing.
+    """
     named = os.environ.get("TIMESTRIDE_MIRROR")
     place = Path(named) if named else ROOT.parent / "shared" / "mirror"
     if not place.is_dir():

@@ -159,7 +159,9 @@ def builder(
     options: dict,
     given: str = "--cleaned {in} --splits train test",
 ) -> Target:
-    """Make the target of a builder of datasets; `given`: the arguments that name the cleaned data."""
+    """Make the target of a builder of datasets; `given`: the arguments that name the
+    cleaned data.
+    """
     arguments = [*given.split(), "--options", json.dumps(options), "--output", "{out}"]
     return Target(f"scripts.studies.{study}.build", files, arguments, ("train.parquet",))
 

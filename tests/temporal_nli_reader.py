@@ -12,8 +12,8 @@ Faults of a sentence
   unreadable            it does not fit the grammar of its set
   lower_case            it starts with a small letter
   upper_case            a fronted time is followed by a capital ("In May, They left")
-  doubled_preposition   the event ends in a preposition, and another one follows ("in in May", "start
-                        in before May")
+  doubled_preposition   the event ends in a preposition, and another one follows ("in in May",
+                        "start in before May")
   stray_preposition     the event ends in a preposition, and nothing follows ("In May, it will start
                         in")
   wrong_preposition     "at May", or a hypothesis of set I or III without before or after
@@ -150,7 +150,9 @@ def unit_faults(first: Parts, second: Parts) -> list[str]:
 
 
 def hypothesis_type(first: Parts, second: Parts) -> str | None:
-    """Return the type of a pair of set II, like `less_than_gold_plus_1`; None for any other claim."""
+    """Return the type of a pair of set II, like `less_than_gold_plus_1`; None for any other
+    claim.
+    """
     gold, claimed = gold_duration(first), claimed_duration(second, first["start_kind"])
     found = [name for name, (times, plus) in CLAIMS.items() if gold * times + plus == claimed]
     return ("less_than_" if second["less"] else "equal_") + found[0] if found else None

@@ -113,7 +113,9 @@ def write_pairs(folder: Path, videos: dict[str, int], seed: int = 0, **sizes: in
 
 
 def started(output: Path, given: list[str]) -> subprocess.Popen:
-    """Start the program with these arguments in its own session; return once it has a checkpoint."""
+    """Start the program with these arguments in its own session; return once it has a
+    checkpoint.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "scripts.train.run", *map(str, given)],
         cwd=ROOT,

@@ -95,7 +95,9 @@ def command(fetched, output, *more):
 
 
 def write_sample(folder, videos):
-    """Write a corpus with this many videos of about 112 captions each; the sample's videos repeat."""
+    """Write a corpus with this many videos of about 112 captions each; the sample's videos
+    repeat.
+    """
     bodies = [
         json.dumps({name: values * 8 for name, values in body.items()})
         for body in speech().values()

@@ -208,7 +208,9 @@ def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
 
 @pytest.mark.parametrize("kind", ["folder", "url"])
 def test_of_a_mirror(tmp_path, server, kind):
-    """The program does not ask the hub, although the mirror's server could also answer as the hub."""
+    """The program does not ask the hub, although the mirror's server could also answer as
+    the hub.
+    """
     shutil.copytree(server.folder, tmp_path / "mirror/huggingface.co/me/mine/resolve/main")
     known = read(tmp_path, ENTRY, tmp_path / "mirror" if kind == "folder" else server.url)
     assert known["abilities"] == ["encoder", "mask_filler"]

@@ -125,7 +125,9 @@ def pinned(folder: Path) -> dict:
 
 
 def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
-    """huggingface_hub tries for half a minute, and a model may have its tokenizer under ten names."""
+    """huggingface_hub tries for half a minute, and a model may have its tokenizer under ten
+    names.
+    """
     monkeypatch.setattr(time, "sleep", lambda _: None)
     server.state.add("silent")
     origin = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))

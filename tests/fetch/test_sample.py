@@ -122,7 +122,9 @@ def pairs(program, samples):
 
 
 def accuracy(train, measured, features):
-    """Return the accuracy of a control that sees these features of the difference of the two texts."""
+    """Return the accuracy of a control that sees these features of the difference of the
+    two texts.
+    """
     scores = classifier(features, train, 2, True)(measured)
     return (scores.argmax(1) == measured["label"]).mean()
 

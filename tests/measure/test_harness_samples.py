@@ -23,7 +23,9 @@ TASKS = {"strided_sop": 4, "temporal_nli": 9, "mctaco": 4, "timedial": 4}
 
 
 def write_dataset(study: str, folder: Path) -> None:
-    """Write a test split of a study, and the same examples under other ids as its training split."""
+    """Write a test split of a study, and the same examples under other ids as its training
+    split.
+    """
     rows, schema = examples(study)
     example = schema.names[0]
     for split, start in (("test", ""), ("train", "train-")):

@@ -155,7 +155,9 @@ def test_wordings_are_no_sample():
 
 
 def test_families_of_tests_and_p_values():
-    """Holm's adjusted p-values follow his definition; p is below 0.05 if the interval excludes 0."""
+    """Holm's adjusted p-values follow his definition; p is below 0.05 if the interval
+    excludes 0.
+    """
     draw = np.random.default_rng(3)
     for p_values in (draw.random(7), np.array([0.01, 0.04, 0.03, 0.005]), np.array([0.2])):
         ranks = sorted(p_values)
@@ -218,8 +220,8 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
     """,
 )
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
-    """In a short form of benchmarks/intervals.py, intervals cover the truth in at least 91 % of cases,
-    and with many groups in at most 99 %.
+    """In a short form of benchmarks/intervals.py, intervals cover the truth in at least 91 % of
+    cases, and with many groups in at most 99 %.
     """
     covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100

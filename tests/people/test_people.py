@@ -35,7 +35,9 @@ NOBODY = Part(ROOT / "test.parquet", "test", systems={}, options={})
 def sheet(
     person: str, pairs: list[int], answers: list[str], types: str = "", **changed
 ) -> pd.DataFrame:
-    """Return the file that a person downloads after answering these pairs of the fixture `trained`."""
+    """Return the file that a person downloads after answering these pairs of the fixture
+    `trained`.
+    """
     ids = pd.Series([f"v{pair // 4}:0:{pair}" for pair in pairs])
     return pd.DataFrame(
         {

@@ -1,4 +1,6 @@
-"""A wrong configuration is refused in one sentence with the remedy; a right one gives stable runs."""
+"""A wrong configuration is refused in one sentence with the remedy; a right one gives
+stable runs.
+"""
 
 import contextlib
 import copy
@@ -33,7 +35,9 @@ def only(name: str) -> dict:
 
 
 def overlaid(under: dict, over: dict) -> dict:
-    """Lay one configuration over another like Snakemake: merge mappings by key, replace all else."""
+    """Lay one configuration over another like Snakemake: merge mappings by key, replace all
+    else.
+    """
     merged = dict(under)
     for key, value in over.items():
         merged[key] = (

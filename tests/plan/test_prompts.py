@@ -1,4 +1,6 @@
-"""The files of wordings: one sentence names a fault, and runs depend on the content of the files."""
+"""The files of wordings: one sentence names a fault, and runs depend on the content of the
+files.
+"""
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -1,4 +1,6 @@
-"""Each number in the tables of README.md, of the findings and of the controls equals the record's."""
+"""Each number in the tables of README.md, of the findings and of the controls equals the
+record's.
+"""
 
 import pytest
 

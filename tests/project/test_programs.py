@@ -51,7 +51,9 @@ def names_in(module: str) -> list[str]:
 
 
 def imported(module: str, seen: set[str]) -> set[str]:
-    """Return the foreign packages that a module imports, directly or through modules of scripts/."""
+    """Return the foreign packages that a module imports, directly or through modules of
+    scripts/.
+    """
     if module in seen:
         return set()
     seen.add(module)

@@ -1,4 +1,6 @@
-"""Made-up inputs for the publish tests: metrics, runs, datasets and resources in the real schemas."""
+"""Made-up inputs for the publish tests: metrics, runs, datasets and resources in the real
+schemas.
+"""
 
 import json
 import shutil
@@ -189,7 +191,9 @@ def twelve_pairs(stride: int) -> pd.DataFrame:
 
 
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:
-    """Write a run's outputs and its dataset; every pair has `HOSTILE` first and `=then(…)` second."""
+    """Write a run's outputs and its dataset; every pair has `HOSTILE` first and `=then(…)`
+    second.
+    """
     name, dataset = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}"
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
     same = {"source": source, "dataset": dataset, "model": "minilm", "method": "train"} | {
@@ -393,7 +397,9 @@ class Study(Inputs):
         return read_yaml(self.resources / "figures.yaml")
 
     def make_page(self, **settings):
-        """Run every program, then the page's program; settings: further parts of the configuration."""
+        """Run every program, then the page's program; settings: further parts of the
+        configuration.
+        """
         for item in self.items():
             self.call(item)
         return self.page_alone(**settings)

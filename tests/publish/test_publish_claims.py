@@ -212,7 +212,9 @@ def shipped(study: str, folder) -> tuple[dict, list[dict]]:
 
 
 def settings_of(claim: dict) -> list[dict]:
-    """Return the settings of the rows that a claim names, and of those that it compares them with."""
+    """Return the settings of the rows that a claim names, and of those that it compares
+    them with.
+    """
     than = claim.get("than", [])
     return [claim["where"], *(than if isinstance(than, list) else [than])]
 

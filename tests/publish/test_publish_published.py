@@ -33,7 +33,9 @@ def of_metrics(study: str) -> pd.DataFrame:
 
 
 def slices_of(study: str) -> list[str]:
-    """Return a slice for each one that published.csv names; a * is replaced by a value that fits."""
+    """Return a slice for each one that published.csv names; a * is replaced by a value that
+    fits.
+    """
     named = {"all"}
     for _, claim in of_metrics(study).iterrows():
         for setting in (claim["setting"], claim["unit"]):
@@ -80,8 +82,8 @@ def test_the_published_protocols_fill_every_row_that_they_can(study):
 
 
 def test_the_nearest_run_is_shown_and_says_what_differs():
-    """The table shows the run with the paper's context; without it, the runs with both other contexts. A model in one row
-    of the paper's table does not fill another row.
+    """The table shows the run with the paper's context; without it, the runs with both other
+    contexts. A model in one row of the paper's table does not fill another row.
     """
     claims = CLAIMS[
         (CLAIMS["study"] == "timedial") & (CLAIMS["row"] == "BERT-base, mask filling, zero-shot")

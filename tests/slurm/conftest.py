@@ -19,7 +19,9 @@ def the_machines_slurm():
 
 @pytest.fixture(scope="package")
 def cluster(the_machines_slurm):
-    """Start a real Slurm of one node with pretend GPUs, or skip with the reason why there is none."""
+    """Start a real Slurm of one node with pretend GPUs, or skip with the reason why there
+    is none.
+    """
     started = None
     try:
         started = Cluster()

@@ -1,4 +1,6 @@
-"""Temporal expressions: corrected sentences, values, the program on tables, the released TimeDial."""
+"""Temporal expressions: corrected sentences, values, the program on tables, the released
+TimeDial.
+"""
 
 import re
 

@@ -3,7 +3,7 @@
 The missed expressions were read while the rules were written. So the share is a guard, not an
 estimate for unseen text.
 
-Our own sentences are in temporal_spans_marked.txt. temporal_spans_dailydialog.csv marks sentences of
+Our sentences are in temporal_spans_marked.txt. temporal_spans_dailydialog.csv marks sentences of
 DailyDialog's training dialogs that have no challenge instance, drawn at random: 260 with a number,
 month, weekday or preposition of time (draw `numbers`), 110 with a number behind a preposition
 (`preposition`), 110 with a word of time (`cue`). Its licence allows no text here. A row has the

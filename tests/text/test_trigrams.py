@@ -1,4 +1,4 @@
-"""The trigram control equals counting by hand, its probabilities sum to one, and its blind spots."""
+"""The trigram control equals counting by hand, and its probabilities sum to one."""
 
 import math
 import re

@@ -28,7 +28,9 @@ TEMPLATE = "{% for turn in messages %}<{{ turn.role }}> {{ turn.content }} {% en
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Write tiny models with random weights: two decoders, one more with a chat template, and a T5."""
+    """Write tiny models with random weights: two decoders, one more with a chat template,
+    and a T5.
+    """
     folder = tmp_path_factory.mktemp("models")
     for name in ("gpt2", "llama"):
         save_decoder(name, folder / name)
@@ -41,7 +43,9 @@ def models(tmp_path_factory):
 
 
 def written(model, question: str, shots: list[dict]) -> str:
-    """Return a model's greedy answer; each token comes from a reading of the whole text before it."""
+    """Return a model's greedy answer; each token comes from a reading of the whole text
+    before it.
+    """
     tokenizer = AutoTokenizer.from_pretrained(model)
     said = [turn["content"] for turn in shots]
     before = "".join(f"{one}\nAnswer: {two}\n\n" for one, two in zip(said[::2], said[1::2]))

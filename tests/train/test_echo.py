@@ -1,4 +1,6 @@
-"""Likelihoods through an API: which of a server's tokens are scored, and which answers are refused."""
+"""Likelihoods through an API: which of a server's tokens are scored, and which answers are
+refused.
+"""
 
 import re
 
@@ -152,8 +154,8 @@ def test_a_request_and_a_start_token_are_sent(tmp_path):
 
 
 def test_what_is_too_long_is_cut_and_asked_again(tmp_path):
-    """The server reads only the end of a long context. A long scored part loses its end, if the end need not
-    stay.
+    """The server reads only the end of a long context. A long scored part loses its end, if the end
+    need not stay.
     """
     output, found = asked(tmp_path, as_vllm, training={"max_length": 8})
     prompts = {body["prompt"] for body in found.bodies if body["prompt"][-3:] != " so"}

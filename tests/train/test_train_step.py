@@ -142,7 +142,9 @@ def test_the_gradient_is_that_of_the_mean_loss_and_is_clipped():
 
 
 def test_a_step_depends_on_seed_and_place_alone():
-    """With dropout, a step is bit by bit the same after other work; another step has another mask."""
+    """With dropout, a step is bit by bit the same after other work; another step has
+    another mask.
+    """
     first, second = (learner_of(Pairs(0.3), 100) for _ in range(2))
     torch.randn(5)
     assert first.step(EXAMPLES, ROWS, 0, 0, 0).equal(second.step(EXAMPLES, ROWS, 0, 0, 0))

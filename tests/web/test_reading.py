@@ -108,7 +108,9 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):
 
 
 def test_without_a_script_all_is_there_to_read(page, tmp_path):
-    """One frame shows the page without scripts, another with scripts; the outer page compares them."""
+    """One frame shows the page without scripts, another with scripts; the outer page
+    compares them.
+    """
     outer = page.with_name("frames.html")
     frame = f'<iframe src="{page.name}" style="width:1280px;height:900px" '
     outer.write_text(f"""<body>{frame} sandbox="allow-same-origin"></iframe>{frame}></iframe><script>

@@ -1,4 +1,6 @@
-"""A small study that the real workflow runs once; each test works on a copy of the finished folder."""
+"""A small study that the real workflow runs once; each test works on a copy of the finished
+folder.
+"""
 
 import json
 import os

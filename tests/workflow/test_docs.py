@@ -148,7 +148,9 @@ def test_a_list_of_event_templates(study):
 
 
 def test_a_wording(study):
-    """A wording in a preset is one more run beside those of scripts/studies/<study>/prompts.yaml."""
+    """A wording in a preset is one more run beside those of
+    scripts/studies/<study>/prompts.yaml.
+    """
     known = read_yaml(study / "scripts/studies/strided_sop/prompts.yaml")["likelihood"]["wordings"]
     asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
     write_yaml(

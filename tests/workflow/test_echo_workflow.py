@@ -39,7 +39,9 @@ experiments:
 
 
 def write_decoder(folder) -> None:
-    """Write a decoder without BOS whose tokens are bytes, so that one sign may be several tokens."""
+    """Write a decoder without BOS whose tokens are bytes, so that one sign may be several
+    tokens.
+    """
     import torch
     from transformers import AutoModelForCausalLM, Qwen3Config
 

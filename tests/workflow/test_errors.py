@@ -30,7 +30,9 @@ def fails(study, *arguments, **environment) -> str:
 
 @pytest.fixture
 def upstream(study, finished):
-    """Return a copy of the zip that the source `mini` is fetched from; its fetched files are gone."""
+    """Return a copy of the zip that the source `mini` is fetched from; its fetched files
+    are gone.
+    """
     archive = study / "captions.zip"
     archive.write_bytes((finished.folder.parent / "upstream/captions.zip").read_bytes())
     study.change(
@@ -43,7 +45,9 @@ def upstream(study, finished):
 
 
 def test_what_no_rule_makes_is_told_with_its_remedy(study):
-    """The message names a remedy for a file under a manifest, a run in a batch and a misspelt rule."""
+    """The message names a remedy for a file under a manifest, a run in a batch and a
+    misspelt rule.
+    """
     built = "results/build/strided_sop/mini/stride-0"
     [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
     for target, said in (

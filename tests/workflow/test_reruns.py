@@ -60,7 +60,9 @@ def test_a_merged_and_a_moved_module(study):
 
 
 def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
-    """resources/earlier_identities.json lists the code of an earlier release that equals today's."""
+    """resources/earlier_identities.json lists the code of an earlier release that equals
+    today's.
+    """
     before = steps_taken(study)
     ask = [
         sys.executable,

@@ -209,7 +209,9 @@ def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
 
 
 def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
-    """The output has one line for each job, then headline, page and times; a failure appears once."""
+    """The output has one line for each job, then headline, page and times; a failure
+    appears once.
+    """
     study, said = elsewhere
     assert len(said.encode()) < 4000
     assert re.search(r"\[ ?\d+/\d+, +\d+ .*\] Cleaning sample_activitynet", said)

@@ -213,7 +213,9 @@ def labelled(prepared, tmp_path_factory):
 
 
 def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
-    """Method direct: the scores are the model's own, mapped by label names, and nothing is trained."""
+    """Method direct: the scores are the model's own, mapped by label names, and nothing is
+    trained.
+    """
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -253,7 +255,9 @@ def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
 
 
 def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
-    """The order can be learnt from text_b alone here; the model trains on the whole training split."""
+    """The order can be learnt from text_b alone here; the model trains on the whole
+    training split.
+    """
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
     facts = read_json(tmp_path / "run.json")
     assert (facts["train_examples"], facts["held_out_examples"]) == (

@@ -1,4 +1,6 @@
-"""Strided pairs: they equal a slow reference, and have the paper's properties and published counts."""
+"""Strided pairs: they equal a slow reference, and have the paper's properties and published
+counts.
+"""
 
 import itertools
 import json
@@ -114,7 +116,9 @@ def build(program, cleaned, output, *, ok=True, **changed):
 
 @pytest.fixture
 def built(program, cleaned):
-    """Return a function that builds a dataset of a cleaned source and returns its pairs by split."""
+    """Return a function that builds a dataset of a cleaned source and returns its pairs by
+    split.
+    """
     numbers = itertools.count()
 
     def call(source="whole", **changed) -> dict[str, pd.DataFrame]:

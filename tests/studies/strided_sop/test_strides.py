@@ -61,7 +61,9 @@ def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned, built):  # noqa
 
 
 def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
-    """All columns that training reads are equal, so kept weights serve for every evaluated stride."""
+    """All columns that training reads are equal, so kept weights serve for every evaluated
+    stride.
+    """
     build(program, cleaned / "whole", cleaned / "two", stride=2)
     build(program, cleaned / "whole", cleaned / "crossed", stride=0, train_stride=2)
     build(program, cleaned / "whole", cleaned / "none", stride=0)

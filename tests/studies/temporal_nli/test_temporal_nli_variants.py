@@ -190,7 +190,9 @@ def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(made):
 
 
 def test_pairs_that_belong_together_are_measured_together(made, program, tmp_path):
-    """Two seeds have known errors on set II with contrast pairs; the reader is right on all pairs."""
+    """Two seeds have known errors on set II with contrast pairs; the reader is right on all
+    pairs.
+    """
     folder = made("temp_duration", contrast="preposition")
     rows = split_of(folder)
     gold, draw = rows["label"].to_numpy(), np.random.default_rng(2)
