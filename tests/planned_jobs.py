@@ -107,7 +107,7 @@ def server():
 
 def planned_text(study: str, job: str | None = None) -> str:
     """Return the text of a study, made by a process of its own in an empty folder. With `job`,
-    print the jobs whose name contains it in full.
+    return the jobs whose names contain it, in full.
     """
     from tests.forking import python_without_jobs
 
