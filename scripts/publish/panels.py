@@ -1,6 +1,6 @@
-"""The one way to draw a figure: lines of panels, each with its points, and legends under them.
+"""The parts of every figure: lines of panels, each with its points, and legends under them.
 
-figure_of() places everything with matplotlib's constrained layout, so no program counts inches.
+figure_of() places everything with matplotlib's constrained layout, so no program computes inches.
 Numbers are shares from 0 to 1 in tables, and per cent in figures.
 """
 
@@ -28,25 +28,25 @@ from scripts.publish.marks import face_of
 from scripts.publish.table import write_points
 
 DOTTED, DASHED = (0, (1, 1.5)), (0, (4, 1.6))
-DODGE = 0.09  # between two series at one place of an axis
-# Inches: of a mark in a row, of a row at least, of a line of its name, of a head over rows.
+DODGE = 0.09  # the distance between two series at one place of an axis
+# Heights in inches: a lane of marks in a row, the lowest row, a line of a row's name, a head.
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
-NAME = 50  # letters of a line of it
-MOST = 12  # models that a figure has a colour or panels for
-LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
-TITLE = 8  # points
-# text beside marks
+NAME = 50  # the letters of a line of a row's name
+MOST = 12  # the most models that a figure can show
+LETTER, BOLD = 0.0078, 0.0087  # the width of a letter in inches, for each point of its size
+TITLE = 8  # the size of a title in points
+# the look of text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
 SMALL["annotation_clip"] = False
 
-Name = TypeVar("Name")  # of a series: a text, or a number of its own
+Name = TypeVar("Name")  # the name of a series: a text or a number
 
 
 # ---- points
 
 
 def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
-    """Which rows have a like among the others, by these columns."""
+    """Return for each row whether one of the others has the same values in these columns."""
     likes = others[list(keys)].drop_duplicates()
     found = rows[list(keys)].merge(likes, how="left", indicator=True)["_merge"]
     return found.eq("both").to_numpy()
@@ -58,8 +58,9 @@ def with_best_control(
     system: Sequence[str] = ("system",),
     judged: pd.Series | bool = True,
 ) -> pd.DataFrame:
-    """The points without controls, but for the best at each place, by its mean there. place,
-    system: columns. judged: the points that the mean is of.
+    """Return the points without controls, except for the best control at each place. The best
+    control has the highest mean there. place, system: columns. judged: the points to take the mean
+    over.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
     reached = (
@@ -70,8 +71,9 @@ def with_best_control(
 
 
 def highest(points: pd.DataFrame, judged: pd.Series | bool = True) -> tuple[pd.DataFrame, str]:
-    """The points of the MOST models that are highest in the mean, and of all that is no model; and
-    a note of how many are left out. judged: the points that the mean is of.
+    """Return the points of the MOST models with the highest means and of all controls and people,
+    and a note that gives the number of models (empty if all are shown). judged: the points to take
+    the mean over.
     """
     is_model = ~points["method"].isin(CONTROL_METHODS) & (points["model"] != "human")
     means = points[is_model & judged].groupby("model")["value"].mean()
@@ -82,7 +84,7 @@ def highest(points: pd.DataFrame, judged: pd.Series | bool = True) -> tuple[pd.D
 def same_place(
     others: pd.DataFrame, points: pd.DataFrame, place: Sequence[str] = ("source", "split")
 ) -> pd.DataFrame:
-    """The others of the one place that these points have."""
+    """Return those of the others that have the place of these points."""
     return others[among(others, points, place)]
 
 
@@ -90,7 +92,9 @@ def same_place(
 
 
 class Look(NamedTuple):
-    """face: of a marker, if it is not the colour; line: between marks."""
+    """face: the colour inside a marker; None: `colour`. line: the style of the line between
+    markers.
+    """
 
     colour: str = style.GREY
     marker: str = ""
@@ -121,8 +125,9 @@ PEOPLE = Look(style.INK, "*", "", size=6)
 def looks(
     points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
 ) -> dict[str, Look]:
-    """Models in colours; controls and blind models grey, in the order of the table. name: the
-    column of a system; kind: of what shares a colour and a marker; opened: of which marks are open.
+    """Return the look of each system, in the order of the table: models in colours, controls and
+    blind models grey. name: the column that names a system. kind: a column; models with the same
+    value share a colour and a marker. opened: a column that is true where markers are open.
     """
     kind, systems = kind or name, points.drop_duplicates(name)
     blind = systems["method"].map(method_of_blind).notna()
@@ -131,7 +136,7 @@ def looks(
     known = style.distinct_titles(models.itertuples(index=False, name=None))
     found, markers = {}, cycle(style.CONTROL_MARKERS)
     for of, grey in zip(systems.to_dict("records"), is_control):
-        if grey:  # a marker for each system, since these markers cannot be open
+        if grey:  # each system gets its own marker, because these markers cannot be open
             look = Look(style.CONTROL, next(markers), line, size=4, width=0.8)
         else:
             look = Look(*known[of[kind]], line)
@@ -142,7 +147,7 @@ def looks(
 
 
 def legend_of(known: Mapping[str, Look], *others: Artist) -> list[tuple[str, list]]:
-    """Models and the others, then the controls under a title."""
+    """Return a legend of the models and the others, then one of the controls, with a title."""
     handles: list[list] = [[], []]
     for name, look in known.items():
         handles[look.colour == style.CONTROL].append(look.handle(name))
@@ -163,7 +168,9 @@ def draw_marks(
     intervals: bool = True,
     **more: object,
 ) -> None:
-    """The values of a series with their intervals, along a column. flat: along the y axis."""
+    """Draw the values of a series with their intervals. along: the column of their places on the x
+    axis, or on the y axis if `flat`.
+    """
     places, values = points[along] + shift, points["value"] * 100
     bars = {"xerr" if flat else "yerr": style.error_bars(points)} if intervals else {}
     settings = {"elinewidth": 0.9, "capsize": 2, "markeredgewidth": 1, "zorder": 4}
@@ -172,14 +179,16 @@ def draw_marks(
 
 
 def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:
-    """How far each of these stands beside its place, all in `most`."""
+    """Return how far the marks of each series are shifted from their place. All marks at a place
+    lie within the width `most`.
+    """
     names = list(names)
     step = min(DODGE, most / max(1, len(names)))
     return {name: (place - (len(names) - 1) / 2) * step for place, name in enumerate(names)}
 
 
 def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Look = CHANCE) -> None:
-    """A line at a value, by default at a chance of 50 %."""
+    """Draw a line at a value in per cent, by default at a chance of 50 %."""
     draw = axes.axvline if upright else axes.axhline
     draw(value, color=look.colour, linestyle=look.line, linewidth=look.width, zorder=1)
 
@@ -187,7 +196,9 @@ def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Loo
 def count_under(
     axes: Axes, counts: Mapping[float, Sequence[str]], names: Sequence[str] = ()
 ) -> None:
-    """Lines of small text under the ticks of the x axis, and their names at the left."""
+    """Write lines of small text under the ticks of the x axis, and the names of the lines at the
+    left.
+    """
     same = SMALL | {"va": "top"}
     for place, lines in counts.items():
         under = same | {"xycoords": ("data", "axes fraction"), "ha": "center"}
@@ -199,7 +210,9 @@ def count_under(
 
 
 def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8) -> None:
-    """Small text beside rows, by their y, and a head over it; right: points from the axes."""
+    """Write small text beside rows, by their y, and a head over it. right: the distance from the
+    axes in points.
+    """
     over = SMALL | {"xycoords": "axes fraction", "va": "bottom"}
     beside = over | {"xycoords": ("axes fraction", "data"), "va": "center"}
     axes.annotate(head, (1, 1), (right, 3), **over)
@@ -211,11 +224,12 @@ def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: 
 
 
 class Rows:
-    """Rows of a panel, under heads, with a lane for each series; in inches from the top of the
-    axes.
+    """The rows of a panel, under heads, with a lane for each series. Places are in inches from the
+    top of the axes.
 
-    points: in the order of the rows, with the columns row and series and, if they differ, name (of
-    the row) and head. within: the column of what has the same lanes in all its rows.
+    points: in the order of the rows, with the columns row and series, and optionally name (the
+    text of the row, by default `row`) and head. within: a column; rows with the same value have
+    the same lanes. lane: the height of a lane in inches.
     """
 
     def __init__(
@@ -240,14 +254,16 @@ class Rows:
         self.height = y + 0.04
 
     def placed(self, points: pd.DataFrame, order: Iterable) -> pd.DataFrame:
-        """The points with y: their row's place, and their series' lane in this order."""
+        """Return the points with a column y: the place of their row and, in it, the lane of their
+        series. order: the order of the series.
+        """
         place = points[self.series].map({name: number for number, name in enumerate(order)})
         lane = place.groupby(points[self.within]).rank("dense") - 1
         middle = lane.groupby(points[self.within]).transform("max") / 2
         return points.assign(y=points["row"].map(self.places) + self.lane * (lane - middle))
 
     def show(self, axes: Axes) -> None:
-        """The names of rows and heads, and a pale line along each row."""
+        """Write the names of rows and heads, and draw a pale line along each row."""
         axes.set_ylim(self.height, 0)
         names = self.heads | self.names
         axes.set_yticks(list(names), list(names.values()), fontsize=7, linespacing=1.05)
@@ -261,7 +277,7 @@ class Rows:
         axes.hlines(list(self.names), 0, 1, transform=axes.get_yaxis_transform(), **pale)
 
     def draw(self, axes: Axes, points: pd.DataFrame, known: Mapping[str, Look]) -> None:
-        """The marks of each series in its lanes, and what show() shows."""
+        """Draw the rows (show()) and the marks of each series in its lanes."""
         self.show(axes)
         for series, of_series in self.placed(points, known).groupby(self.series, sort=False):
             draw_marks(axes, of_series, known[series], "y", flat=True, linestyle="", capsize=0)
@@ -271,10 +287,10 @@ class Rows:
 
 
 class Panel(NamedTuple):
-    """points: what it shows; what marks these numbers stands on its face. draw: called with its
-    axes and points. title (bold) and detail (grey) stand over it, heading (without its empty
-    lines) over its whole line. height: of its axes, in inches. bands: the y of places without data,
-    for what marks the numbers.
+    """points: the numbers that the panel shows; their marks (face_of()) are written on it. draw: a
+    function that gets the axes and the points. title (bold) and detail (grey) are above the panel,
+    heading (without its empty lines) above the whole line. height: of the axes, in inches. bands:
+    the y of places without data, where the marks are written.
     """
 
     points: pd.DataFrame
@@ -287,7 +303,7 @@ class Panel(NamedTuple):
 
 
 def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
-    """Panels in lines of so many, the first under a heading."""
+    """Return the panels in lines of `across` panels. The first line gets the heading."""
     panels = [panels[0]._replace(heading=heading), *panels[1:]]
     return [panels[start : start + across] for start in range(0, len(panels), across)]
 
@@ -302,17 +318,17 @@ def figure_of(
     note: str = "",
     beside: float = 0,
 ) -> Figure:
-    """The figure of these lines of panels.
+    """Return the figure of these lines of panels.
 
-    share_x: all panels have the same x axis, which the lowest name. share_y: `figure` or `line`,
-    whose panels have the same y axis; the first of a line names it. across: for how many panels,
-    at least, a line has room. note: under the panels. beside: inches beside a panel that its title
-    has as well.
+    share_x: all panels have the same x axis; only the lowest panels label it. share_y: the panels
+    of the `figure` or of a `line` have the same y axis; the first panel of a line labels it.
+    across: a line has room for at least this many panels. note: a text under the panels. beside:
+    how many inches to the right of a panel its title may use too.
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1))
     foot = style.legends(figure, legend) + 0.04 + 0.15 * bool(note)
-    # until what stands around the axes is measured
+    # a first height, until arrange() has measured the texts around the axes
     figure.set_figheight(sum(heights) + len(lines) + foot)
     columns = max(across, *map(len, lines))
     grid = figure.add_gridspec(len(lines), columns, height_ratios=heights)
@@ -343,8 +359,8 @@ def figure_of(
 def arrange(
     placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: float, beside: float
 ) -> None:
-    """Place the panels by constrained layout, write their titles, and find the figure's height: all
-    axes get the heights that they want.
+    """Place the panels by constrained layout, write their titles, and set the figure's height.
+    heights: the height of the axes in each line, in inches. foot: the height under the panels.
     """
     axes, _, line = placed[0]
     figure, engine = axes.figure, ConstrainedLayoutEngine()
@@ -359,15 +375,16 @@ def arrange(
         elif step == "height":
             missing = sum(heights) * (1 - box.height * height / heights[line])
             figure.set_figheight(round(height + missing, 3))
-    for axes, *_ in placed:  # the solver's last digits vary from run to run
+    for axes, *_ in placed:  # the layout's last digits vary from run to run
         axes.set_position(np.round(axes.get_position().bounds, 6))
     for text, heading in headings:
         text.set_text(heading)
 
 
 def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tuple[Text, str]]:
-    """What stands over the panels, in lines of this width; headings run to the figure's end.
-    Returns the headings. Only their first letters are written: whole ones would widen their panels.
+    """Write the titles, details and headings above the panels, in lines of this width. A heading
+    may run to the right edge of the figure. Returns each heading's text object and its full text.
+    Only the first letter of each line is written, because a full heading would widen its panel.
     """
 
     def wrapped(text: str, letter: float, width: float = width) -> list[str]:
@@ -396,8 +413,9 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tu
 def forest_of(
     tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line: float, line_label: str
 ) -> Figure:
-    """A figure of rows on one axis, a panel for each of these (title, detail, points). points: row,
-    series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
+    """Return a figure of rows with one x axis and a panel for each of `tables`: (title, detail,
+    points). Columns of points: row, series, is_control (drawn grey), value, ci_low, ci_high. line:
+    the share at which to draw a line.
     """
     every = pd.concat([points for *_, points in tables])
     names = every.loc[~every["is_control"], "series"].unique()
@@ -417,7 +435,7 @@ def forest_of(
 
     lines = []
     for title, detail, points in tables:
-        # a series of a control is another one
+        # the control of a series is another series
         series = points["series"].mask(points["is_control"], points["series"] + style.CONTROLS)
         points = points.assign(series=series)
         lines.append([Panel(points, draw, title, detail, height=Rows(points).height)])
@@ -430,7 +448,9 @@ def publish(
     draw: Callable[[], Figure],
     nothing: str = "No run of this study measured it.",
 ) -> None:
-    """Write a figure in every form, and its points; nothing: why there is none without points."""
+    """Write a figure in every form, and its points as CSV. nothing: the text in place of the figure
+    if there are no points.
+    """
     style.save(lambda: style.nothing(nothing) if points.empty else draw(), given)
     write_points(points, given.output)
     log.info("%s: %d points", given.output, len(points))

@@ -1,20 +1,21 @@
-"""Let a finished study join the record, so that its runs need never be made again.
+"""Add a finished study to the record, so that its runs need never be repeated.
 
-docs/record/<study>/ keeps the scores of runs and all numbers (scripts/data/record.py); a run
-that was there before is replaced, and so are the numbers of an experiment. Of the figures and
-tables those are kept that README.md or docs/**/*.md link (docs/record/figures/<preset>/<item>.svg).
-`--config recorded=true` makes all others again from the scores. No text of a corpus is kept.
+docs/record/<study>/ keeps the scores of runs and all numbers (scripts/data/record.py). A run that
+is on record already is replaced, and so are the numbers of an experiment of the same preset.
+Figures and tables are kept only if README.md or docs/**/*.md link them
+(docs/record/figures/<preset>/<item>.svg). `--config recorded=true` makes the others again from the
+scores. No text of a corpus is kept.
 
-Reads  STUDY, JSON of the workflow: name, command; figures and tables that may be kept (name:
-       title); where the files are: metrics, publish, train; runs, a list: run, study, paradigm,
-       programs (that clean and build its data), sums_scores, settings, method, splits, data;
-       README.md and docs/**/*.md
-Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parquet; of what is
-       linked OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and
-       .md; OUTPUT/README.md, the list of what is there; all or none
+Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and tables that may be
+       kept (name: title); the places of files: metrics, publish, train; runs, a list: run, study,
+       paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
+       data; README.md and docs/**/*.md
+Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parquet; the linked
+       items: OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and
+       .md; OUTPUT/README.md, the list of the record; all or none
 
     snakemake record --cores 1 --configfile presets/small.yaml
-    # lists the runs whose training code or data have changed since; exit 1 if there are any
+    # lists the runs without scores, or whose training code or data have changed; exit 1 if any
     python -m scripts.publish.record --check docs/record
 """
 
@@ -80,11 +81,11 @@ What timestride has measured on real data, kept with the project. No text of a c
 """
 
 
-# ---- What is recorded
+# ---- Runs, scores and numbers
 
 
 def finished(file: Path, command: str) -> Path:
-    """A file of the study. Raises UserError where it is missing."""
+    """Return a file of the study. Raises UserError if it is missing."""
     if not file.is_file():
         raise UserError(
             f"{file}: is not there, so the study is not finished; give `{command}`, then record it"
@@ -93,8 +94,8 @@ def finished(file: Path, command: str) -> Path:
 
 
 def code_of_program(program: str) -> str | None:
-    """The identity of what cleans a source or builds a study: `clean/<cleaner>`, `build/<study>`;
-    None where it is gone.
+    """Return the identity of the program that cleans a source (`clean/<cleaner>`) or builds a study
+    (`build/<study>`); None if the program no longer exists.
     """
     stage, name = program.split("/")
     module = f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.build"
@@ -118,15 +119,17 @@ def line_of(run: dict, study: dict) -> dict:
 
 
 def as_first(line: dict, known: dict | None) -> dict:
-    """A line of runs.jsonl. Of a run that its preset took from the record it still says when and by
-    which command the run was made.
+    """Return a line of runs.jsonl. If the record has the same run of the same preset already, the
+    line keeps the command and the date of the record.
     """
     same = known and all(known[key] == line[key] for key in ("run", "preset"))
     return line | ({key: known[key] for key in ("command", "recorded")} if same else {})
 
 
 def scores_of(runs: list[dict], study: dict) -> pa.Table:
-    """The rows of scores.parquet of finished runs: of the splits to measure on."""
+    """Return the rows of scores.parquet for finished runs, on the splits to measure on (all but the
+    first). A run that only makes a model for other runs has no rows.
+    """
     rows = []
     for run in runs:
         method = run["method"]
@@ -140,7 +143,9 @@ def scores_of(runs: list[dict], study: dict) -> pa.Table:
 
 
 def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
-    """A table of the record with these rows replaced; a column that one of both lacks is empty."""
+    """Return a table of the record with the rows `of` replaced by `new`. A column that one of the
+    two tables lacks is empty in its rows.
+    """
     return pa.concat_tables([table.filter(~of), new], promote_options="default")
 
 
@@ -153,7 +158,7 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     histories = [read_table(file, HISTORY.names, HISTORY) for file in files]
     scores, history = scores_of(runs, study), pa.concat_tables(histories)
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
-    # Of a single seed what all examples tell; slices have the mean over the seeds.
+    # A number of a single seed is kept only over all examples; slices keep the mean over seeds.
     metrics = metrics.filter((pc.field("slice") == "all") | pc.field("seed").is_null())
     metrics = metrics.append_column("preset", pa.array([study["name"]] * len(metrics)))
     if (before / RUNS).exists():
@@ -176,7 +181,9 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
 
 
 def linked_items(record: Path, kind: str, preset: str) -> set[str]:
-    """The figures or tables (kind) of a preset that README.md or docs/**/*.md link."""
+    """Return the names of the figures or tables (kind) of a preset that README.md or docs/**/*.md
+    link.
+    """
     docs, suffixes = record.resolve().parent, "|".join(SUFFIXES[kind])
     link = rf"record/{kind}/{re.escape(preset)}/([\w-]+)\.(?:{suffixes})\b"
     files = [file for file in (docs.parent / "README.md", *docs.rglob("*.md")) if file.is_file()]
@@ -184,8 +191,8 @@ def linked_items(record: Path, kind: str, preset: str) -> set[str]:
 
 
 def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
-    """Copy the linked figures or tables (kind) of a preset. Raises UserError for one that is
-    missing, that the study does not make, or of other metrics.
+    """Copy the linked figures or tables (kind) of a preset. Raises UserError for an item that is
+    missing, that the study does not make, or that was drawn from other metrics.
     """
     names = sorted(linked_items(record, kind, study["name"]))
     folder = place / kind
@@ -201,7 +208,7 @@ def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
         for suffix in SUFFIXES[kind]:
             file = finished(Path(study["publish"], kind, f"{name}.{suffix}"), study["command"])
             of = FROM_METRICS.search(file.read_text(encoding="utf-8")) if suffix == "svg" else None
-            # drawn from these metrics, or from those of one study beside them
+            # A figure is drawn from these metrics, or from those of one study in the same folder.
             others = Path(study["metrics"]).parent.glob("*.parquet")
             if of and of[1] not in map(sha256_of, others):
                 raise UserError(
@@ -223,7 +230,7 @@ def commits(lines: list[dict]) -> str:
 
 
 def index(studies: Iterable[Path]) -> str:
-    """README.md of the record: what it is, and a row a preset and study."""
+    """Return README.md of the record: its introduction, and a row for each preset and study."""
     rows = []
     for folder in studies:
         of_study = list(read_runs(folder).values())
@@ -264,11 +271,13 @@ def join(study: dict, record: Path) -> None:
     log.info("%s: %d runs of %s joined it; %.1f MB", record, count, study["name"], size)
 
 
-# ---- Other code
+# ---- Stale runs
 
 
 def why_stale(line: dict) -> str:
-    """Why a run would come out otherwise today; empty where it would not."""
+    """Return why a run is stale: its scores are missing, or the code of its training or data is not
+    today's; empty if the run is not stale.
+    """
     if "given" not in line:
         return "no scores are on record"
     if not is_todays(line["run"]["code"], line["paradigm"]):
@@ -278,8 +287,8 @@ def why_stale(line: dict) -> str:
 
 
 def check(record: Path) -> None:
-    """Name the runs of a record that would come out otherwise today. Raises UserError where there
-    is one.
+    """Log the stale runs of a record. Raises UserError if there is one, or if the folder has no
+    record.
     """
     folders = studies_in(record)
     if not folders:

@@ -1,8 +1,8 @@
-"""Make the page of what the record holds, one file for a web server, without corpora or weights.
+"""Make the page of the record: one file for a web server. It needs no corpora and no weights.
 
-It shows the findings, and the figures and tables that are drawn from numbers alone. Taken are the
-presets whose runs have scores on record, since their controls are today's. A number that several
-presets have stands once; `presets/controls.yaml` comes first. Splits cut by `limit` are left out.
+It shows the findings, and the figures and tables that are drawn from numbers alone. It takes the
+presets whose runs have scores on record, because their controls are today's. A number that several
+presets have is shown once; `presets/controls.yaml` comes first. Splits cut by `limit` are left out.
 
 Reads  RECORD/<study>/metrics.parquet and runs.jsonl (scripts/data/record.py); resources/, presets/
 Writes OUTPUT
@@ -32,13 +32,15 @@ from scripts.running.job_files import has_options, rows_of
 from scripts.running.program import UserError, execute, log, parser
 
 CONTROLS = "controls"  # the preset of controls alone
-# What measuring again may change; all other columns tell one number from another.
+# The columns that a new measurement may change. All other columns identify a number.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
 MEASURED += ["sd_beyond_groups", "control"]
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
-    """A study's numbers of whole splits in these presets, each of the first one that has it."""
+    """Return a study's numbers of whole splits in these presets. If several presets have a number,
+    it comes from the first.
+    """
     kept = read_kept(folder, METRICS)
     rows = kept.to_pandas()
     rows = rows[rows["preset"].isin(presets) & rows["limit"].isna()]
@@ -47,7 +49,7 @@ def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
     first = rows["preset"].groupby(pd.util.hash_pandas_object(key, index=False)).transform("first")
     rows = rows[rows["preset"] == first]
     chosen = kept.take(pa.array(sorted(rows.index))).drop_columns(["preset"])
-    draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # which a record has none of
+    draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # a record keeps no draws
     return chosen.append_column("draws", draws)
 
 
@@ -75,11 +77,11 @@ def draw(item: dict, folder: Path, runs: list[dict]) -> None:
         program=item["program"],
     )
     importlib.import_module(item["program"]).main(given)
-    given.output.with_suffix(".dark.svg").unlink(missing_ok=True)  # half of the page
+    given.output.with_suffix(".dark.svg").unlink(missing_ok=True)  # else half of the page
 
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
-    """Whether an item is drawn from numbers alone, of which there are some."""
+    """Whether an item is drawn from numbers alone and one of the runs has numbers for it."""
     numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
     if "needs_people" in item or not set(item["reads"]) <= numbers:
         return False
@@ -95,7 +97,7 @@ def configuration_of(experiments: list[str]) -> dict:
     files = sorted((ROOT / "presets").glob("*.yaml"))
     known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
     entries = {name: known.get(name, {}) for name in experiments}
-    # without anchors where presets share settings
+    # through JSON: YAML would write anchors for the settings that presets share
     text = json.dumps({"name": "record", "run": experiments, "experiments": entries})
     return json.loads(text)
 
@@ -138,7 +140,7 @@ def main(given: argparse.Namespace) -> None:
         lines = read_runs(given.record / study).values()
         presets = set(given.presets) or {one["preset"] for one in lines if "given" in one}
         chosen = [one["run"] for one in lines if one["preset"] in presets]
-        # whole splits alone, as the numbers
+        # like the numbers, only runs on whole splits
         if whole_runs := [run for run in chosen if not run["data_options"].get("limit")]:
             tables.append(read_numbers(given.record / study, presets))
             runs += whole_runs

@@ -1,16 +1,16 @@
-"""Make the page: one HTML file that opens from disk, with every figure,
-table and number and how it was made.
+"""Make the page: one HTML file that opens from disk. It shows every figure, table and number, and
+how each was made.
 
-The page loads nothing: styles, a script of our own and figures (SVG) stand inside it; PDF, PNG and
-CSV beside it are linked. What is shown follows resources/figures.yaml, study by study; every text
-from a corpus, a resource or a caption is escaped.
+The page loads no other file: it contains its styles, its script and its figures (SVG). It links the
+PDF, PNG and CSV files beside it. Its items follow resources/figures.yaml, study by study. Every
+text from a corpus, a resource or a caption is escaped.
 
-Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv, the captions
-       that figures.yaml names (beside resources/), resources/left_out.yaml where anything was left
+Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv,
+       report/{workflow,all}.rst (beside resources/), resources/left_out.yaml if anything was left
        out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv, cleaning.csv of each source,
        run.json of each run
-Writes the page, and findings.json beside it: what its first screen says, for the list of studies
-       (scripts/publish/index.py)
+Writes the page, and findings.json beside it: the findings of the first screen, for the list of
+       studies (scripts/publish/index.py)
 
     python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet \\
         --resources resources --publish results/publish --cleaning results/clean/*/cleaning.csv \\
@@ -46,8 +46,8 @@ from scripts.publish.reading import cards_of, paper_tables
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
 
-ALL = "all"  # the study of what is about all of them
-# characters from which on a column of a table is not squeezed to the width of its longest word
+ALL = "all"  # the "study" of items that are about all studies
+# A column of a table with a cell of more characters is not squeezed to its longest word.
 WIDE = 14
 NUMBER = r"[-−]?[\d,.–e]*( ± [\d.]+)?"
 READERS = {"published": paper_tables, "cards": cards_of}
@@ -60,15 +60,18 @@ def paragraphs(text: str) -> list[str]:
 
 
 def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
-    """Texts that speak of seeds, for what the runs are replicates by: seeds, wordings or both."""
+    """Return the texts with the word `seeds` replaced by what the runs of models vary: seeds,
+    wordings or both.
+    """
     models = [fact for fact in runs if fact["method"] not in ("control", *STAGES)]
     asked = [fact.get("wording") is not None for fact in models]
     return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
 def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
-    """The look of each column (a CSS class) of a table, and its rows in groups by `heads`; None: by
-    the words before the first number, as many of them as make groups of several rows.
+    """Return a table for the page: its rows in groups by the columns `heads`, and the other columns
+    with their looks (CSS classes). If heads is None: the columns before the first column of
+    numbers, without the last ones until a group has two rows on average.
     """
     number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
     if heads is None:
@@ -92,7 +95,7 @@ def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
 
 
 def published_item(item: dict, given: argparse.Namespace, runs: list[dict]) -> dict:
-    """A figure or table as the template wants it; runs: those that it may show."""
+    """Return a figure or table in the form that the template needs; runs: those it may show."""
     base = given.publish / f"{item['kind']}s" / item["name"]
     caption = paragraphs(item["caption"])
     if item["study"] != ALL:
@@ -118,8 +121,8 @@ def published_item(item: dict, given: argparse.Namespace, runs: list[dict]) -> d
 
 
 def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
-    """Per source what cleaning did: a row for each thing, a column for each split; no rows of
-    zeros.
+    """Return for each source a table of what cleaning did: a row for each unit, action and reason,
+    a column for each split. Rows of zeros are left out.
     """
     tables, row = [], ["unit", "action", "reason"]
     for name, counts in cleaning.groupby("source", sort=False):
@@ -138,7 +141,7 @@ def cleaned(cleaning: pd.DataFrame, sources: dict) -> list[dict]:
 
 
 def source_facts(name: str, entry: dict, root: Path) -> dict:
-    """Title, licence, citation and file hashes of a corpus."""
+    """Return the title, licence, citation, homepage and file hashes of a corpus."""
     files = {}
     if "local" in entry:
         files[Path(entry["local"]).name] = sha256_of(root / entry["local"])
@@ -149,7 +152,7 @@ def source_facts(name: str, entry: dict, root: Path) -> dict:
 
 
 def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
-    """What was not asked: of each model and reason, in which studies and by which methods."""
+    """Group the left-out tests by model and reason; each group lists the studies and methods."""
     groups: dict[tuple[str, str], list[str]] = {}
     for entry in left_out:
         study = studies.get(entry["study"], {}).get("title", entry["study"])

@@ -1,10 +1,10 @@
-"""How every figure looks, on light paper and on dark, and how it is saved: the same bytes from the
-same numbers and commit.
+"""The look of every figure, on light and on dark paper, and how a figure is saved. The same numbers
+and the same commit give the same bytes.
 
-A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: THEMES
-says which colour that is. A figure is drawn on light paper; its dark form has each role's other
-colour. The six are those of Okabe and Ito (2008), and lighter ones of the same hues. What a colour
-says, a marker or a line style says as well, for print in grey.
+A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours. THEMES
+gives the colour of each role. A figure is drawn on light paper. Its dark form replaces the colour
+of each role. The six light COLOURS are those of Okabe and Ito (2008); the dark ones are lighter
+colours of the same hues. Systems also differ in marker or line style, for print in grey.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from scripts.running.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
 INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"
-# Of each role above its colour, in that order: the six, ink, grey, pale, control, paper (in the
-# dark that of the page), grid, bar.
+# The colours of the roles above, in this order: the six, ink, grey, pale, control, paper (in the
+# dark theme the colour of the page), grid, bar.
 THEMES = {
     "light": (
         "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #222222 #6b6b6b #dcdcdc #9a9a9a #ffffff "
@@ -43,15 +43,15 @@ THEMES = {
     ).split(),
 }
 MARKERS = ["o", "s", "D", "^", "v", "P"]
-CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
+CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]
 CONTROLS = "controls (no understanding of time)"
 BEST_CONTROL = "best control (no understanding of time)"
-LETTERS = 118  # of a line of text
+LETTERS = 118  # letters in a line of text
 WIDTH = 7.0  # inches: the text width of a two-column page
 
 SETTINGS = {
-    # The first comes with matplotlib, which measures with it; a browser without it takes the next,
-    # of nearly the same widths.
+    # matplotlib brings the first font and measures text with it. A browser without this font takes
+    # the next one; all have nearly the same widths.
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Helvetica", "Arial"],
     "font.size": 8,
@@ -92,7 +92,7 @@ SETTINGS = {
 
 
 def apply() -> None:
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every glyph of a PDF
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it logs every glyph of a PDF
     matplotlib.use("Agg")
     matplotlib.rcdefaults()
     matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES["light"])
@@ -100,7 +100,9 @@ def apply() -> None:
 
 
 def mark(axes: Axes, text: str, size: float = 17, bands: Iterable[float] = ()) -> None:
-    """Write on a panel what marks its numbers (face_of()); at each y of bands, without data."""
+    """Write the marks of a panel's numbers (face_of()) across the panel or, if it has bands (places
+    without data), at the y of each band.
+    """
     look = {"ha": "center", "va": "center", "fontweight": "bold", "color": PALE, "zorder": 0.6}
     if not text:
         return
@@ -114,7 +116,7 @@ def mark(axes: Axes, text: str, size: float = 17, bands: Iterable[float] = ()) -
 
 
 def whole_marks(figure: Figure) -> None:
-    """Draw marks whole that stand at the end of an axis."""
+    """Let markers at the end of an axis be drawn whole, not clipped."""
     for axes in figure.axes:
         (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
         for line in axes.lines:
@@ -128,8 +130,9 @@ def whole_marks(figure: Figure) -> None:
 
 
 def distinct_titles(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
-    """Of each system (its name, model and method) a colour and a marker, no two of 36 alike. The
-    model has the colour and the method the marker; with one method, the model has both.
+    """Return a colour and a marker for each system (its name, model and method). They differ for up
+    to 36 systems. The model gives the colour and the method gives the marker. If all systems have
+    the same method, the model gives both.
     """
     systems = list(systems)
     models, methods = (list(dict.fromkeys(one[place] for one in systems)) for place in (1, 2))
@@ -146,17 +149,17 @@ def distinct_titles(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[
 
 
 def error_bars(points: pd.DataFrame) -> np.ndarray:
-    """(2, n) distances from the value down and up to its interval, in per cent; 0 without an
-    interval.
+    """Return (2, n) distances from each value down and up to the ends of its interval, in per cent;
+    0 without an interval.
     """
     ends = np.array([points["value"] - points["ci_low"], points["ci_high"] - points["value"]])
-    with np.errstate(invalid="ignore"):  # a missing end is no fault, though some processors say so
+    with np.errstate(invalid="ignore"):  # a missing end is no error, but some processors report it
         return np.where(ends > 0, ends, 0) * 100
 
 
 def legends(figure: Figure, groups: Iterable[tuple[str, list]]) -> float:
-    """Legends one under the other, the last above the figure's lower edge. Returns how many inches
-    they take.
+    """Draw the legends one under the other; the last is at the lower edge of the figure. Returns
+    their height in inches.
     """
     bottom = 0.06
     for title, handles in reversed([group for group in groups if group[1]]):
@@ -166,7 +169,7 @@ def legends(figure: Figure, groups: Iterable[tuple[str, list]]) -> float:
             title=title or None,
             title_fontsize=7.5,
             loc="lower center",
-            ncols=max(1, min(len(handles), LETTERS // (longest + 9))),  # a mark takes nine letters
+            ncols=max(1, min(len(handles), LETTERS // (longest + 9))),  # a marker is 9 letters wide
             bbox_to_anchor=(WIDTH / 2, bottom),
             bbox_transform=figure.dpi_scale_trans,
             handlelength=2.2,
@@ -180,7 +183,9 @@ def legends(figure: Figure, groups: Iterable[tuple[str, list]]) -> float:
 
 
 def lines_of(groups: list[list], across: int) -> list[list]:
-    """Panels in lines of at most `across`; a group goes to the next line whole where it can."""
+    """Return the panels in lines of at most `across` panels. A group that does not fit into the
+    rest of a line starts a new line.
+    """
     lines: list[list] = [[]]
     for group in groups:
         if len(lines[-1]) + len(group) > across:
@@ -193,8 +198,8 @@ def lines_of(groups: list[list], across: int) -> list[list]:
 
 
 def nothing(text: str) -> Figure:
-    """In the place of a figure: why it is not drawn. The page shows the text alone, which is the
-    title of the files.
+    """Return a figure with the reason why the real figure is not drawn. The text is also the title
+    of the files, from which the page takes it.
     """
     figure = plt.figure(figsize=(WIDTH, 0.8))
     figure.text(0.5, 0.5, fill(text, LETTERS), ha="center", va="center", color=GREY)
@@ -216,8 +221,8 @@ def maker(program: str | None) -> str:
 
 
 def file_metadata(metrics: Path, program: str | None) -> dict[str, dict]:
-    """The metadata of a figure's files, by suffix. The date is that of the commit: the same commit
-    makes the same file of the same numbers.
+    """Return the metadata of a figure's files, by suffix. The date is that of the commit, so that
+    the same commit and the same numbers give the same file.
     """
     source, date = maker(program), commit_date()
     numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
@@ -236,7 +241,9 @@ def in_the_dark(svg: str) -> str:
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
-    """Write the figure in all forms; given: output, metrics and program (a module)."""
+    """Write the figure in all forms. given: output, metrics and program (the metadata names it if
+    it is a module of scripts/).
+    """
     is_module = given.program.startswith("scripts.")
     metadata = file_metadata(given.metrics, given.program if is_module else None)
     figure = drawn(draw)
