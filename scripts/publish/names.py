@@ -1,4 +1,4 @@
-"""The names under which corpora, models and series stand in figures, tables and the page."""
+"""The names of corpora, models and series in figures, tables and the page."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -14,7 +14,7 @@ from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import entries_of as load
 
 
-# how a model met the data, in words, everywhere the same; any other method is told by its name
+# The name of each method in words. Any other method keeps its own name, without underscores.
 METHODS = {
     "train": "fine-tuned",
     "train_symmetric": "both orders",
@@ -35,20 +35,24 @@ METHODS = {
     "released": "released predictions",
     "majority": "majority baseline",
 }
-ENDS = {"_zero_shot": ", zero-shot", "_blind": ", blind"}  # of a method
+ENDS = {"_zero_shot": ", zero-shot", "_blind": ", blind"}  # the last part of a method's name
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
 
-OF_PEOPLE = ("_beside_people", "_above_people")  # metrics of systems on what people answered
+OF_PEOPLE = ("_beside_people", "_above_people")  # metrics of systems on the items people answered
 
 
 def without_people(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of metrics that neither are of people nor on what they answered."""
+    """Return the rows of metrics, without those of people and those of systems on the items that
+    people answered.
+    """
     return metrics[(metrics["model"] != HUMAN) & ~metrics["metric"].str.endswith(OF_PEOPLE)]
 
 
 def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
-    """What people reached in a study, over all of them and all that they answered."""
+    """Return the rows with the scores of people in a study, over all people and all items that they
+    answered.
+    """
     rows = read_metrics(path).to_pandas()
     return only(rows, study=study, model=HUMAN, metric=f"human_{metric}", slice="all")
 
@@ -60,18 +64,18 @@ def method_title(name: str) -> str:
 
 
 def method_note(method: str, plain: Collection[str]) -> str:
-    """`, mask filling`: how a model was asked; nothing of a plain method."""
+    """Return the method in words, as `, mask filling`; empty for a method in `plain`."""
     return "" if method in plain else f", {method_title(method)}"
 
 
 def split_title(name: str) -> str:
-    """`validation 1` of val_1."""
+    """Return `validation 1` for val_1."""
     kind, _, number = name.rpartition("_") if name[-1:].isdigit() else (name, "", "")
     return " ".join(filter(None, [SPLITS.get(kind, kind.replace("_", " ")), number]))
 
 
 def with_released(models: dict, sources: dict) -> dict[str, dict]:
-    """The entries of models.yaml, then those of judgements that came with a corpus."""
+    """Return the entries of models.yaml, then those of the predictions released with a corpus."""
     return models | {
         name: entry
         for source in sources.values()
@@ -90,7 +94,7 @@ def model_title(name: str, models: dict) -> str:
 
 
 def titles_of(metrics: pd.DataFrame, models: dict, others: Mapping[str, str] = {}) -> pd.Series:
-    """model_title() of each row; others: what is no model."""
+    """Return the title of each row's model. others: the titles of systems that are no model."""
     return metrics["model"].map(lambda name: others.get(name) or model_title(name, models))
 
 
@@ -99,18 +103,20 @@ def source_title(name: str, sources: dict) -> str:
 
 
 def joined(words: list[str], link: str = " and ") -> str:
-    """`a, b and c`."""
+    """Return the words as `a, b and c`."""
     return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def in_words(setting: object) -> str:
-    """`sop 1, mlm 0.5` of a mapping."""
+    """Return a mapping as `sop 1, mlm 0.5`, any other setting as text."""
     parts = setting.items() if isinstance(setting, dict) else ()
     return ", ".join(f"{name} {value:g}" for name, value in parts) or str(setting)
 
 
 def differences_in_words(settings: dict, others: list[dict]) -> str:
-    """`, learning rate 0.0001`: the settings that are set, and otherwise in any of the others."""
+    """Return `, learning rate 0.0001`: the settings that are set and that differ in at least one of
+    the others.
+    """
     return "".join(
         f", {name.replace('_', ' ')} {in_words(value)}"
         for name, value in settings.items()
@@ -119,7 +125,7 @@ def differences_in_words(settings: dict, others: list[dict]) -> str:
 
 
 def details_of(dataset: str, columns: list[str]) -> str:
-    """`, train templates 6`: the options in a dataset's name that are no column."""
+    """Return `, train templates 6`: the options in a dataset's name that are not in `columns`."""
     options = re.findall(r"([a-z_]+)-([\d.]+)(?=-|$)", dataset)
     return "".join(
         f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns
@@ -127,22 +133,25 @@ def details_of(dataset: str, columns: list[str]) -> str:
 
 
 def study_metrics(path: Path, study: str, schema: pa.Schema, draws: bool = False) -> pd.DataFrame:
-    """A study's rows of a metrics table; what two experiments share stands once."""
+    """Return a study's rows of a metrics table. A number that two experiments share is returned
+    once. Raises UserError if the study has no rows.
+    """
     metrics = read_metrics(path, schema, draws).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
         raise UserError(
             f"{path}: no rows of study {study}; run an experiment of it before drawing its figures"
         )
-    # Intervals come of draws in 32 bits, and may differ in their last digits.
+    # Intervals come from draws in 32 bits, and may differ in their last digits.
     of_draws = ["ci_low", "ci_high", "draws"]
     same = metrics.drop(columns=["experiment", *of_draws], errors="ignore").round(9)
     return metrics[~same.duplicated()].copy()
 
 
 def of_most_pairs(metrics: pd.DataFrame, place: list[str]) -> pd.DataFrame:
-    """At each place (columns) the rows that learnt from the most pairs: all, where `train_pairs` is
-    missing. Fewer have a figure of their own (scripts/publish/learning_curve.py).
+    """Return at each place (columns) the rows whose models were trained on the most pairs. A
+    missing `train_pairs` means all pairs. scripts/publish/learning_curve.py draws training on fewer
+    pairs.
     """
     pairs = metrics["train_pairs"].astype(float).fillna(float("inf"))
     keys = [metrics[column] for column in place]
@@ -150,7 +159,9 @@ def of_most_pairs(metrics: pd.DataFrame, place: list[str]) -> pd.DataFrame:
 
 
 def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
-    """` (experiment)` for the models that experiments measured differently at the same point."""
+    """Return ` (experiment)` for each row of a model for which two experiments have different
+    results at the same point; empty for other models.
+    """
     means = metrics[metrics["seed"].isna()]
     twice = means.groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = metrics["model"].isin(means.loc[twice, "model"])
@@ -158,7 +169,9 @@ def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
 
 
 def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.DataFrame:
-    """The rows sorted by these columns; orders: of a column the values that stand first."""
+    """Return the rows sorted by these columns. orders: for a column, the values that come first, in
+    their order.
+    """
 
     def place(column: pd.Series) -> pd.Series:
         known = {value: at for at, value in enumerate(orders.get(str(column.name), ()))}

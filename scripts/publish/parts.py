@@ -1,4 +1,4 @@
-"""Texts and pictures as the templates of the page want them."""
+"""Prepare texts and pictures for the templates of the page."""
 
 import base64
 import hashlib
@@ -10,11 +10,13 @@ import jinja2
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 45  # words of a caption that are not folded away
-LONG = 200  # words from which on a table is folded away
+LONG = 200  # a table with this many words is folded away
 
 
 def short(svg: bytes) -> bytes:
-    """The same picture in fewer bytes: a hundredth of a point, and the font in one place."""
+    """Return the same picture in fewer bytes: numbers are rounded to a hundredth of a point, the
+    font is named once, and metadata and most ids are left out.
+    """
 
     def rounded(place: re.Match) -> bytes:
         return re.sub(rb"-?\d+\.\d+", lambda found: b"%g" % round(float(found[0]), 2), place[0])
@@ -42,13 +44,15 @@ def size_of(svg: bytes) -> tuple[int, int]:
 
 
 def not_drawn(svg: bytes) -> str:
-    """Why a figure is not drawn (style.nothing); empty for one that is."""
+    """Return why a figure is not drawn (style.nothing); empty for a figure that is drawn."""
     found = re.search(r"<title>(.*?)</title>", svg.decode(), re.DOTALL)
     return html.unescape(found[1]) if found else ""
 
 
 def shown_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """A caption: the first sentences, up to SHOWN words, and what is folded away."""
+    """Split a caption into its first sentences (up to SHOWN words, but at least one sentence) and
+    the rest, which is folded away. A short rest is not folded.
+    """
     sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
     words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
     number = max(1, sum(count <= SHOWN for count in words))
@@ -62,7 +66,8 @@ def shown_and_folded(texts: list[str]) -> dict[str, list[str]]:
 
 
 def policy_hash(text: str) -> str:
-    """The hash by which a Content-Security-Policy lets a style or a script in the page run."""
+    """Return the hash with which a Content-Security-Policy allows a style or a script of the page.
+    """
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

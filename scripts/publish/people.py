@@ -1,9 +1,8 @@
-"""Tabulate what people reached, how far they agree, and what every system reaches on the very same
-items.
+"""Tabulate the scores of people, their agreement, and the scores of every system on the same items.
 
-Rows for each split, measure and kind of item: all who answered together, each alone, and the
-systems. So are the difference to people, paired over groups, and Krippendorff's alpha of single
-answers (nominal).
+Each split, measure and kind of item has a row for all people together, for each person and for each
+system. Further rows give each system's difference to people, paired over groups, and Krippendorff's
+alpha of single answers (nominal).
 """
 
 import argparse
@@ -30,13 +29,13 @@ from scripts.publish.table import filled, percent, publish_table, signed
 PLACE = ["study", "source", "dataset", "split", "scoring"]
 WORDS = ["Items of", "Split", "Measure", "Kind", "Who"]
 ABOVE = "_above_people"
-# methods that need not be told beside the model
+# methods that are not named beside the model
 PLAIN = ["train", "control", "baseline", HUMAN, "majority"]
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows of people or on what they answered, with `scoring` and `measure`; what two
-    experiments share stands once.
+    """Return the rows of people and those of systems on the items that people answered, with
+    `scoring` and `measure`. A row that two experiments share is returned once.
     """
     of_people = (metrics["model"] == HUMAN) | metrics["metric"].str.endswith(OF_PEOPLE)
     rows = metrics[metrics["seed"].isna() & of_people]
@@ -75,7 +74,9 @@ def cells_of(row: pd.Series, models: dict, sources: dict) -> dict[str, str]:
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """All people come first, then each person, then the systems."""
+    """Return the table. Of each measure and kind of item, all people together come first, then each
+    person, then the systems.
+    """
     of = metrics["slice"]
     last = (metrics["model"] != HUMAN) + of.str.startswith("person=") * 0.5
     kind = of.where(of.str.startswith("type="), "all")

@@ -1,8 +1,8 @@
-"""Which timestride, machines and libraries made the numbers of a page, and what that took: from
-run.json of each run.
+"""The version of timestride, the machines and the libraries that made the numbers of a page, and
+the time and energy that they took. All comes from run.json of each run.
 
-The energy is an estimate, of the runs alone: CPU hours × WATTS_PER_CORE, and GPU hours × the power
-limit of the GPUs, which they seldom draw all the time.
+The energy is an estimate for the runs alone: CPU hours × WATTS_PER_CORE, and GPU hours × the power
+limit of the GPUs. GPUs seldom draw this limit all the time.
 """
 
 from collections import Counter
@@ -25,7 +25,9 @@ DRAWN_WITH = ("numpy", "pandas", "pyarrow", "matplotlib")
 
 
 def commit_text(project: dict) -> str:
-    """`0.1.0, commit 0123… (modified)`, of project_version() or of a run.json (`timestride`)."""
+    """Return `0.1.0, commit 0123… (modified)`. project: project_version(), or `timestride` of a
+    run.json.
+    """
     commit = project.get("commit")
     return project["version"] + (
         f", commit {commit}{' (modified)' * bool(project.get('modified'))}"
@@ -35,7 +37,7 @@ def commit_text(project: dict) -> str:
 
 
 def counted(texts: list[str]) -> list[str]:
-    """`NAME (12 runs)` for each, most runs first; the name alone where there is one."""
+    """Return `NAME (12 runs)` for each name, most runs first; the name alone if there is only one."""
     counts = Counter(texts).most_common()
     return [
         name if len(counts) == 1 else f"{name} ({count} {'run' if count == 1 else 'runs'})"
@@ -52,7 +54,7 @@ def machine_kind(fact: dict) -> str:
 
 
 def hours(seconds: float) -> str:
-    """`1,234 h`, `2.5 h`, `3.1 min`, `12 s`."""
+    """Return a time as `1,234 h`, `2.5 h`, `3.1 min` or `12 s`."""
     if seconds >= 360_000:
         return f"{seconds / 3600:,.0f} h"
     return (
@@ -65,7 +67,7 @@ def hours(seconds: float) -> str:
 
 
 def energy(watt_hours: float) -> str:
-    """`1.2 kWh`, `340 Wh`, `0.4 Wh`."""
+    """Return an energy as `1.2 kWh`, `340 Wh` or `0.4 Wh`."""
     return (
         f"{watt_hours / 1000:,.1f} kWh"
         if watt_hours >= 1000
@@ -103,8 +105,8 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
 
 
 def provenance_of(facts: list[dict]) -> dict:
-    """For the page: `facts`, what decides the numbers; `spent`; `estimate`, how the energy was
-    found.
+    """Return for the page: `facts`, the versions and machines that decide the numbers; `spent`, the
+    time and energy; `estimate`, how the energy was estimated.
     """
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
@@ -133,7 +135,7 @@ def provenance_of(facts: list[dict]) -> dict:
 
 
 def machine_of(fact: dict) -> str:
-    """What a run's numbers depend on beside its job."""
+    """Return the hardware and libraries on which a run's numbers depend, besides its job."""
     hardware, versions = fact["hardware"], fact["versions"]
     kernels = "" if hardware.get("deterministic", True) else ", kernels that vary from run to run"
     libraries = [
@@ -146,7 +148,9 @@ def machine_of(fact: dict) -> str:
 
 
 def mixture(facts: list[dict]) -> list[str]:
-    """`12 runs: …` for each kind of machine but of controls; nothing if there is one kind."""
+    """Return `12 runs: …` for each kind of machine, not counting controls; empty if there is only
+    one kind.
+    """
     machines = Counter(machine_of(fact) for fact in facts if fact["method"] != "control")
     found = [
         f"{count} {'run' if count == 1 else 'runs'}: {machine}"

@@ -1,4 +1,4 @@
-"""What a paper prints of a study, from the published.csv beside sources.yaml, as tables."""
+"""Tables of the numbers that a paper prints, from the published.csv beside sources.yaml."""
 
 import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -9,11 +9,13 @@ import pandas as pd
 from scripts.publish.comparison import published_claims, settings_of
 from scripts.publish.table import filled, publish_table, with_commas
 
-STATISTICS = "statistics."  # how the metric of what a corpus holds begins
+STATISTICS = "statistics."  # the first word of a metric that is a statistic of a corpus
 
 
 def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
-    """The rows of a study, all text, with these parts of their settings as columns."""
+    """Return a study's rows of published.csv, all text, with these parts of their settings as
+    columns.
+    """
     claims = published_claims(sources.with_name("published.csv"))
     claims = claims[claims["study"] == study]
     settings = pd.DataFrame(
@@ -34,11 +36,11 @@ def publish_statistics(
     names: Mapping[str, Mapping[str, str]],
     counts: Collection[str],
 ) -> None:
-    """Publish what corpora hold, beside what the paper prints.
+    """Publish a table of the statistics of corpora beside those that the paper prints.
 
-    of: the part of a claim's setting that names a corpus. corpora: by corpus its title and its
-    values, a column for each split, indexed by slice and metric. names: of slices and of metrics in
-    words. A mean has one decimal, those of `counts` have none.
+    of: the part of a claim's setting that names a corpus. corpora: for each corpus its title and
+    its values, a column for each split, indexed by slice and metric. names: the slices and the
+    metrics in words. counts: the metrics without decimals; all others, the means, have one.
     """
     claims, rows = claims_beside(given.sources, study, [of, "slice"]), []
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
@@ -60,7 +62,9 @@ def publish_statistics(
 def by_split(
     splits: Mapping[str, Sequence[pd.DataFrame]], count: Callable[..., pd.Series]
 ) -> pd.DataFrame:
-    """What count() finds in the tables of all splits together and of each, as columns."""
+    """Return the results of count() as columns: one for the tables of all splits together, then one
+    for each split.
+    """
     whole = [pd.concat(tables, ignore_index=True) for tables in zip(*splits.values())]
     return pd.DataFrame(
         {"All": count(*whole)} | {split: count(*tables) for split, tables in splits.items()}

@@ -1,7 +1,8 @@
-"""Tabulate what a paper prints beside what this study found: each table and figure of the paper,
-row by row.
+"""Tabulate the numbers that a paper prints beside the results of this study: each table and figure
+of the paper, row by row.
 
-A row is one number of published.csv (scripts/publish/comparison.py). Sample data stand beside none.
+A row is one number of published.csv (scripts/publish/comparison.py), or one of several results
+beside that number. Results on sample data are not shown beside published numbers.
 """
 
 import argparse
@@ -30,13 +31,15 @@ COUNTS = ("n", "train_examples", "held_out_examples")
 
 
 def words_of(metric: str) -> str:
-    """`2-best accuracy`, `weighted F1`."""
+    """Return a metric in words: `2-best accuracy`, `weighted F1`."""
     words = metric.replace("_", " ").replace("f1", "F1")
     return words.replace("two best", "2-best").replace("one best", "1-best")
 
 
 def measure_of(claim: dict) -> str:
-    """`accuracy (%)`, `2-best accuracy, points over target`, `setting: epochs`."""
+    """Return the measure of a published number in words: `accuracy (%)`, `2-best accuracy, points
+    over target`, `setting: epochs`.
+    """
     kind, _, name = claim["metric"].partition(".")
     unit = claim["unit"]
     if kind == "training":
@@ -64,7 +67,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
             "Measure": measure_of(claim),
             "Published": with_commas(claim["value"]) or "drawn, not printed",
             "Note": claim["note"],
-            "Caveat": "sample data only" if sampled else NONE,  # where nothing stands beside it
+            "Caveat": "sample data only" if sampled else NONE,  # if no result is beside it
         }
         same["Caveat"] = ELSEWHERE.get(claim["metric"].partition(".")[0], same["Caveat"])
         metrics = as_published(real, facts.study, settings_of(claim["setting"]))

@@ -1,4 +1,4 @@
-"""What the page shows of tables: cards to read (scripts/publish/cards.py), published numbers."""
+"""Prepare tables for the page: cards to read (scripts/publish/cards.py) and published numbers."""
 
 import pandas as pd
 
@@ -11,13 +11,15 @@ from scripts.publish.table import filled
 PLACE = ABOUT[:3]
 WHO = {"Model right": "Model", "Control right": "Control", "Human right": "People"}
 SLICE, SYSTEMS = "slice: ", ("model: ", "control: ")
-LONG, CLIP = 400, 160  # characters of a text that is folded, and of what is seen of it
-WIDE = 5  # columns of a card that takes the whole width
+LONG, CLIP = 400, 160  # characters: a longer text is folded; its visible part is at most this long
+WIDE = 5  # a card with more columns takes the whole width
 GAP = "____"
 
 
 def clip(text: str) -> str:
-    """What is seen of a long text that is folded: the line with a gap, or the beginning."""
+    """Return the visible part of a long, folded text: the line with a gap, or the beginning; empty
+    for a text that is not folded.
+    """
     if len(text) <= LONG:
         return ""
     line = next((line for line in text.split("\n") if GAP in line), text)
@@ -25,7 +27,9 @@ def clip(text: str) -> str:
 
 
 def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """What cards can be filtered by, with how many they are; nothing that is the same on all."""
+    """Return the filters of cards: for each column, how many cards have each value. A column with
+    the same value on all cards is no filter.
+    """
     return {
         name: values[values != ""].value_counts().sort_index().to_dict()
         for name, values in parts.items()
@@ -34,14 +38,14 @@ def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
 
 
 def cards_of(table: pd.DataFrame) -> dict:
-    """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the
-    choices of each filter. A card is the rows of an item.
+    """Return the cards of a table in groups by corpus, dataset and split, their number, whether
+    they are wide, and the choices of each filter. A card has all rows of an item.
     """
     systems = [name for name in table if name.startswith(SYSTEMS) or name == "human"]
     slices = [name for name in table if name.startswith(SLICE)]
     texts = [name for name in table if name not in (*ABOUT, *systems, *slices)]
     items = table.groupby([*PLACE, "Item"], sort=False)
-    # Of options is what changes from one row of an item to another.
+    # A column is about options if it changes from one row of an item to another.
     of_option = [name for name in texts if (items[name].nunique() > 1).any()]
     first = table[~table.duplicated([*PLACE, "Item"])]
     who = first[list(WHO)].rename(columns=WHO).replace({"yes": "right", "no": "wrong"})
@@ -76,12 +80,14 @@ def cards_of(table: pd.DataFrame) -> dict:
 
 # ---- published numbers
 
-# how places outside tables and figures begin
+# the first words of a place in a paper that is neither a table nor a figure
 IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "AllenNLP")
 
 
 def notes_of(rows: pd.DataFrame) -> list[str]:
-    """The notes of a table, behind the rows that they are about where that is not all."""
+    """Return the notes of a table. The names of a note's rows come before it, unless it is about
+    all rows or more than three.
+    """
     notes = []
     for note, about in rows[rows["Note"] != ""].groupby("Note", sort=False):
         names = list(dict.fromkeys(about["Row"]))
@@ -91,7 +97,7 @@ def notes_of(rows: pd.DataFrame) -> list[str]:
 
 
 def table_of(name: str, rows: pd.DataFrame) -> dict:
-    """One table or figure of the paper, and how many of its numbers were measured here."""
+    """Return one table or figure of the paper, with how many of its numbers were measured here."""
     measures, numbers = rows["Measure"].unique(), rows.drop_duplicates(["Row", "Measure"])
     return {
         "name": name,
@@ -106,7 +112,9 @@ def table_of(name: str, rows: pd.DataFrame) -> dict:
 
 
 def paper_tables(table: pd.DataFrame) -> dict:
-    """Tables and figures of a paper, numbers in the text, settings of training."""
+    """Return the tables and figures of a paper, the numbers in its text, and its settings of
+    training.
+    """
     is_setting = table["Measure"].str.startswith(SETTING)
     settings = table[is_setting].assign(Measure=table["Measure"].str.removeprefix(SETTING))
     tables = [

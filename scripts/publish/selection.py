@@ -1,5 +1,5 @@
-"""Rows of metrics picked by their settings, each system once, paired, and how far apart they lie:
-what tables and claims of a paper are compared by.
+"""Select rows of metrics by their settings, keep each system once, pair rows, and measure the
+difference of two rows. The tables and claims of a paper are compared with these functions.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -12,18 +12,20 @@ from scripts.measure.intervals import Estimate, difference
 from scripts.running.program import UserError
 from scripts.measure.experiment import CONTROL_METHODS
 
-EQUAL = 1e-5  # shares that differ by less are one: a record keeps them to a millionth
-# What a comparison needs of a row.
+EQUAL = 1e-5  # shares that differ by less count as equal: a record keeps them to a millionth
+# The columns that a comparison needs.
 COMPARED = [
     *("value", "sd", "sd_beyond_groups", "seeds", "ci_low", "ci_high", "p_value"),
     *("effective_groups", "draws"),
 ]
-# The columns that are measured or tell of an example's part; all others are settings.
+# The columns that are measured or describe a part of the examples; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 
 
 def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows whose columns have these values, one of a list, or none where it is None."""
+    """Return the rows whose columns have these values. A list means one of its values, None means a
+    missing value.
+    """
     for column, value in values.items():
         one_of = list(value) if pd.api.types.is_list_like(value) else [value]
         rows = rows[rows[column].isna() if value is None else rows[column].isin(one_of)]
@@ -31,15 +33,16 @@ def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 
 def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()) -> pd.DataFrame:
-    """The rows of what a paper may have measured: none of extensions, and of altered experiments
-    only those of controls. named: columns of an extension that a paper proposes.
+    """Return the rows that a paper may have measured: no rows of extensions, and of altered
+    experiments (other first weights, or a second objective) only the controls. named: the columns
+    of extensions that are allowed, because the published number is about them.
     """
     plain = (
         rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
         .isna()
         .all(axis=1)
     )
-    if "objectives" in named:  # which is what alters them
+    if "objectives" in named:  # then altered experiments are allowed, too
         return rows[plain]
     return rows[
         plain
@@ -55,7 +58,9 @@ def has_draws(row: Mapping) -> bool:
 
 
 def as_text(cells: pd.Series) -> pd.Series:
-    """A column as settings name its values: whole numbers without a point, `none` where missing."""
+    """Return a column as text, as settings write its values: whole numbers without a point, `none`
+    for a missing value.
+    """
     words = cells.map(
         lambda cell: (
             f"{cell:g}"
@@ -67,15 +72,18 @@ def as_text(cells: pd.Series) -> pd.Series:
 
 
 def fits(cell: str, wanted: str) -> bool:
-    """A value fits itself, a pattern with *, or `not` with either."""
+    """Whether a value equals `wanted` or matches its pattern with *. After `not `: whether it does
+    neither.
+    """
     if wanted.startswith("not "):
         return not fits(cell, wanted.removeprefix("not "))
     return cell == wanted or "*" in wanted and fnmatchcase(cell, wanted)
 
 
 def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.DataFrame:
-    """The rows whose columns have these values (one of several), compared as text. Beside a slice,
-    what is no column is a further part of the slice.
+    """Return the rows whose columns have these values (one of a list), compared as text. If the
+    settings name a slice, a setting that is no column is a further part of the slice. Raises
+    UserError for such a setting without a slice.
     """
     further = [column for column in settings if column not in table and settings[column] != "none"]
     if further and "slice" not in settings:
@@ -96,7 +104,7 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
 
 
 def rank(values: Iterable, order: Iterable) -> list[int]:
-    """The place of each value in an order; what is not in it comes last."""
+    """Return the place of each value in an order. A value that is not in the order comes last."""
     places = {name: place for place, name in enumerate(dict.fromkeys(order))}
     return [places.get(value, len(places)) for value in values]
 
@@ -106,20 +114,22 @@ def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
 
 
 def without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each system once: that of the experiment with the most seeds."""
+    """Return the rows of each system once, from the experiment with the most seeds."""
     rows = rows.sort_values("seeds", ascending=False, kind="stable") if "seeds" in rows else rows
     return rows.drop_duplicates([*settings_columns(rows, []), "slice", "metric"]).sort_index()
 
 
 def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The rows that have a like among the others, whose columns COMPARED stand in `other`."""
+    """Return the rows for which one of the others has the same keys. The column `other` holds the
+    columns COMPARED of that other row.
+    """
     likes = others[keys].assign(other=others.reindex(columns=COMPARED).to_dict("records"))
     return rows.merge(likes, on=keys)
 
 
 def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
-    """How far a row lies above another one. Rows without draws have no interval, or, by_ends, one
-    that excludes zero if theirs do not overlap.
+    """Return how far a row lies above another row. Without draws there is no interval. by_ends:
+    take it from the ends of both intervals, so that it excludes zero if they do not overlap.
     """
     if has_draws(row) and has_draws(other):
         return difference(row, other)
@@ -128,6 +138,8 @@ def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
 
 
 def with_interval(found: Estimate, in_words: Callable[[float], str], unit: str = "") -> str:
-    """`+2.1 points (−0.3 to +4.5)`; in_words: a number as text; unit: of the value."""
+    """Return an estimate as `+2.1 points (−0.3 to +4.5)`. in_words: writes a number as text. unit:
+    of the value, here ` points`.
+    """
     value, low, high = (None if pd.isna(number) else in_words(number) for number in found[:3])
     return f"{value}{unit}" + ("" if low is None else f" ({low} to {high})")

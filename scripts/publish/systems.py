@@ -1,4 +1,4 @@
-"""The settings of a study's runs, and which runs are one system, for what is made from runs."""
+"""Training settings of a study's runs, and the runs of each system, for figures made from runs."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -9,21 +9,22 @@ from scripts.publish.names import differences_in_words, method_note, model_title
 
 
 def training_of(run: Run) -> dict:
-    """How a run's model was trained: its settings, and the run that it begins with."""
+    """Return how a run's model was trained: its settings and the run whose weights it starts from.
+    """
     settings = provenance_of(run.folder / "history.parquet")["settings"]
     training = settings["training"] | {"begins with": settings.get("made_by")}
     return dict(sorted(training.items()))
 
 
 def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], list[Run]]:
-    """By source and dataset, sorted, its runs among those of these names."""
+    """Return those of the named runs that belong to each source and dataset, sorted by these."""
     systems = sorted(runs_by_dataset(trained, names).items())
     return {place: sum(of_place.values(), []) for place, of_place in systems}
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
-    """The runs of a dataset that differ by seed or wording alone, by title: the model, its method
-    unless `plain`, and what differs in training.
+    """Group the runs of a dataset that differ only in seed or wording. The key of a group is its
+    title: the model, its method unless it is in `plain`, and the training settings that differ.
     """
     trainings: dict[str, list[tuple[dict, Run]]] = {}
     for run in runs:

@@ -1,5 +1,5 @@
-"""A table in the three forms that are published, CSV, Markdown and LaTeX; the points of a figure as
-CSV.
+"""Write a table in its three published forms: CSV, Markdown and LaTeX. Write the points of a figure
+as CSV.
 """
 
 import argparse
@@ -28,18 +28,18 @@ def percent(share: float | None, decimals: int = 1) -> str:
 
 
 def with_commas(text: str) -> str:
-    """1,104 of 1104; any other text as it is."""
+    """Return `1,104` for 1104; any other text unchanged."""
     return f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
 
 
 def interval(row: Mapping, decimals: int = 1) -> str:
-    """`52.0–56.1`; says so where one group allows none."""
+    """Return an interval as `52.0–56.1`, or `one group`: a single group allows no interval."""
     low, high = (percent(row[end], decimals) for end in ("ci_low", "ci_high"))
     return f"{low}–{high}" if low else "one group"
 
 
 def number_cells(name: str, row: Mapping | None) -> dict[str, str]:
-    """A number with its sd and interval; empty cells without a row."""
+    """Return the cells of a number, its sd and its interval; empty cells if there is no row."""
     return {
         f"{name} (%)": "" if row is None else percent(row["value"]),
         f"{name} sd": "" if row is None else percent(row["sd"]),
@@ -48,8 +48,9 @@ def number_cells(name: str, row: Mapping | None) -> dict[str, str]:
 
 
 def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> str:
-    """The caption of a table as figures.yaml has it; of this table, what its marks mean, too. Empty
-    for another name, of a program that is run by hand.
+    """Return the caption of a table from figures.yaml. With `table`, it also explains the marks in
+    this table, and speaks of wordings where these vary. The caption is empty for a name that
+    figures.yaml lacks, as of a program that is run by hand.
     """
     file, name = given.sources.with_name("figures.yaml"), given.output.name
     items = read_yaml(file) if file.exists() else []
@@ -70,13 +71,15 @@ def by_metric(rows: pd.DataFrame, column: str = "metric") -> dict[str, pd.Series
 
 
 def signed(difference: float) -> str:
-    """`+2.1`, `−0.3`, `0.0`: a difference of shares in points."""
+    """Return a difference of shares in points: `+2.1`, `−0.3`, `0.0`."""
     text = f"{difference * 100:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
 def above_control(row: pd.Series | None, models: dict) -> str:
-    """`bag of words: +2.1 (−0.3 to +4.5)`, of a row of `…_above_control`."""
+    """Return `bag of words: +2.1 (−0.3 to +4.5)` for a row of the metric `…_above_control`; empty
+    without a row.
+    """
     if row is None:
         return ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
@@ -86,8 +89,8 @@ def above_control(row: pd.Series | None, models: dict) -> str:
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
-    """How far a model lies above the best control, above the best of the same view if that is
-    another one, and above itself, blind; by: its rows by metric.
+    """Return how far a model lies above the best control, above the best control of the same view
+    (only if that is another control), and above itself, blind. by: its rows by metric.
     """
     names = {"control": ABOVE, "same_view": ABOVE_VIEW, "blind": ABOVE_BLIND}
     rows = {what: by.get(f"{metric}_above_{what}") for what in names}
@@ -128,15 +131,15 @@ def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -
 
 
 def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
-    """The columns of words, and of the others those that any row fills."""
+    """Return the table with the columns of words and the other columns that are not empty."""
     return table.loc[:, [name for name in table if name in words or (table[name] != "").any()]]
 
 
 def publish_table(
     given: argparse.Namespace, table: pd.DataFrame | list[dict], words: Collection[str]
 ) -> None:
-    """Write a table in its three forms; words: the columns that hold no numbers. Of rows, not of a
-    table, the columns that none fills are left out.
+    """Write a table in its three forms. words: the columns without numbers. If `table` is a list of
+    rows, the columns that no row fills are left out.
     """
     if isinstance(table, list):
         table = filled(pd.DataFrame(table).fillna(""), words)
