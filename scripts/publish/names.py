@@ -43,16 +43,12 @@ OF_PEOPLE = ("_beside_people", "_above_people")  # metrics of systems on the ite
 
 
 def without_people(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of metrics, without those of people and those of systems on the items that
-    people answered.
-    """
+    """Return the rows of metrics that are neither of people nor on the items people answered."""
     return metrics[(metrics["model"] != HUMAN) & ~metrics["metric"].str.endswith(OF_PEOPLE)]
 
 
 def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
-    """Return the rows with the scores of people in a study, over all people and all items that they
-    answered.
-    """
+    """Return the scores of people in a study, over all people and all items they answered."""
     rows = read_metrics(path).to_pandas()
     return only(rows, study=study, model=HUMAN, metric=f"human_{metric}", slice="all")
 
@@ -114,9 +110,7 @@ def in_words(setting: object) -> str:
 
 
 def differences_in_words(settings: dict, others: list[dict]) -> str:
-    """Return `, learning rate 0.0001`: the settings that are set and that differ in at least one of
-    the others.
-    """
+    """Return `, learning rate 0.0001`: the settings that are set and not the same in all others."""
     return "".join(
         f", {name.replace('_', ' ')} {in_words(value)}"
         for name, value in settings.items()
@@ -133,8 +127,8 @@ def details_of(dataset: str, columns: list[str]) -> str:
 
 
 def study_metrics(path: Path, study: str, schema: pa.Schema, draws: bool = False) -> pd.DataFrame:
-    """Return a study's rows of a metrics table. A number that two experiments share is returned
-    once. Raises UserError if the study has no rows.
+    """Return a study's rows of a metrics table; a row that two experiments share only once. Raises
+    UserError if there are no rows.
     """
     metrics = read_metrics(path, schema, draws).to_pandas()
     metrics = metrics[metrics["study"] == study]
@@ -149,9 +143,8 @@ def study_metrics(path: Path, study: str, schema: pa.Schema, draws: bool = False
 
 
 def of_most_pairs(metrics: pd.DataFrame, place: list[str]) -> pd.DataFrame:
-    """Return at each place (columns) the rows whose models were trained on the most pairs. A
-    missing `train_pairs` means all pairs. scripts/publish/learning_curve.py draws training on fewer
-    pairs.
+    """Return at each place (columns) the rows trained on the most pairs. A missing `train_pairs`
+    means all. Fewer pairs have their own figure (scripts/publish/learning_curve.py).
     """
     pairs = metrics["train_pairs"].astype(float).fillna(float("inf"))
     keys = [metrics[column] for column in place]
@@ -159,9 +152,7 @@ def of_most_pairs(metrics: pd.DataFrame, place: list[str]) -> pd.DataFrame:
 
 
 def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
-    """Return ` (experiment)` for each row of a model for which two experiments have different
-    results at the same point; empty for other models.
-    """
+    """Return ` (experiment)` for models that experiments measured differently at the same point."""
     means = metrics[metrics["seed"].isna()]
     twice = means.groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = metrics["model"].isin(means.loc[twice, "model"])
@@ -169,9 +160,7 @@ def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
 
 
 def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.DataFrame:
-    """Return the rows sorted by these columns. orders: for a column, the values that come first, in
-    their order.
-    """
+    """Return the rows sorted by these columns. orders: for a column, the values that come first."""
 
     def place(column: pd.Series) -> pd.Series:
         known = {value: at for at, value in enumerate(orders.get(str(column.name), ()))}

@@ -28,14 +28,14 @@ from scripts.publish.marks import face_of
 from scripts.publish.table import write_points
 
 DOTTED, DASHED = (0, (1, 1.5)), (0, (4, 1.6))
-DODGE = 0.09  # the distance between two series at one place of an axis
+DODGE = 0.09  # between two series at one place of an axis
 # Heights in inches: a lane of marks in a row, the lowest row, a line of a row's name, a head.
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
-NAME = 50  # the letters of a line of a row's name
-MOST = 12  # the most models that a figure can show
-LETTER, BOLD = 0.0078, 0.0087  # the width of a letter in inches, for each point of its size
-TITLE = 8  # the size of a title in points
-# the look of text beside marks
+NAME = 50  # letters in a line of a row's name
+MOST = 12  # the most models in a figure
+LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
+TITLE = 8  # points
+# text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
 SMALL["annotation_clip"] = False
 
@@ -46,7 +46,7 @@ Name = TypeVar("Name")  # the name of a series: a text or a number
 
 
 def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> np.ndarray:
-    """Return for each row whether one of the others has the same values in these columns."""
+    """Whether each row has the same values in these columns as one of the others."""
     likes = others[list(keys)].drop_duplicates()
     found = rows[list(keys)].merge(likes, how="left", indicator=True)["_merge"]
     return found.eq("both").to_numpy()
@@ -58,9 +58,8 @@ def with_best_control(
     system: Sequence[str] = ("system",),
     judged: pd.Series | bool = True,
 ) -> pd.DataFrame:
-    """Return the points without controls, except for the best control at each place. The best
-    control has the highest mean there. place, system: columns. judged: the points to take the mean
-    over.
+    """Return the points without controls, except for the control with the highest mean at each
+    place. place, system: columns. judged: the points to take the mean over.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
     reached = (
@@ -72,8 +71,7 @@ def with_best_control(
 
 def highest(points: pd.DataFrame, judged: pd.Series | bool = True) -> tuple[pd.DataFrame, str]:
     """Return the points of the MOST models with the highest means and of all controls and people,
-    and a note that gives the number of models (empty if all are shown). judged: the points to take
-    the mean over.
+    and a note if models are left out. judged: the points to take the mean over.
     """
     is_model = ~points["method"].isin(CONTROL_METHODS) & (points["model"] != "human")
     means = points[is_model & judged].groupby("model")["value"].mean()
@@ -84,7 +82,7 @@ def highest(points: pd.DataFrame, judged: pd.Series | bool = True) -> tuple[pd.D
 def same_place(
     others: pd.DataFrame, points: pd.DataFrame, place: Sequence[str] = ("source", "split")
 ) -> pd.DataFrame:
-    """Return those of the others that have the place of these points."""
+    """Return the others at the same place as these points."""
     return others[among(others, points, place)]
 
 
@@ -92,9 +90,7 @@ def same_place(
 
 
 class Look(NamedTuple):
-    """face: the colour inside a marker; None: `colour`. line: the style of the line between
-    markers.
-    """
+    """face: the colour inside a marker, by default `colour`. line: between markers."""
 
     colour: str = style.GREY
     marker: str = ""
@@ -126,8 +122,8 @@ def looks(
     points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
 ) -> dict[str, Look]:
     """Return the look of each system, in the order of the table: models in colours, controls and
-    blind models grey. name: the column that names a system. kind: a column; models with the same
-    value share a colour and a marker. opened: a column that is true where markers are open.
+    blind models grey. Columns: name, of a system; kind, whose values have one colour and marker
+    each; opened, true where markers are open.
     """
     kind, systems = kind or name, points.drop_duplicates(name)
     blind = systems["method"].map(method_of_blind).notna()
@@ -136,7 +132,7 @@ def looks(
     known = style.distinct_titles(models.itertuples(index=False, name=None))
     found, markers = {}, cycle(style.CONTROL_MARKERS)
     for of, grey in zip(systems.to_dict("records"), is_control):
-        if grey:  # each system gets its own marker, because these markers cannot be open
+        if grey:  # a marker for each system, because these markers cannot be open
             look = Look(style.CONTROL, next(markers), line, size=4, width=0.8)
         else:
             look = Look(*known[of[kind]], line)
@@ -179,9 +175,7 @@ def draw_marks(
 
 
 def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:
-    """Return how far the marks of each series are shifted from their place. All marks at a place
-    lie within the width `most`.
-    """
+    """Return how far each series is shifted from its place. All series lie within `most`."""
     names = list(names)
     step = min(DODGE, most / max(1, len(names)))
     return {name: (place - (len(names) - 1) / 2) * step for place, name in enumerate(names)}
@@ -196,9 +190,7 @@ def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Loo
 def count_under(
     axes: Axes, counts: Mapping[float, Sequence[str]], names: Sequence[str] = ()
 ) -> None:
-    """Write lines of small text under the ticks of the x axis, and the names of the lines at the
-    left.
-    """
+    """Write lines of small text under the ticks of the x axis, with their names at the left."""
     same = SMALL | {"va": "top"}
     for place, lines in counts.items():
         under = same | {"xycoords": ("data", "axes fraction"), "ha": "center"}
@@ -210,9 +202,7 @@ def count_under(
 
 
 def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8) -> None:
-    """Write small text beside rows, by their y, and a head over it. right: the distance from the
-    axes in points.
-    """
+    """Write small text beside rows, by their y, under a head. right: points from the axes."""
     over = SMALL | {"xycoords": "axes fraction", "va": "bottom"}
     beside = over | {"xycoords": ("axes fraction", "data"), "va": "center"}
     axes.annotate(head, (1, 1), (right, 3), **over)
@@ -227,9 +217,8 @@ class Rows:
     """The rows of a panel, under heads, with a lane for each series. Places are in inches from the
     top of the axes.
 
-    points: in the order of the rows, with the columns row and series, and optionally name (the
-    text of the row, by default `row`) and head. within: a column; rows with the same value have
-    the same lanes. lane: the height of a lane in inches.
+    points: in the order of the rows, with the columns row and series, and optionally name (of the
+    row) and head. within: a column; rows with the same value have the same lanes.
     """
 
     def __init__(
@@ -254,8 +243,8 @@ class Rows:
         self.height = y + 0.04
 
     def placed(self, points: pd.DataFrame, order: Iterable) -> pd.DataFrame:
-        """Return the points with a column y: the place of their row and, in it, the lane of their
-        series. order: the order of the series.
+        """Return the points with y, from the place of their row and the lane of their series.
+        order: of the series.
         """
         place = points[self.series].map({name: number for number, name in enumerate(order)})
         lane = place.groupby(points[self.within]).rank("dense") - 1
@@ -287,10 +276,10 @@ class Rows:
 
 
 class Panel(NamedTuple):
-    """points: the numbers that the panel shows; their marks (face_of()) are written on it. draw: a
-    function that gets the axes and the points. title (bold) and detail (grey) are above the panel,
-    heading (without its empty lines) above the whole line. height: of the axes, in inches. bands:
-    the y of places without data, where the marks are written.
+    """points: the numbers that the panel shows; their marks (face_of()) are written on it. draw:
+    called with its axes and points. title (bold) and detail (grey) are above the panel, heading
+    (without its empty lines) above the whole line. height: of its axes, in inches. bands: the y of
+    places without data, for the marks.
     """
 
     points: pd.DataFrame
@@ -320,10 +309,10 @@ def figure_of(
 ) -> Figure:
     """Return the figure of these lines of panels.
 
-    share_x: all panels have the same x axis; only the lowest panels label it. share_y: the panels
-    of the `figure` or of a `line` have the same y axis; the first panel of a line labels it.
-    across: a line has room for at least this many panels. note: a text under the panels. beside:
-    how many inches to the right of a panel its title may use too.
+    share_x: all panels have the same x axis; the lowest label it. share_y: the panels of the
+    `figure` or of each `line` have the same y axis; the first of a line labels it. across: a line
+    has room for at least this many panels. note: under the panels. beside: inches to the right of
+    a panel that its title may use, too.
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1))
@@ -360,7 +349,7 @@ def arrange(
     placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: float, beside: float
 ) -> None:
     """Place the panels by constrained layout, write their titles, and set the figure's height.
-    heights: the height of the axes in each line, in inches. foot: the height under the panels.
+    Inches: heights, of the axes in each line; foot, under the panels.
     """
     axes, _, line = placed[0]
     figure, engine = axes.figure, ConstrainedLayoutEngine()
@@ -383,8 +372,8 @@ def arrange(
 
 def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tuple[Text, str]]:
     """Write the titles, details and headings above the panels, in lines of this width. A heading
-    may run to the right edge of the figure. Returns each heading's text object and its full text.
-    Only the first letter of each line is written, because a full heading would widen its panel.
+    may run to the figure's right edge. Returns the headings with their full texts: only the first
+    letter of each line is written, because a full heading would widen its panel.
     """
 
     def wrapped(text: str, letter: float, width: float = width) -> list[str]:
@@ -413,9 +402,8 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tu
 def forest_of(
     tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line: float, line_label: str
 ) -> Figure:
-    """Return a figure of rows with one x axis and a panel for each of `tables`: (title, detail,
-    points). Columns of points: row, series, is_control (drawn grey), value, ci_low, ci_high. line:
-    the share at which to draw a line.
+    """Return a figure of rows on one x axis, a panel for each table (title, detail, points).
+    points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
     """
     every = pd.concat([points for *_, points in tables])
     names = every.loc[~every["is_control"], "series"].unique()
@@ -448,9 +436,7 @@ def publish(
     draw: Callable[[], Figure],
     nothing: str = "No run of this study measured it.",
 ) -> None:
-    """Write a figure in every form, and its points as CSV. nothing: the text in place of the figure
-    if there are no points.
-    """
+    """Write a figure in every form, and its points. nothing: its text if there are no points."""
     style.save(lambda: style.nothing(nothing) if points.empty else draw(), given)
     write_points(points, given.output)
     log.info("%s: %d points", given.output, len(points))

@@ -14,9 +14,7 @@ LONG = 200  # a table with this many words is folded away
 
 
 def short(svg: bytes) -> bytes:
-    """Return the same picture in fewer bytes: numbers are rounded to a hundredth of a point, the
-    font is named once, and metadata and most ids are left out.
-    """
+    """Return the same picture in fewer bytes: rounded to 0.01 point, with the font named once."""
 
     def rounded(place: re.Match) -> bytes:
         return re.sub(rb"-?\d+\.\d+", lambda found: b"%g" % round(float(found[0]), 2), place[0])
@@ -50,8 +48,8 @@ def not_drawn(svg: bytes) -> str:
 
 
 def shown_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """Split a caption into its first sentences (up to SHOWN words, but at least one sentence) and
-    the rest, which is folded away. A short rest is not folded.
+    """Split a caption into its first sentences (up to SHOWN words, at least one sentence) and the
+    folded rest. A short rest is not folded.
     """
     sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
     words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
@@ -66,8 +64,7 @@ def shown_and_folded(texts: list[str]) -> dict[str, list[str]]:
 
 
 def policy_hash(text: str) -> str:
-    """Return the hash with which a Content-Security-Policy allows a style or a script of the page.
-    """
+    """Return the hash by which a Content-Security-Policy allows a style or a script of the page."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -1,8 +1,8 @@
 """Tabulate the scores of people, their agreement, and the scores of every system on the same items.
 
-Each split, measure and kind of item has a row for all people together, for each person and for each
-system. Further rows give each system's difference to people, paired over groups, and Krippendorff's
-alpha of single answers (nominal).
+Each split, measure and kind of item has a row for all people together, each person and each system.
+Further rows give the difference to people, paired over groups, and Krippendorff's alpha of single
+answers (nominal).
 """
 
 import argparse
@@ -34,8 +34,8 @@ PLAIN = ["train", "control", "baseline", HUMAN, "majority"]
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of people and those of systems on the items that people answered, with
-    `scoring` and `measure`. A row that two experiments share is returned once.
+    """Return the rows of people and of systems on the items people answered, with `scoring` and
+    `measure`. A row that two experiments share is returned once.
     """
     of_people = (metrics["model"] == HUMAN) | metrics["metric"].str.endswith(OF_PEOPLE)
     rows = metrics[metrics["seed"].isna() & of_people]
@@ -74,9 +74,7 @@ def cells_of(row: pd.Series, models: dict, sources: dict) -> dict[str, str]:
 
 
 def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """Return the table. Of each measure and kind of item, all people together come first, then each
-    person, then the systems.
-    """
+    """Return the table: all people together come first, then each person, then the systems."""
     of = metrics["slice"]
     last = (metrics["model"] != HUMAN) + of.str.startswith("person=") * 0.5
     kind = of.where(of.str.startswith("type="), "all")

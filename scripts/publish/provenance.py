@@ -1,8 +1,8 @@
-"""The version of timestride, the machines and the libraries that made the numbers of a page, and
-the time and energy that they took. All comes from run.json of each run.
+"""The timestride, machines and libraries that made the numbers of a page, with their time and
+energy, from run.json of each run.
 
 The energy is an estimate for the runs alone: CPU hours × WATTS_PER_CORE, and GPU hours × the power
-limit of the GPUs. GPUs seldom draw this limit all the time.
+limit of the GPUs, which they seldom draw all the time.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ def commit_text(project: dict) -> str:
 
 
 def counted(texts: list[str]) -> list[str]:
-    """Return `NAME (12 runs)` for each name, most runs first; the name alone if there is only one."""
+    """Return `NAME (12 runs)` for each name, most runs first; a single name without its count."""
     counts = Counter(texts).most_common()
     return [
         name if len(counts) == 1 else f"{name} ({count} {'run' if count == 1 else 'runs'})"
@@ -54,7 +54,7 @@ def machine_kind(fact: dict) -> str:
 
 
 def hours(seconds: float) -> str:
-    """Return a time as `1,234 h`, `2.5 h`, `3.1 min` or `12 s`."""
+    """Return `1,234 h`, `2.5 h`, `3.1 min` or `12 s`."""
     if seconds >= 360_000:
         return f"{seconds / 3600:,.0f} h"
     return (
@@ -67,7 +67,7 @@ def hours(seconds: float) -> str:
 
 
 def energy(watt_hours: float) -> str:
-    """Return an energy as `1.2 kWh`, `340 Wh` or `0.4 Wh`."""
+    """Return `1.2 kWh`, `340 Wh` or `0.4 Wh`."""
     return (
         f"{watt_hours / 1000:,.1f} kWh"
         if watt_hours >= 1000
@@ -105,8 +105,8 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
 
 
 def provenance_of(facts: list[dict]) -> dict:
-    """Return for the page: `facts`, the versions and machines that decide the numbers; `spent`, the
-    time and energy; `estimate`, how the energy was estimated.
+    """Return for the page `facts`, which decide the numbers; `spent`, time and energy; `estimate`,
+    how the energy was estimated.
     """
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]

@@ -9,13 +9,11 @@ import pandas as pd
 from scripts.publish.comparison import published_claims, settings_of
 from scripts.publish.table import filled, publish_table, with_commas
 
-STATISTICS = "statistics."  # the first word of a metric that is a statistic of a corpus
+STATISTICS = "statistics."  # how the metric of a statistic of a corpus begins
 
 
 def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
-    """Return a study's rows of published.csv, all text, with these parts of their settings as
-    columns.
-    """
+    """Return the rows of a study, all text, with these parts of their settings as columns."""
     claims = published_claims(sources.with_name("published.csv"))
     claims = claims[claims["study"] == study]
     settings = pd.DataFrame(
@@ -40,7 +38,7 @@ def publish_statistics(
 
     of: the part of a claim's setting that names a corpus. corpora: for each corpus its title and
     its values, a column for each split, indexed by slice and metric. names: the slices and the
-    metrics in words. counts: the metrics without decimals; all others, the means, have one.
+    metrics in words. counts: metrics without decimals; the means have one.
     """
     claims, rows = claims_beside(given.sources, study, [of, "slice"]), []
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
@@ -62,9 +60,7 @@ def publish_statistics(
 def by_split(
     splits: Mapping[str, Sequence[pd.DataFrame]], count: Callable[..., pd.Series]
 ) -> pd.DataFrame:
-    """Return the results of count() as columns: one for the tables of all splits together, then one
-    for each split.
-    """
+    """Return count() of the tables of all splits together and of each split, as columns."""
     whole = [pd.concat(tables, ignore_index=True) for tables in zip(*splits.values())]
     return pd.DataFrame(
         {"All": count(*whole)} | {split: count(*tables) for split, tables in splits.items()}

@@ -1,8 +1,8 @@
 """Tabulate the numbers that a paper prints beside the results of this study: each table and figure
 of the paper, row by row.
 
-A row is one number of published.csv (scripts/publish/comparison.py), or one of several results
-beside that number. Results on sample data are not shown beside published numbers.
+A row is one number of published.csv and one result beside it (scripts/publish/comparison.py).
+Results on sample data are left out.
 """
 
 import argparse
@@ -31,15 +31,13 @@ COUNTS = ("n", "train_examples", "held_out_examples")
 
 
 def words_of(metric: str) -> str:
-    """Return a metric in words: `2-best accuracy`, `weighted F1`."""
+    """Return a metric in words, as `2-best accuracy`, `weighted F1`."""
     words = metric.replace("_", " ").replace("f1", "F1")
     return words.replace("two best", "2-best").replace("one best", "1-best")
 
 
 def measure_of(claim: dict) -> str:
-    """Return the measure of a published number in words: `accuracy (%)`, `2-best accuracy, points
-    over target`, `setting: epochs`.
-    """
+    """Return `accuracy (%)`, `2-best accuracy, points over target` or `setting: epochs`."""
     kind, _, name = claim["metric"].partition(".")
     unit = claim["unit"]
     if kind == "training":

@@ -11,15 +11,13 @@ from scripts.publish.table import filled
 PLACE = ABOUT[:3]
 WHO = {"Model right": "Model", "Control right": "Control", "Human right": "People"}
 SLICE, SYSTEMS = "slice: ", ("model: ", "control: ")
-LONG, CLIP = 400, 160  # characters: a longer text is folded; its visible part is at most this long
+LONG, CLIP = 400, 160  # characters of the longest text that is not folded, and of a visible part
 WIDE = 5  # a card with more columns takes the whole width
 GAP = "____"
 
 
 def clip(text: str) -> str:
-    """Return the visible part of a long, folded text: the line with a gap, or the beginning; empty
-    for a text that is not folded.
-    """
+    """Return the visible part of a long, folded text: the line with a gap, or the beginning."""
     if len(text) <= LONG:
         return ""
     line = next((line for line in text.split("\n") if GAP in line), text)
@@ -27,8 +25,8 @@ def clip(text: str) -> str:
 
 
 def choices(parts: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """Return the filters of cards: for each column, how many cards have each value. A column with
-    the same value on all cards is no filter.
+    """Return the filters of cards: how many cards have each value of a column. A column with the
+    same value on all cards is no filter.
     """
     return {
         name: values[values != ""].value_counts().sort_index().to_dict()
@@ -45,7 +43,7 @@ def cards_of(table: pd.DataFrame) -> dict:
     slices = [name for name in table if name.startswith(SLICE)]
     texts = [name for name in table if name not in (*ABOUT, *systems, *slices)]
     items = table.groupby([*PLACE, "Item"], sort=False)
-    # A column is about options if it changes from one row of an item to another.
+    # Columns that differ between the rows of an item are about options.
     of_option = [name for name in texts if (items[name].nunique() > 1).any()]
     first = table[~table.duplicated([*PLACE, "Item"])]
     who = first[list(WHO)].rename(columns=WHO).replace({"yes": "right", "no": "wrong"})
@@ -80,13 +78,13 @@ def cards_of(table: pd.DataFrame) -> dict:
 
 # ---- published numbers
 
-# the first words of a place in a paper that is neither a table nor a figure
+# how places outside tables and figures begin
 IN_TEXT = ("Section", "Appendix", "Abstract", "Footnote", "Released code", "AllenNLP")
 
 
 def notes_of(rows: pd.DataFrame) -> list[str]:
-    """Return the notes of a table. The names of a note's rows come before it, unless it is about
-    all rows or more than three.
+    """Return the notes of a table, each after the names of its rows if it is about one to three of
+    several rows.
     """
     notes = []
     for note, about in rows[rows["Note"] != ""].groupby("Note", sort=False):

@@ -119,17 +119,15 @@ def line_of(run: dict, study: dict) -> dict:
 
 
 def as_first(line: dict, known: dict | None) -> dict:
-    """Return a line of runs.jsonl. If the record has the same run of the same preset already, the
-    line keeps the command and the date of the record.
+    """Return a line of runs.jsonl. A run that its preset took from the record keeps its command and
+    date.
     """
     same = known and all(known[key] == line[key] for key in ("run", "preset"))
     return line | ({key: known[key] for key in ("command", "recorded")} if same else {})
 
 
 def scores_of(runs: list[dict], study: dict) -> pa.Table:
-    """Return the rows of scores.parquet for finished runs, on the splits to measure on (all but the
-    first). A run that only makes a model for other runs has no rows.
-    """
+    """Return the rows of scores.parquet of finished runs, for the splits to measure on."""
     rows = []
     for run in runs:
         method = run["method"]
@@ -143,8 +141,8 @@ def scores_of(runs: list[dict], study: dict) -> pa.Table:
 
 
 def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
-    """Return a table of the record with the rows `of` replaced by `new`. A column that one of the
-    two tables lacks is empty in its rows.
+    """Return a table of the record with the rows `of` replaced. A column that one of both tables
+    lacks is empty.
     """
     return pa.concat_tables([table.filter(~of), new], promote_options="default")
 
@@ -181,9 +179,7 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
 
 
 def linked_items(record: Path, kind: str, preset: str) -> set[str]:
-    """Return the names of the figures or tables (kind) of a preset that README.md or docs/**/*.md
-    link.
-    """
+    """Return the figures or tables (kind) of a preset that README.md or docs/**/*.md link."""
     docs, suffixes = record.resolve().parent, "|".join(SUFFIXES[kind])
     link = rf"record/{kind}/{re.escape(preset)}/([\w-]+)\.(?:{suffixes})\b"
     files = [file for file in (docs.parent / "README.md", *docs.rglob("*.md")) if file.is_file()]
@@ -208,7 +204,7 @@ def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
         for suffix in SUFFIXES[kind]:
             file = finished(Path(study["publish"], kind, f"{name}.{suffix}"), study["command"])
             of = FROM_METRICS.search(file.read_text(encoding="utf-8")) if suffix == "svg" else None
-            # A figure is drawn from these metrics, or from those of one study in the same folder.
+            # drawn from these metrics, or from those of one study in the same folder
             others = Path(study["metrics"]).parent.glob("*.parquet")
             if of and of[1] not in map(sha256_of, others):
                 raise UserError(
@@ -275,9 +271,7 @@ def join(study: dict, record: Path) -> None:
 
 
 def why_stale(line: dict) -> str:
-    """Return why a run is stale: its scores are missing, or the code of its training or data is not
-    today's; empty if the run is not stale.
-    """
+    """Return why a run is stale: without scores, or made by other code than today's; else empty."""
     if "given" not in line:
         return "no scores are on record"
     if not is_todays(line["run"]["code"], line["paradigm"]):
@@ -287,9 +281,7 @@ def why_stale(line: dict) -> str:
 
 
 def check(record: Path) -> None:
-    """Log the stale runs of a record. Raises UserError if there is one, or if the folder has no
-    record.
-    """
+    """Log which runs of a record are stale. Raises UserError if any is, or without a record."""
     folders = studies_in(record)
     if not folders:
         raise UserError(f"{record}: has no record; name the folder that holds it, docs/record")

@@ -23,9 +23,7 @@ MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "sl
 
 
 def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """Return the rows whose columns have these values. A list means one of its values, None means a
-    missing value.
-    """
+    """Return the rows whose columns have these values: one of a list; None: a missing value."""
     for column, value in values.items():
         one_of = list(value) if pd.api.types.is_list_like(value) else [value]
         rows = rows[rows[column].isna() if value is None else rows[column].isin(one_of)]
@@ -34,8 +32,8 @@ def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:
 
 def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()) -> pd.DataFrame:
     """Return the rows that a paper may have measured: no rows of extensions, and of altered
-    experiments (other first weights, or a second objective) only the controls. named: the columns
-    of extensions that are allowed, because the published number is about them.
+    experiments (other first weights, or a second objective) only the controls. named: columns of
+    extensions that the paper also has.
     """
     plain = (
         rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
@@ -58,9 +56,7 @@ def has_draws(row: Mapping) -> bool:
 
 
 def as_text(cells: pd.Series) -> pd.Series:
-    """Return a column as text, as settings write its values: whole numbers without a point, `none`
-    for a missing value.
-    """
+    """Return a column as settings write it: whole numbers without a point, `none` if missing."""
     words = cells.map(
         lambda cell: (
             f"{cell:g}"
@@ -72,9 +68,7 @@ def as_text(cells: pd.Series) -> pd.Series:
 
 
 def fits(cell: str, wanted: str) -> bool:
-    """Whether a value equals `wanted` or matches its pattern with *. After `not `: whether it does
-    neither.
-    """
+    """Whether a value equals a text or matches a pattern with *; after `not `: does neither."""
     if wanted.startswith("not "):
         return not fits(cell, wanted.removeprefix("not "))
     return cell == wanted or "*" in wanted and fnmatchcase(cell, wanted)
@@ -104,7 +98,7 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
 
 
 def rank(values: Iterable, order: Iterable) -> list[int]:
-    """Return the place of each value in an order. A value that is not in the order comes last."""
+    """Return the place of each value in an order; an unknown value comes last."""
     places = {name: place for place, name in enumerate(dict.fromkeys(order))}
     return [places.get(value, len(places)) for value in values]
 
@@ -120,16 +114,16 @@ def without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return the rows for which one of the others has the same keys. The column `other` holds the
-    columns COMPARED of that other row.
+    """Return the rows that have the same keys as one of the others, with the columns COMPARED of
+    that row in `other`.
     """
     likes = others[keys].assign(other=others.reindex(columns=COMPARED).to_dict("records"))
     return rows.merge(likes, on=keys)
 
 
 def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
-    """Return how far a row lies above another row. Without draws there is no interval. by_ends:
-    take it from the ends of both intervals, so that it excludes zero if they do not overlap.
+    """Return how far a row lies above another one. Rows without draws have no interval or, by_ends,
+    one that excludes zero if their own intervals do not overlap.
     """
     if has_draws(row) and has_draws(other):
         return difference(row, other)
@@ -138,8 +132,6 @@ def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
 
 
 def with_interval(found: Estimate, in_words: Callable[[float], str], unit: str = "") -> str:
-    """Return an estimate as `+2.1 points (−0.3 to +4.5)`. in_words: writes a number as text. unit:
-    of the value, here ` points`.
-    """
+    """Return `+2.1 points (−0.3 to +4.5)`. in_words: writes a number. unit: of the value."""
     value, low, high = (None if pd.isna(number) else in_words(number) for number in found[:3])
     return f"{value}{unit}" + ("" if low is None else f" ({low} to {high})")

@@ -47,7 +47,7 @@ from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
 
 ALL = "all"  # the "study" of items that are about all studies
-# A column of a table with a cell of more characters is not squeezed to its longest word.
+# A column with a cell of more characters is not squeezed to the width of its longest word.
 WIDE = 14
 NUMBER = r"[-−]?[\d,.–e]*( ± [\d.]+)?"
 READERS = {"published": paper_tables, "cards": cards_of}
@@ -70,8 +70,8 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 
 def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
     """Return a table for the page: its rows in groups by the columns `heads`, and the other columns
-    with their looks (CSS classes). If heads is None: the columns before the first column of
-    numbers, without the last ones until a group has two rows on average.
+    with their looks (CSS classes). heads=None: the columns before the first numbers, as many as
+    give groups of two or more rows on average.
     """
     number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
     if heads is None:

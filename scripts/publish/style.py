@@ -50,8 +50,8 @@ LETTERS = 118  # letters in a line of text
 WIDTH = 7.0  # inches: the text width of a two-column page
 
 SETTINGS = {
-    # matplotlib brings the first font and measures text with it. A browser without this font takes
-    # the next one; all have nearly the same widths.
+    # matplotlib brings the first and measures with it. A browser without it takes the next, of
+    # nearly the same widths.
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Helvetica", "Arial"],
     "font.size": 8,
@@ -130,9 +130,9 @@ def whole_marks(figure: Figure) -> None:
 
 
 def distinct_titles(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
-    """Return a colour and a marker for each system (its name, model and method). They differ for up
-    to 36 systems. The model gives the colour and the method gives the marker. If all systems have
-    the same method, the model gives both.
+    """Return a colour and a marker for each system (its name, model and method), different ones for
+    up to 36 systems. The model gives the colour and the method the marker. If all have the same
+    method, the model gives both.
     """
     systems = list(systems)
     models, methods = (list(dict.fromkeys(one[place] for one in systems)) for place in (1, 2))
@@ -198,8 +198,8 @@ def lines_of(groups: list[list], across: int) -> list[list]:
 
 
 def nothing(text: str) -> Figure:
-    """Return a figure with the reason why the real figure is not drawn. The text is also the title
-    of the files, from which the page takes it.
+    """Return a figure with the reason why the real one is not drawn. The text is also the title of
+    the files, which the page shows alone.
     """
     figure = plt.figure(figsize=(WIDTH, 0.8))
     figure.text(0.5, 0.5, fill(text, LETTERS), ha="center", va="center", color=GREY)
@@ -221,8 +221,8 @@ def maker(program: str | None) -> str:
 
 
 def file_metadata(metrics: Path, program: str | None) -> dict[str, dict]:
-    """Return the metadata of a figure's files, by suffix. The date is that of the commit, so that
-    the same commit and the same numbers give the same file.
+    """Return the metadata of a figure's files, by suffix. The date is that of the commit: the same
+    commit and numbers give the same file.
     """
     source, date = maker(program), commit_date()
     numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
@@ -241,9 +241,7 @@ def in_the_dark(svg: str) -> str:
 
 
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
-    """Write the figure in all forms. given: output, metrics and program (the metadata names it if
-    it is a module of scripts/).
-    """
+    """Write the figure in all forms. given: output, metrics and program (a module)."""
     is_module = given.program.startswith("scripts.")
     metadata = file_metadata(given.metrics, given.program if is_module else None)
     figure = drawn(draw)

@@ -1,4 +1,4 @@
-"""Training settings of a study's runs, and the runs of each system, for figures made from runs."""
+"""The training settings of a study's runs, and the runs of each system."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -9,22 +9,21 @@ from scripts.publish.names import differences_in_words, method_note, model_title
 
 
 def training_of(run: Run) -> dict:
-    """Return how a run's model was trained: its settings and the run whose weights it starts from.
-    """
+    """Return how a run's model was trained: its settings and the run that it begins with."""
     settings = provenance_of(run.folder / "history.parquet")["settings"]
     training = settings["training"] | {"begins with": settings.get("made_by")}
     return dict(sorted(training.items()))
 
 
 def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], list[Run]]:
-    """Return those of the named runs that belong to each source and dataset, sorted by these."""
+    """Return the runs of these names by source and dataset, sorted."""
     systems = sorted(runs_by_dataset(trained, names).items())
     return {place: sum(of_place.values(), []) for place, of_place in systems}
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
-    """Group the runs of a dataset that differ only in seed or wording. The key of a group is its
-    title: the model, its method unless it is in `plain`, and the training settings that differ.
+    """Group the runs of a dataset that differ only in seed or wording. The key is a title: the
+    model, its method unless `plain`, and the settings of training that differ.
     """
     trainings: dict[str, list[tuple[dict, Run]]] = {}
     for run in runs:

@@ -48,9 +48,8 @@ def number_cells(name: str, row: Mapping | None) -> dict[str, str]:
 
 
 def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> str:
-    """Return the caption of a table from figures.yaml. With `table`, it also explains the marks in
-    this table, and speaks of wordings where these vary. The caption is empty for a name that
-    figures.yaml lacks, as of a program that is run by hand.
+    """Return the caption of a table from figures.yaml, empty for a name that is not in it (of a
+    program run by hand). With `table`, it also explains the marks in this table.
     """
     file, name = given.sources.with_name("figures.yaml"), given.output.name
     items = read_yaml(file) if file.exists() else []
@@ -77,9 +76,7 @@ def signed(difference: float) -> str:
 
 
 def above_control(row: pd.Series | None, models: dict) -> str:
-    """Return `bag of words: +2.1 (−0.3 to +4.5)` for a row of the metric `…_above_control`; empty
-    without a row.
-    """
+    """Return `bag of words: +2.1 (−0.3 to +4.5)` for a row of `…_above_control`."""
     if row is None:
         return ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
