@@ -1,8 +1,8 @@
 """Tabulate the numbers that a paper prints beside the results of this study: each table and figure
 of the paper, row by row.
 
-A row is one number of published.csv and one result beside it (scripts/publish/comparison.py).
-Results on sample data are left out.
+A row is one number of published.csv and one result beside it, if there is a result
+(scripts/publish/comparison.py). Results on sample data are left out.
 """
 
 import argparse

@@ -7,8 +7,8 @@ text from a corpus, a resource or a caption is escaped.
 
 Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv,
        report/{workflow,all}.rst (beside resources/), resources/left_out.yaml if anything was left
-       out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv, cleaning.csv of each source,
-       run.json of each run
+       out, <publish>/figures/<name>.svg and .dark.svg, <publish>/tables/<name>.csv, cleaning.csv of
+       each source, the `local` files of sources.yaml, run.json of each run
 Writes the page, and findings.json beside it: the findings of the first screen, for the list of
        studies (scripts/publish/index.py)
 
