@@ -299,7 +299,7 @@ def main(given: argparse.Namespace) -> None:
         with threadpool_limits(1):  # more threads are slower on small tables
             found = leads(study, description, views, folder, runs, given.all, given.by_folds)
         print(f"\n{source}, {dataset}\n", flush=True)
-        nothing = "Nothing here reaches more than the committed controls."
+        nothing = "No learner scores clearly above the committed controls."
         print(table(COLUMNS, found) if found else nothing, flush=True)
 
 

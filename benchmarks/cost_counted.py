@@ -103,7 +103,7 @@ def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
                 f"{source}: {entry['from']}",
             )
     raise UserError(
-        f"{study}: nobody knows how large {source} is; build it (`snakemake build`), or state its "
+        f"{study}: the size of {source} is unknown; build it (`snakemake build`), or state its "
         f"size in benchmarks/{SIZES.name}"
     )
 

@@ -109,5 +109,5 @@ def measured(
         "was finished before counts as it was measured then."
     )
     if missing:
-        notes += f" Not measured, for it is not there: {', '.join(missing)}."
+        notes += f" Not measured (unfinished): {', '.join(missing)}."
     return [*rows, of_stage("**all**", every)], notes

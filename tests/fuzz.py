@@ -224,7 +224,7 @@ def small_disk(folder: Path, kib: int) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder]
     if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
-        raise OSError("a full disk is played by a small tmpfs, which takes root and mount")
+        raise OSError("a full disk is simulated by a small tmpfs, which needs root and mount")
     try:
         yield
     finally:

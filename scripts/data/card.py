@@ -48,7 +48,7 @@ file; or pandas.read_parquet of one file
 ```
 
 {% if sample %}
-SAMPLE DATA, written for timestride and no corpus: {{ sample | join(", ") }}.
+SAMPLE DATA, written for timestride; not a corpus: {{ sample | join(", ") }}.
 
 {% endif %}
 | configuration | split | examples |
@@ -71,7 +71,7 @@ Labels: {% for label in study.labels %}{{ loop.index0 }} {{ label }}{{ ", " if n
 
 ## Terms and citation
 
-What is built from a corpus keeps the corpus's terms. Cite the corpus, and the paper of the \
+A dataset keeps the terms of its corpus. Cite the corpus, and the paper of the \
 study ({{ study.paper }}).
 
 | configuration | licence | citation |

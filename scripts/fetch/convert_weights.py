@@ -29,7 +29,7 @@ def read_tensors(file: Path) -> dict[str, torch.Tensor]:
         found = torch.load(file, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError):
         raise UserError(
-            f"{file}: holds more than tensors, or is damaged; nothing of it was run; get the "
+            f"{file}: holds more than tensors, or is damaged; none of its code was run; get the "
             "weights from a place that you trust"
         ) from None
     if not isinstance(found, dict) or not found:

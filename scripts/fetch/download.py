@@ -123,7 +123,7 @@ def check_mirror(mirror: str) -> str | None:
         mirror = str(local_path(mirror))
     if not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
         raise UserError(
-            f"mirror {mirror} is not there: correct {SETTING} or take it away to fetch "
+            f"mirror {mirror} is not there: correct {SETTING} or remove it to fetch "
             "from the files' own URLs"
         )
     return mirror
@@ -274,7 +274,7 @@ class Downloads(NamedTuple):
                     if place in mirrored and not isinstance(error, NotThere):
                         raise UserError(
                             f"{name}: the mirror does not give {place} ({error}): start "
-                            f"the mirror, or correct {SETTING} or take it away"
+                            f"the mirror, or correct {SETTING} or remove it"
                         ) from error
                     log.info(
                         "%s: %s%s: %s",

@@ -213,7 +213,7 @@ class Hub(Origin):
             return NoFile(
                 f"{called}: {place} {offline} and neither the mirror nor the cache "
                 f"({constants.HF_HUB_CACHE}) has it: set {SETTING} to a place that has "
-                "it, name with HF_HUB_CACHE a cache that has it, or fetch where there "
+                "it, set HF_HUB_CACHE to a cache that has it, or fetch where there "
                 "is a network"
             )
         if isinstance(error, errors.RemoteEntryNotFoundError):

@@ -60,7 +60,7 @@ def read_object(name: str, file: str, place: Path) -> dict:
 
     def unique(pairs: list[tuple]) -> dict:
         if len(dict(pairs)) < len(pairs):
-            raise ValueError("a key stands twice")
+            raise ValueError("a key is repeated")
         return dict(pairs)
 
     too_deep = WrongFiles(f"{name}: {file} is nested deeper than {DEEPEST} levels; {INSTEAD}")
@@ -139,7 +139,7 @@ def read_config(name: str, where: str, content: dict):
 
     if "model_type" not in content:
         raise WrongFiles(
-            f"{name}: {where} lacks model_type, so nothing tells what it is; write "
+            f"{name}: {where} lacks model_type, so its architecture is unknown; write "
             "`model_type: bert`, or another one"
         )
     kind = content["model_type"]

@@ -10,7 +10,7 @@ from scripts.running.program import parser, whole_number
 HELP = """{doc}
 Of an experiment's runs, as the workflow measures them, values are shares from 0 to 1 with 95 %
 intervals over groups. A row without seed is the mean over the replicates (seeds, or wordings of
-what a model is asked); its sd is over them, its interval over groups and them.
+what a model is asked); its sd is over them; its interval is over groups and them.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run,
        <build>/<source>/<dataset>/<split>.parquet of the splits measured on

@@ -242,7 +242,7 @@ def results_of(file: Path) -> dict:
     named = file.with_name(f"results_{date[1]}.json") if date else file
     found = [named] if date and named.exists() else sorted(file.parent.glob("results_*.json"))
     if not found:
-        log.warning("warning: %s: the model is not known without a results_*.json beside it", file)
+        log.warning("warning: %s: the model is unknown without a results_*.json beside it", file)
         return {}
     if len(found) > 1:
         raise UserError(

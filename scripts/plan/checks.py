@@ -86,7 +86,7 @@ def check_places(work: Workplan) -> list[str]:
     for kind, name, path in folders + files:
         if path and not Path(work.project_path(path)).exists():
             raise UserError(
-                f"{work.place_of(kind, name)}: {path} is not there; put it there, or correct the "
+                f"{work.place_of(kind, name)}: {path} was not found; put it there, or correct the "
                 "entry"
             )
     downloads = [
@@ -99,7 +99,7 @@ def check_places(work: Workplan) -> list[str]:
     if from_afar and work.mirror and "://" not in work.mirror and not Path(work.mirror).is_dir():
         raise UserError(
             f"mirror {work.mirror} is not there: correct mirror: in the configuration or "
-            "TIMESTRIDE_MIRROR, or take it away to fetch from the files' own URLs"
+            "TIMESTRIDE_MIRROR, or remove it to fetch from the files' own URLs"
         )
     declared = sum(
         fact.get("bytes") or 0

@@ -56,7 +56,7 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
         facts = cached_facts(name, entry, root)
         if facts or not needed:
             return facts
-        print(f"Reading of what kind the model {name} is.", file=sys.stderr)
+        print(f"Reading the kind of the model {name}.", file=sys.stderr)
         listing = hand_over_json("models.yaml", {name: entry}, at_once=True)
         command = [
             sys.executable,
@@ -79,7 +79,7 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
                 "place that is quicker, or take another model"
             ) from None
         if called.returncode:
-            last = (called.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+            last = (called.stderr.strip().splitlines() or ["it ended without an error message"])[-1]
             raise UserError(
                 last.removeprefix("error: ")
                 if last.startswith("error: ")

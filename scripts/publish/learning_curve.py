@@ -131,7 +131,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
     panels = []
     for (source, test_set, split), panel in points.groupby(PLACE, sort=False):
-        held_out = "what training lacked" if (panel["slice"] == UNSEEN).any() else ""
+        held_out = "unseen in training" if (panel["slice"] == UNSEEN).any() else ""
         names = [source_title(source, sources), re.sub("[-_]", " ", test_set), split_title(split)]
         names += [held_out, f"{panel['n'].max():,} pairs"]
         detail = ", ".join(filter(None, names))

@@ -434,7 +434,7 @@ def publish(
     given: argparse.Namespace,
     points: pd.DataFrame,
     draw: Callable[[], Figure],
-    nothing: str = "No run of this study measured it.",
+    nothing: str = "No run of this study has these numbers.",
 ) -> None:
     """Write a figure in every form, and its points. nothing: its text if there are no points."""
     style.save(lambda: style.nothing(nothing) if points.empty else draw(), given)

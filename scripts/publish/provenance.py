@@ -137,7 +137,7 @@ def provenance_of(facts: list[dict]) -> dict:
 def machine_of(fact: dict) -> str:
     """Return the hardware and libraries on which a run's numbers depend, besides its job."""
     hardware, versions = fact["hardware"], fact["versions"]
-    kernels = "" if hardware.get("deterministic", True) else ", kernels that vary from run to run"
+    kernels = "" if hardware.get("deterministic", True) else ", nondeterministic kernels"
     libraries = [
         f"{name} {versions[name]}"
         for name in ("torch", "transformers", "scikit-learn")

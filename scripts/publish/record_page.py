@@ -145,7 +145,9 @@ def main(given: argparse.Namespace) -> None:
             tables.append(read_numbers(given.record / study, presets))
             runs += whole_runs
     if not runs:
-        raise UserError(f"{given.record}: holds no run of these presets; name others (--presets)")
+        raise UserError(
+            f"{given.record}: has no runs of these presets; name other presets with --presets"
+        )
     studies = {name: studies[name] for name in studies if name in {run["study"] for run in runs}}
     with TemporaryDirectory() as place:
         numbers = pa.concat_tables(tables, promote_options="default")

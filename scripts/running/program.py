@@ -39,7 +39,7 @@ REMEDIES = {
     errno.ENAMETOOLONG: "the name is too long for the file system; use a shorter one",
     errno.ENOENT: "no such file or folder; make it, or correct the path",
     errno.EMFILE: "too many files are open; raise the limit (ulimit -n)",
-    errno.ENOLCK: "the file system gives no locks; name a place on one that does",
+    errno.ENOLCK: "this file system has no locks; use a folder on another one",
 }
 
 
@@ -172,7 +172,7 @@ def json_object(text: str) -> dict:
 
     def once(pairs: list[tuple[str, object]]) -> dict:
         if len(dict(pairs)) < len(pairs):
-            raise ValueError("a key stands twice")
+            raise ValueError("a key is repeated")
         return dict(pairs)
 
     try:
@@ -207,7 +207,7 @@ def _of_os(error: OSError) -> str:
             f"device{f' while writing {error.filename}' if error.filename else ''}: {FULL}"
         )
     what = " ".join((error.strerror or str(error) or type(error).__name__).split())
-    return file + REMEDIES.get(error.errno, f"{what}; look after the path and its disk, {AGAIN}")
+    return file + REMEDIES.get(error.errno, f"{what}; check the path and its disk, {AGAIN}")
 
 
 def _sentence_of(error: BaseException) -> str | None:

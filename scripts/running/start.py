@@ -228,4 +228,6 @@ class Start:
 
     def fail(self) -> None:
         if not self.is_module:
-            print("What is finished stays; the same command goes on from there.", file=sys.stderr)
+            print(
+                "Finished work is kept. Give the same command again to continue.", file=sys.stderr
+            )

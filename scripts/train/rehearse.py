@@ -93,7 +93,7 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
     return (
         errors[-1]
         if errors
-        else cut((said.strip().splitlines() or ["it ended without a word"])[-1], 300)
+        else cut((said.strip().splitlines() or ["it ended without an error message"])[-1], 300)
     )
 
 

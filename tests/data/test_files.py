@@ -106,7 +106,7 @@ ENDS = {
     "raise PermissionError(errno.EACCES, 'no', '/x/y')": (1, "/x/y: permission denied"),
     "raise OSError(errno.EIO, 'Input/output error', '/x/y')": (
         1,
-        "/x/y: Input/output error; look after the path and its disk",
+        "/x/y: Input/output error; check the path and its disk",
     ),
     "raise OSError('Error writing: [errno 28] No space left on device')": (
         1,

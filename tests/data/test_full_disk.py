@@ -27,7 +27,7 @@ def disk(tmp_path):
             ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], capture_output=True
         ).returncode
     ):
-        pytest.skip("a full disk is played by a small tmpfs, which takes root and mount")
+        pytest.skip("a full disk is simulated by a small tmpfs, which needs root and mount")
     yield folder
     subprocess.run(["umount", folder], check=True)
 

@@ -31,7 +31,7 @@ def small_device_fixture(tmp_path, full, size):
     (tmp_path / full).mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", tmp_path / full]
     if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+        pytest.skip("a full device is simulated by a small tmpfs, which needs root and mount")
     yield lambda: subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / full], check=True)
     subprocess.run(["umount", tmp_path / full], check=True)
 

@@ -163,7 +163,7 @@ def lying(table: dict) -> dict:
             for file, content, said in texts_of("""
                 config.json | [] | not a JSON object
                 config.json | {} | lacks model_type
-                config.json | {"model_type": "bert", "model_type": "t5"} | a key stands twice
+                config.json | {"model_type": "bert", "model_type": "t5"} | a key is repeated
                 config.json | {"model_type": "brt"} | model_type brt, which transformers does not know; did you mean bert?
                 config.json | {"model_type": ["bert"]} | which transformers does not know
                 config.json | {"model_type": "bert", "num_hidden_layers": 0} | has num_hidden_layers 0

@@ -157,7 +157,9 @@ class Cluster:
             )
         for name in ("slurm.conf", "gres.conf", "cgroup.conf"):
             if (ETC / name).exists() and MARK not in (ETC / name).read_text():
-                raise CannotStart(f"{ETC / name} is somebody's configuration; it is left alone")
+                raise CannotStart(
+                    f"{ETC / name} belongs to another Slurm; the tests do not touch it"
+                )
 
     def start(self) -> "Cluster":
         """Start the daemons and wait for the node.

@@ -74,7 +74,7 @@ def test_no_space_on_the_device(study):
         ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", place], capture_output=True
     )
     if mounted.returncode or os.geteuid():
-        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+        pytest.skip("a full device is simulated by a small tmpfs, which needs root and mount")
     try:
         said = fails(study, "build")
         assert "no space left on the device" in said

@@ -35,7 +35,7 @@ from scripts.publish.scorecard.cells import (
 )
 from scripts.publish.table import interval
 
-NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
+NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
 BELOW = "to compare with"
 Reasons = dict[tuple[str, str, str], str]  # by model, way and study
 FEET = ("best control", "best of one candidate", "best in the paper", "human")  # below the models

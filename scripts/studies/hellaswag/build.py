@@ -256,6 +256,6 @@ if __name__ == "__main__":
     execute(
         main,
         builder_arguments(
-            __doc__, "hellaswag", "what the splits to learn from and to measure on are called", 2
+            __doc__, "hellaswag", "the names of the training and the evaluation split", 2
         ).parse_args(),
     )

@@ -37,7 +37,7 @@ def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.n
     if rows is not None and len(words) != rows:
         raise UserError(
             f"{file}: has {len(words)} lines, but {gold} has {rows}; line "
-            f"{min(len(words), rows) + 1} is the first that only one of them has; give one "
+            f"{min(len(words), rows) + 1} is in only one of the files; give one "
             "prediction for each row"
         )
     return words.map(LABELS).to_numpy()

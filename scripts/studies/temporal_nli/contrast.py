@@ -118,7 +118,7 @@ def with_counterparts(rows: pd.DataFrame, contrast: str, where: str) -> pd.DataF
     kept = changed & agreed & ~both.duplicated()
     log.info(
         "%s: %d contrast pairs of %d pairs; left: %d without a counterpart, %d whose labels by "
-        "rule and by reading differ, %d that stand already",
+        "rule and by reading differ, %d repeated",
         *(where, kept.sum(), len(rows), (~changed).sum(), (changed & ~agreed).sum()),
         (changed & agreed & ~kept).sum(),
     )

@@ -343,6 +343,6 @@ if __name__ == "__main__":
     execute(
         main,
         builder_arguments(
-            __doc__, "timedial", "its split to learn from and its split to hold out", 2
+            __doc__, "timedial", "its training split and its held-out split", 2
         ).parse_args(),
     )

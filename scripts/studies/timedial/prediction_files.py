@@ -109,7 +109,7 @@ def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
         name, scores = scores_on(line, f"{file}: line {number}", wanted)
         if name in found:
             raise UserError(
-                f"{file}: line {number}: id {cut(name)} stood on a line before; keep one of them"
+                f"{file}: line {number}: id {cut(name)} repeats an earlier line; keep one of them"
             )
         found[name] = scores
     left = [name for name in wanted if name not in found]

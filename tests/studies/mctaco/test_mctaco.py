@@ -165,7 +165,7 @@ GOLD = (
     "gold, predictions, said",
     [
         (GOLD, "yes\n", "has 1 lines, but"),
-        (GOLD, "yes\nno\nno\n", "line 3 is the first that only one of them has"),
+        (GOLD, "yes\nno\nno\n", "line 3 is in only one of the files"),
         (GOLD, "yes\nmaybe\n", "line 2 is 'maybe'; write yes or no"),
         (
             GOLD.replace("\tyes", "\tlikely"),

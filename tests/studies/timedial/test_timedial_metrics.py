@@ -414,7 +414,7 @@ def test_a_file_of_scores(scored):
     "lines, said",
     [
         (FIRST, "none of its 1 lines is for id 7 (1 of 2 ids have no line)"),
-        (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 stood on a line before"),
+        (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 repeats an earlier line"),
         (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
         (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
         (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),

@@ -49,7 +49,7 @@ METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
 ONE_SIZE = (
-    "Every model learnt from one number of questions. "
+    "No model was trained on several numbers of questions. "
     "Run an experiment of mctaco with data: {train_questions: [70, 280]}."
 )
 # how a mark of one draw looks

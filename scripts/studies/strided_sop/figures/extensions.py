@@ -74,7 +74,7 @@ def main(given: argparse.Namespace) -> None:
         axis = Axis("span", "units (k)", "pairs of units in order (%)")
     elif item == "which_stride":
         shown = rows = of_which_stride(given.metrics, models)
-        axis = Axis(ylabel="stride named right (%)", chance=100 / max(1, rows["stride"].nunique()))
+        axis = Axis(ylabel="right stride (%)", chance=100 / max(1, rows["stride"].nunique()))
     else:
         shown = rows = of_strides(given.metrics, models, item)
     shown = drawn(shown) if item == "chosen_pairs" else best_controls(shown)

@@ -191,7 +191,7 @@ def domain_title(row: Mapping) -> str:
 
 def context_in_words(points: pd.DataFrame) -> str:
     full = points.loc[points["paradigm"] != "control", "context_scope"].eq("full").all()
-    return "full dialog context" if full else "each with the most context it was measured with"
+    return "full dialog context" if full else "each system with its longest context"
 
 
 def paradigm_title(name: str) -> str:
