@@ -1,5 +1,5 @@
-"""What the figure and the table of the scorecard show: rows, probes, what stands below them, and
-what could not be asked.
+"""Collect what the figure and the table of the scorecard show: the rows, the probes, the values
+below the models, and the reasons for missing cells.
 """
 
 import argparse
@@ -38,19 +38,20 @@ from scripts.publish.table import interval
 NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
 BELOW = "to compare with"
 Reasons = dict[tuple[str, str, str], str]  # by model, way and study
-FEET = ("best control", "best of one candidate", "best in the paper", "human")  # below the models
+FEET = ("best control", "best of one candidate", "best in the paper", "human")  # rows below the models
 
 
 class Scorecard(NamedTuple):
-    """All that the scorecard's figure and table show.
+    """The content of the scorecard's figure and table.
 
-    cells    of cells_of(), with clear (is_clear) and over (from_shown)
-    by_row   the same by model, way and probe
-    rows     of rows_of()
-    probes   of probe_names(), as mappings
-    feet     probe, who (one of FEET), value, ends (the interval in words), whose
-    reasons  of reasons_of()
-    studies  the entries of those that were measured
+    cells    the table of cells_of(), with clear (is_clear) and over (from_shown)
+    by_row   the same cells, by model, way and probe
+    rows     the rows of rows_of()
+    probes   the probes of probe_names(), as mappings
+    feet     the lines below the models: probe, who (one of FEET), value, ends (the interval in
+             words), whose
+    reasons  the reasons of reasons_of()
+    studies  the entries of the measured studies in studies.yaml
     """
 
     cells: pd.DataFrame
@@ -63,7 +64,7 @@ class Scorecard(NamedTuple):
     sources: dict
 
     def cell(self, row: dict, probe: dict) -> dict | str:
-        """A row's cell of a probe, or why there is none."""
+        """Return a row's cell of a probe, or the reason why the cell is missing."""
         asked = row["model"], row["way"]
         reason = self.reasons.get((*asked, probe["study"]))
         missing = f"left out: {reason}" if reason else NOT_RUN
@@ -71,7 +72,9 @@ class Scorecard(NamedTuple):
 
 
 def read_scorecard(given: argparse.Namespace) -> Scorecard:
-    """The scorecard of the files that a program is given."""
+    """Read the scorecard from a program's files. Raise UserError if no model has a score on a whole
+    split.
+    """
     resources, sources = given.sources.parent, load(given.sources)
     models = load_systems(given.models, given.sources)
     metrics, studies = read_scores(given.metrics), load(resources / "studies.yaml")
@@ -113,12 +116,16 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
 
 
 def read_left_out(file: Path) -> list[dict]:
-    """What was not asked, and why: {experiment, study, model, method, reason}."""
+    """Read which methods were left out: {experiment, study, model, method, reason}. Without the
+    file, return an empty list.
+    """
     return read_yaml(file) if file.is_file() else []
 
 
 def reasons_of(left_out: list[dict], studies: dict, networks: Networks) -> Reasons:
-    """Why a model was not asked, by model, way (NOT_ASKED: of the first way) and study."""
+    """Return why a model was not asked, by model, way and study. The way NOT_ASKED has the reason
+    of the first entry.
+    """
     found: Reasons = {}
     for entry in left_out:
         kind, study = networks.get(entry["model"], (UNKNOWN, 0))[0], entry["study"]
@@ -129,10 +136,10 @@ def reasons_of(left_out: list[dict], studies: dict, networks: Networks) -> Reaso
 
 
 def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
-    """The scorecard's rows by kind and size: kind, parameters, model, way, title, asked (the way,
-    and what its cells are means of).
+    """Return the scorecard's rows, sorted by kind and size: kind, parameters, model, way, title,
+    asked (the way and the text of replicates()).
 
-    A model that nothing could ask has a row as well, its way NOT_ASKED.
+    A model that no method fits also has a row. The way of this row is NOT_ASKED.
     """
     rows = [
         of.iloc[0][["kind", "parameters", "model", "way"]].to_dict()
@@ -150,7 +157,9 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:
-    """`3 wordings`, `2 seeds`: what the cells of a row are means of."""
+    """Return over what the cells of a row are means, for example `3 wordings`, `2 seeds`. Add `two
+    labels` if a cell is scored with two labels.
+    """
     parts = []
     seeds = cells.loc[cells["wordings"].isna(), "seeds"]
     for counts, word in ((cells["wordings"].dropna(), "wording"), (seeds.dropna(), "seed")):
@@ -169,8 +178,8 @@ def option_title(probe: dict, studies: dict) -> str:
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The probes in their order: probe, PROBE, sample, n (the most), scoring (the finest), titles
-    and note (marks).
+    """Return the probes in their order, with these columns: probe, PROBE, split, sample, n (the
+    largest), scoring (the finest), the titles, note (the marks).
     """
     groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
     first = dict.fromkeys([*PROBE, "split"], "first")
@@ -187,7 +196,7 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
 
 
 def corpus_line(probe: dict) -> str:
-    """The title of a probe's corpus, empty where it is named like its study."""
+    """Return the title of a probe's corpus; an empty text if the study has the same title."""
     return "" if probe["corpus_title"] == probe["study_title"] else probe["corpus_title"]
 
 
@@ -196,7 +205,7 @@ def at(table: pd.DataFrame, probe: dict) -> pd.DataFrame:
 
 
 def size_in_words(parameters: float) -> str:
-    """`110 M`: how many parameters a network has."""
+    """Return a number of parameters as text, for example `110 M`."""
     if pd.isna(parameters):
         return ""
     for factor, unit in ((1e9, " B"), (1e6, " M"), (1e3, " k")):

@@ -1,14 +1,14 @@
-"""What the scorecard shows: of every probe, model and way of asking the study's headline.
+"""Make the cells of the scorecard: the study's headline for each probe, model and way of asking.
 
 A probe is one test of a study: a corpus with one value of the option that the study names (`probe`
-of study.yaml), on the first split that the corpus is measured on. A model that begins with other
-weights, or learns a second objective, is not the model (altered experiments,
-`altered` of scripts/plan/workplan.py).
+of study.yaml), on the first measured split of the corpus. Altered experiments have no cell
+(`altered` of scripts/plan/workplan.py): their models start from other weights or learn a second
+objective.
 
-A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Of several methods of
-one way, the one that the study tells first (`headline_methods` of study.yaml) has the cell, and not
-the best: that would be chosen on the test. A method's own control (`<method>_blind`) stands in its
-cell.
+A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … If several methods
+belong to one way, the cell shows the first one in the study's list (`headline_methods` of
+study.yaml). The cell does not show the best one, because the test set must not choose the method.
+The cell also shows the method's blind control (`<method>_blind`).
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ from scripts.publish.selection import EQUAL, as_text, only, rank
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
-# tells the rows of one measurement
+# the columns that identify one measurement
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]
 KINDS = {
     "encoder": "encoders",
@@ -36,28 +36,28 @@ KINDS = {
     "esim": "no transformers",
 }
 UNKNOWN = "unknown kind"
-ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
+ELSEWHERE = "predictions from elsewhere"  # no run gives their kind
 WAYS = list(map(method_title, "train direct fill likelihood answer answer_all".split()))
 FINE_TUNED, _, FILLED, LIKELIHOOD, *_ = WAYS
 OTHER_WAYS = {
     name: method_title(name) for name in "direct answer answer_all released external".split()
 } | {"fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED}
-UNTRAINED = "untrained"  # no answer to what a model understands
-Networks = dict[str, tuple[str, float]]  # by model its kind and its parameters
+UNTRAINED = "untrained"  # has no cell: it does not show what a model understands
+Networks = dict[str, tuple[str, float]]  # by model: its kind and its number of parameters
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
 def read_scores(file: Path) -> pd.DataFrame:
-    """The metrics of whole splits, with every column that tells one measurement from another."""
+    """Read the metrics of whole splits, with every column that identifies a measurement."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    # a column that no study of this table has would be of numbers
+    # without astype, a column that the table lacks would be a column of floats
     texts = dict.fromkeys((*SYSTEM, "measured_on"), object)
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
 
 
 def networks_of(files: list[Path]) -> Networks:
-    """By model its kind and its parameters, as its run.json tells."""
+    """Read each model's kind and number of parameters from these run.json files."""
     found: Networks = {}
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
@@ -68,7 +68,7 @@ def networks_of(files: list[Path]) -> Networks:
 
 
 def way_of(study: dict, method: str, kind: str) -> str:
-    """How a method of a study asks a model of this kind."""
+    """Return the way in which a method of a study asks a model of this kind."""
     if study["methods"].get(method, {}).get("learns"):
         return FINE_TUNED
     if method.startswith(("likelihood", "verbalizer", "generate")):
@@ -77,8 +77,8 @@ def way_of(study: dict, method: str, kind: str) -> str:
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The rows of the studies' headlines on probes, also of `…_above_control` and `human_…`, with
-    the columns PROBE and `probe`, its number.
+    """Return the rows of the studies' headlines on probes, with those of `…_above_control` and
+    `human_…`. The rows get the columns PROBE and `probe` (the probe's number).
     """
     parts = [
         rows_on_probes(metrics[metrics["study"] == name], study, sources)
@@ -87,7 +87,7 @@ def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFr
     rows = pd.concat(parts, ignore_index=True)
     order = pd.DataFrame({name: places(rows[name], studies, sources) for name in PROBE})
     first = order["option"].groupby([rows["study"], rows["corpus"]]).transform("min")
-    order.insert(1, "first", first)  # a study's corpora by what they begin with
+    order.insert(1, "first", first)  # sort a study's corpora by their first option
     rows = rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
     return rows.assign(probe=rows.groupby(PROBE, sort=False, dropna=False).ngroup())
 
@@ -114,8 +114,8 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
-    """What a column of PROBE is sorted by: the order of resources/, strides by size, no limit
-    first.
+    """Return the sort key of a column of PROBE. Studies, corpora and named options have the order
+    of resources/. Other options, such as strides, are sorted by size. No limit comes first.
     """
     if column.name == "limit":
         return column.astype(float).fillna(0)
@@ -129,8 +129,8 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """One row for each probe, model and way: of the first method of the study, then of the values
-    that it prefers.
+    """Return one row for each probe, model and way: the row of the study's first method. Among
+    several rows of this method, `prefers` of study.yaml chooses by other options.
     """
     methods = [
         (name, method)
@@ -156,8 +156,8 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
 
 
 def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
-    """`4,000 pairs`: what each fine-tuned cell learnt from, where that is a part of the training
-    split; else empty.
+    """Return how much each fine-tuned cell learnt from, for example `4,000 pairs`. The text is empty
+    if this is the whole training split.
     """
     found = pd.Series("", cells.index)
     tuned = cells[cells["way"] == FINE_TUNED]
@@ -171,7 +171,9 @@ def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
 
 
 def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.DataFrame:
-    """The rows of models on probes, in order, with kind, parameters and way."""
+    """Return the rows of models on probes, sorted, with kind, parameters and way. Controls, blind
+    models, untrained models and people are left out.
+    """
     is_model = ~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])
     is_asked = is_model & rows["method"].map(method_of_blind).isna()
     rows = rows[is_asked & ~rows["metric"].str.endswith("_above_control")].drop(columns="control")
@@ -188,18 +190,20 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
 def cells_of(
     rows: pd.DataFrame, metrics: pd.DataFrame, studies: dict, networks: Networks
 ) -> pd.DataFrame:
-    """A row for each probe, model and way; rows: of probe_rows(); metrics: of read_scores();
-    networks: of networks_of().
+    """Return a row for each probe, model and way. rows: from probe_rows(); metrics: from
+    read_scores(); networks: from networks_of(). All values are shares from 0 to 1. The columns are:
 
-    Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
-    ci_high, n; above, above_low, above_high, above_p, control (how far above which control; missing
-    without one); above_same_view, … (the same of the best control that sees one candidate, where
-    the best sees all); blind, blind_low, blind_high (the same model without what it should read),
-    above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many),
-    lowest, highest (of one wording); unread (the share of answers that name no option);
-    learnt_part; sample. All values are shares from 0 to 1.
+    PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n;
+    above, above_low, above_high, above_p, control: the distance to the best control, and its name;
+    missing without a control;
+    above_same_view, …: the distance to the best control that sees one candidate, if the best
+    control sees all;
+    blind, blind_low, blind_high: the same model without the text that it should read;
+    above_blind, above_blind_low, above_blind_high: the distance to the blind model;
+    wordings (their number), lowest, highest (values of single wordings);
+    unread: the share of answers that name no option; learnt_part; sample.
     """
-    texts = dict.fromkeys(SYSTEM, object)  # of nothing but gaps pandas makes floats
+    texts = dict.fromkeys(SYSTEM, object)  # pandas makes a column without values a float column
     rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
     spread = rows[rows["wording"].notna()].groupby(SYSTEM, dropna=False, as_index=False)
     spread = spread.agg(
@@ -229,12 +233,14 @@ def cells_of(
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
-    """Whether each cell lies clearly above every control: its distance to the best of its own
-    conditions (context, training data) is above 0 by Holm's test over the study's cells, and its
-    own interval lies above the best that the probe has; controls: of best_controls().
+    """Return whether each cell is clearly above every control. controls: from best_controls().
+
+    Two conditions must hold. The distance to the best control of the cell's conditions (context,
+    training data) is above 0 by Holm's test over the study's cells. The cell's interval lies above
+    the best control of the probe; this is not needed if both controls have the same value.
     """
     best = cells["probe"].map(controls.set_index("probe")["value"])
-    # paired with the best itself, which tells more than two intervals
+    # the paired test against the probe's best control is stronger than the comparison by interval
     is_own = (cells["value"] - cells["above"] - best).abs() < EQUAL
     adjusted = cells.groupby("study")["above_p"].transform(holm)
     is_above = (cells["above"] > 0) & (adjusted <= 1 - LEVEL)
@@ -242,11 +248,12 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
 
 
 def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd.DataFrame:
-    """The cells with differences that agree with the control that the scorecard shows of their
-    probe; shown: its value, by probe.
+    """Return the cells with differences that agree with the control shown in the scorecard. shown:
+    the value of this control, by probe.
 
-    A difference to a weaker one is taken from the one that is shown, without an interval. `over`:
-    the value of a stronger one, which stays (released answers, scoring by two labels).
+    If a cell was compared with a weaker control, its difference becomes the distance to the shown
+    control, without an interval. If a cell was compared with a stronger control (released answers,
+    scoring by two labels), its difference stays. `over` then has the stronger control's value.
     """
     from_best = cells["value"] - cells["probe"].map(shown)
     weaker, stronger = from_best < cells[name] - EQUAL, from_best > cells[name] + EQUAL
@@ -256,7 +263,7 @@ def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd
 
 
 def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of controls among those on probes."""
+    """Return the rows of controls among the rows on probes."""
     return rows[
         rows["method"].isin(CONTROL_METHODS)
         & ~rows["model"].isin(CEILINGS)
@@ -266,7 +273,7 @@ def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """The best control of each probe, on the datasets of its cells; rows: of probe_rows()."""
+    """Return each probe's best control on the datasets of its cells. rows: from probe_rows()."""
     scorings = cells.groupby("probe")["scoring"].transform("nunique")
     finest = cells[(cells["scoring"] != "binary") | (scorings < 2)]
     there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
@@ -274,21 +281,22 @@ def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:
-    """The row of each probe, or of each place, with the highest value."""
+    """Return the row with the highest value of each probe. place: other columns to group by."""
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(place)
 
 
 def people(rows: pd.DataFrame) -> pd.DataFrame:
-    """What people reached on a probe, measured here; rows: of probe_rows()."""
+    """Return the scores of people measured here, a row for each probe. rows: from probe_rows()."""
     return rows[rows["metric"].str.startswith("human_")].drop_duplicates("probe")
 
 
 def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """The paper's best and its people, for each probe that no sample stands for: probe, who, row,
-    value.
+    """Return the paper's best score and its human score for each probe, except probes on sample
+    data: probe, who, row, value.
 
-    A claim belongs to a probe where its setting names no other corpus or option. Where it says
-    `source~…`, the paper's examples were others of the same kind.
+    A claim belongs to a probe if its setting names no other corpus, scoring, slice or option. For
+    people, the slice may differ. A claim with another `source~…` was measured on other examples of
+    the same kind.
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]

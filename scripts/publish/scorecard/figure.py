@@ -1,8 +1,8 @@
 """Draw the scorecard: a panel for each probe, a row for each model and way of asking it.
 
-The number beside a mark tells how many points it lies above the best control of its conditions; a
-second one, above the best control that sees one candidate, as the model does. Below the models
-stand the best controls, the best number that the paper prints, and people.
+Beside a mark stand the score and its distance in points to the best control of the same conditions.
+A second distance is to the best control that, like the model, sees one candidate. The rows below
+the models show the best controls, the best number in the paper, and people.
 """
 
 import argparse
@@ -47,10 +47,10 @@ COLUMNS = (
     "above_high above_p over control above_same_view above_same_view_control clear blind blind_low "
     "blind_high above_blind above_blind_low above_blind_high wordings lowest highest sample"
 )
-NONE = "–"  # beside a row that did not run
-ACROSS = 3  # panels beside one another
-BESIDE = 0.5  # inches, of the numbers beside a panel
-LETTERS, HEADING = 30, 26  # of a line of a row's name, and of the name over a study's panels
+NONE = "–"  # for a row that did not run
+ACROSS = 3  # panels in a line
+BESIDE = 0.5  # inches for the numbers at the right of a panel
+LETTERS, HEADING = 30, 26  # letters in a line of a row's name, and of the heading over a panel
 CLEAR, LEVEL, ALONE, BLIND = (
     "clearly above the best control",
     "not clearly above the best control",
@@ -70,8 +70,8 @@ LOOKS = MARKS | dict(
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
-    """All marks, as Rows wants them, and the number beside (none of a model blind). A model that
-    did not run has no value.
+    """Return all marks in the form that Rows needs, with `number`, the text beside a mark. The mark
+    of a blind model has no number. A model that did not run has no value.
     """
     points = []
     for row in card.rows:
@@ -105,7 +105,7 @@ def points_of(card: Scorecard) -> pd.DataFrame:
 
 
 def message(probe: dict, cells: pd.DataFrame) -> str:
-    """`MC-TACO: 2 of 7 clearly above the best control`, of the study of a probe."""
+    """Return the message of a probe's study: `MC-TACO: 2 of 7 clearly above the best control`."""
     compared = cells[(cells["study"] == probe["study"]) & cells["above"].notna()]
     clear, n = int(compared["clear"].sum()), len(compared)
     says = f": {clear or 'none'} of {n} {CLEAR}" if n else ""
@@ -127,8 +127,8 @@ def by_study(probes: list[dict]) -> list[list[dict]]:
 
 
 def draw(card: Scorecard) -> Figure:
-    """The probes of a study beside one another where they fit; in each the rows that have something
-    there.
+    """Draw the figure. The probes of a study share a line if they fit. A row that did not run in any
+    panel of a line is left out there.
     """
     every, lines = points_of(card), []
     messages = {probe["study"]: message(probe, card.cells) for probe in card.probes}

@@ -1,5 +1,5 @@
-"""Tabulate the scorecard: models by probes, each cell the study's headline, how sure it is and how
-far it lies above the best control.
+"""Tabulate the scorecard: models by probes. A cell shows the study's headline, its interval and its
+distance to the best control.
 """
 
 import argparse
@@ -14,7 +14,9 @@ NO_BETTER = "†"
 
 
 def cell_text(cell: dict | str) -> str:
-    """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`, marked where not clearly above the control."""
+    """Return a cell as text, for example `61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`. NO_BETTER
+    marks a cell that is not clearly above the control.
+    """
     if isinstance(cell, str):
         return cell
     text = f"{percent(cell['value'])} ({interval(cell)})"
@@ -35,8 +37,8 @@ def cell_text(cell: dict | str) -> str:
 
 
 def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
-    """Study, what is probed, the corpus where the study has several, and marks; short names where
-    these tell the columns apart.
+    """Return the columns' headings: the study, the probe's title, the corpus if the study has
+    several, and the marks. Short names are used if the headings then all differ.
     """
     corpora = pd.DataFrame(probes).groupby("study")["corpus"].nunique()
     for name_of in ("short", "none, but the title"):
