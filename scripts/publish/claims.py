@@ -1,18 +1,21 @@
-"""Tabulate which claims of a paper this study bears out: each sentence, the verdict,
-why, and the numbers.
+"""Tabulate which claims of a paper this study reproduces: each claim, the verdict, the reason and
+the numbers.
 
-A claim (claims.yaml) has a shape, which tells of each system that fits it whether it is so:
-  trend       a metric increases or decreases with a setting: the slope of the line of least squares
-  difference  a metric lies above, below or as high as that of other rows
+A claim (claims.yaml) has a shape. The shape defines how each system is tested:
+  trend       a metric increases or decreases with a setting: the slope of the least-squares line
+  difference  a metric lies above, below or as high as the metric of other rows
   reference   a metric lies above or below a number
-What is clear is told by 95 % intervals: of draws paired over the groups; of parts of a split, which
-carry none, by intervals that do not overlap. The verdicts:
-  reproduced                  the paper's model, or another one of its class, shows it clearly
-  not reproduced              it clearly shows something else
-  contradicted by a control   a control shows the same, or is as good: what is claimed needs no
+A 95 % interval decides what is clear. It comes from bootstrap draws paired over the groups. Parts
+of a split have no draws: there, a difference is clear if the two intervals do not overlap. The
+verdicts:
+  reproduced                  the paper's model, or another model of its class, clearly shows the
+                              claim
+  not reproduced              this model clearly shows something else
+  contradicted by a control   a control shows the same, or is as good: the claimed result needs no
                               understanding of time
-  not comparable              no such run, no comparable one beside it, sample data, a part of a
-                              split, another class of model, or an interval too wide to tell
+  not comparable              no such run, no comparable run beside it, sample data, a split of
+                              which only a part was measured, another class of model, or an
+                              interval that is too wide
 """
 
 import argparse
@@ -50,13 +53,13 @@ UNCLEAR = dict.fromkeys(("above", "below"), "allows both")
 UNCLEAR |= dict.fromkeys(("increases", "decreases"), "includes zero")
 UNCLEAR["alike"] = "is wider than ±{by} points"
 POINTS = " points"
-# what a control shares with what it is set against
+# the columns in which a control must equal the row that it is compared with
 BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 
 class Outcome(NamedTuple):
-    """What one system says: sign is 1 as claimed, -1 clearly otherwise, 0 where it cannot
-    be told.
+    """What one system shows. sign: 1 for clearly as claimed, -1 for clearly not as claimed, 0 for
+    unclear.
     """
 
     sign: int
@@ -65,7 +68,9 @@ class Outcome(NamedTuple):
 
 
 def sign_of(found: Estimate, direction: str, by: float) -> int:
-    """An Outcome's sign. by: at least so much, or alike within so much."""
+    """Return an Outcome's sign. by: the change must be larger than this number. With the direction
+    `alike`, it must lie within ± this number.
+    """
     low, high = found.ci_low, found.ci_high
     if low is None or pd.isna(low):
         return 0
@@ -77,20 +82,22 @@ def sign_of(found: Estimate, direction: str, by: float) -> int:
 
 
 def share(row: Mapping) -> str:
-    """`55.1 %`."""
+    """Return a row's value, for example `55.1 %`."""
     return f"{percent(row['value'])} %"
 
 
 def in_text(name: str) -> str:
-    """A value of a setting as a text between semicolons."""
+    """Return a setting's value as text without underscores and semicolons."""
     return name.replace("_", " ").replace(";", ",")
 
 
-Changes = list[tuple[dict, str, Estimate]]  # of a system its row, the numbers in words, the change
+Changes = list[tuple[dict, str, Estimate]]  # a system's row, the numbers in words, the change
 
 
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
-    """Whether a metric changes with a setting, of each system and split with several values."""
+    """Return how a metric changes with a setting, for each system and split that has several values
+    of the setting. Without draws, the change is the last value minus the first.
+    """
     over, found = claim["over"], []
     system = "source split model method metric experiment".split()
     for _, line in rows.groupby(system, dropna=False, sort=False):
@@ -109,7 +116,7 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
 
 
 def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
-    """How a metric lies beside that of other rows (`than`), which are the same in the columns
+    """Return the difference of a metric to other rows (`than`) that are equal in the columns
     `same`.
     """
     found, several = [], claim["than"]
@@ -139,7 +146,9 @@ SHAPES = {"trend": trend, "difference": contrast, "reference": reference}
 
 
 def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """What each of these systems says of a claim; pool: rows that others are looked for in."""
+    """Return what each of these systems shows about a claim. pool: the rows among which the rows to
+    compare with are searched.
+    """
     rows, by = without_repeats(selected(rows, claim["where"])), claim.get("by", 0) / 100
     return [
         Outcome(sign_of(change, claim["direction"], by), words, row)
@@ -148,8 +157,8 @@ def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[
 
 
 def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:
-    """0 for the paper's model or where none is named, 1 for another one of its class, 2 for any
-    other.
+    """Return 0 for the paper's model, or if the claim names no model; 1 for another model of its
+    class; 2 for any other model.
     """
     if model in claim.get("models", [model]):
         return 0
@@ -161,8 +170,9 @@ def weakest(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
-    """The numbers of outcomes, each with what sets it apart (options: of the study's data); of
-    many, how many are as claimed, and the weakest.
+    """Return the numbers of the outcomes in words, each with the settings in which they differ.
+    Of more than three outcomes, return how many are as claimed, and the weakest. options: the named
+    options of the study's data.
     """
     if len(outcomes) > 3:
         count, least = sum(one.sign > 0 for one in outcomes), words_of([weakest(outcomes)], titles)
@@ -191,7 +201,9 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
 def control_says(
     claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
 ) -> str:
-    """The control that shows the same effect, or is as good, with its numbers; else empty."""
+    """Return the control that shows the same effect, or is as good, with its numbers. Return an
+    empty text if there is no such control.
+    """
     asked = claim.get("control")
     controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
     if not asked or controls.empty:
@@ -224,11 +236,11 @@ def verdict(
     titles: Mapping,
     options: Sequence[str] = (),
 ) -> dict[str, str]:
-    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes:
-    models by class.
+    """Return `verdict`, `why` and `numbers` of a claim. metrics: the study's rows over all seeds;
+    classes: models by class.
 
-    Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not
-    run, another one of its class does.
+    Sample data, and a split of which only a part was measured, are not comparable. If the paper's
+    model did not run, another model of its class decides.
     """
     fitting = selected(metrics, {"method": "not control"} | claim["where"])
     asked = fitting if len(fitting) else metrics
@@ -252,8 +264,8 @@ def verdict(
 
 
 def judged(claim: Mapping, sign: int, tier: int, models: str, control: str) -> tuple[str, str]:
-    """The verdict and why; sign: of the weakest outcome; tier: of its models; control: of
-    control_says().
+    """Return the verdict and the reason. sign: of the weakest outcome; tier: tier_of() its models;
+    control: the text of control_says().
     """
     if sign == 0:
         return NOT_COMPARABLE, f"unclear here: the interval {UNCLEAR[claim['direction']]}".format(
@@ -269,7 +281,7 @@ def judged(claim: Mapping, sign: int, tier: int, models: str, control: str) -> t
 
 
 def as_settings(part: object) -> object:
-    """All values of a part of a claim as text, `none` for a missing one."""
+    """Return a part of a claim with all values as text; a missing value is `none`."""
     if isinstance(part, dict):
         return {column: as_settings(value) for column, value in part.items()}
     if isinstance(part, list):
@@ -278,7 +290,9 @@ def as_settings(part: object) -> object:
 
 
 def read_claims(file: Path) -> tuple[dict, list[dict]]:
-    """The classes of models, and the claims, their rows as settings."""
+    """Read the classes of models, and the claims. The values in `where`, `than` and `control`
+    become text.
+    """
     whole = read_yaml(file)
     claims = check(whole["claims"], schema("claims"), str(file))
     settings = ("where", "than", "control")
@@ -291,8 +305,8 @@ def read_claims(file: Path) -> tuple[dict, list[dict]]:
 def tabulate(
     claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]
 ) -> pd.DataFrame:
-    """A row of text for each claim, in the order of the file; metrics: the study's rows over all
-    seeds.
+    """Return a row of text for each claim, in the order of the file. metrics: the study's rows over
+    all seeds.
     """
     rows = [
         verdict(claim, metrics, classes, titles, options)

@@ -1,32 +1,32 @@
-"""What this study found, beside what a paper prints (published.csv).
+"""Compare this study's numbers with the numbers that a paper prints (published.csv).
 
 A row of published.csv is one number of a paper:
-  study, table, row   where it stands: the study, the paper's table, figure or section, and its row
-                      there
+  study, table, row   its place: the study, the paper's table, figure or section, and the row there
   model               a model of resources/models.yaml, several (`; ` between them), majority,
                       human, or empty
-  setting             which rows of metrics.parquet (or which source) it is about, `; ` between the
-                      parts:
+  setting             the rows of metrics.parquet (or the source) that correspond to the number,
+                      `; ` between the parts:
                         column=value    rows with this value; * stands for any text, `none` for a
                                         missing value, `not TEXT` for all other values
-                        column~value    the paper had this value: the rows that are nearest to it
-                                        are shown, and say what differs
-                        slice=a=b; c=d  a slice may have several parts: those that are no column of
-                                        the metrics
+                        column~value    the paper had this value: the table shows the nearest rows
+                                        and names the differences
+                        slice=a=b; c=d  a slice may have several parts: c is no column of the
+                                        metrics
   metric              a metric of metrics.parquet; or another fact:
-                        <metric>.n      how many examples it was measured on
-                        <metric>.sum    its sum over the rows, as of the cells of a confusion matrix
+                        <metric>.n      the number of examples on which it was measured
+                        <metric>.sum    its sum over the rows, for example over the cells of a
+                                        confusion matrix
                         training.<setting>, run.<fact>   a setting of the runs, a number of run.json
-                        cleaning.<unit>                  how many of them cleaning kept
-                        reported.<metric>                found by another protocol, so that
-                                                         nothing here may stand beside it
-                        a part of ELSEWHERE              told by an item of its own
-  value, unit         a number (± its sd; over, below: a bound; empty: drawn, not printed), and its
-                      unit: ours is told in per cent where that is %, as a share where there is
-                      none. Or the unit of a comparison:
-                        points over <column>=<value>; …   the difference to the same with those
-                                        values
-  note                the paper's words, what it leaves open, where its text and its table disagree
+                        cleaning.<unit>                  the number of units that cleaning kept
+                        reported.<metric>                a number from another protocol, which is
+                                                         not comparable with a number here
+                        a key of ELSEWHERE               a fact that another item shows
+  value, unit         a number (± its sd; over, below: a bound; empty: the paper draws it and does
+                      not print it), and its unit. Our number is in per cent if the unit is %, and a
+                      share if the unit is empty. Or the unit of a comparison:
+                        points over <column>=<value>; …   the difference to the same rows with
+                                        those values
+  note                the paper's words, open questions, contradictions between text and table
 """
 
 import re
@@ -53,8 +53,8 @@ from scripts.publish.table import percent, signed
 
 DIFFERENCE = "points over "
 COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
-SETTING = "setting: "  # how the measure of a setting of training begins
-REPORTED = "reported"  # how the metric of a number begins that others found in another way
+SETTING = "setting: "  # the beginning of the measure of a training setting
+REPORTED = "reported"  # the beginning of a metric that others measured with another protocol
 ELSEWHERE = {
     "statistics": "counted in another table on this page",
     "transfer": "measured by presets/transfer.yaml (docs/transfer.md)",
@@ -66,8 +66,9 @@ ELSEWHERE = {
 
 
 class Facts(NamedTuple):
-    """What a study left: metrics over all seeds, run.json of its runs, cleaning counts, titles.
-    study: its entry of studies.yaml, with `altered`: experiments whose models are not as they came.
+    """A study's results: metrics over all seeds, run.json of its runs, cleaning counts, titles.
+    study: its entry in studies.yaml. `altered` there lists the experiments whose models start from
+    other weights or learn a second objective.
     """
 
     metrics: pd.DataFrame
@@ -83,40 +84,44 @@ def published_claims(file: Path) -> pd.DataFrame:
 
 
 def parts_of(setting: str, sign: str) -> dict[str, str]:
-    """The parts of a setting with this sign (= or ~), by column."""
+    """Return the parts of a setting that have this sign (= or ~), by column."""
     parts = re.findall(r"([^=~;\s]+)\s*([=~])\s*([^;]*)", setting)
     return {column: value.strip() for column, of, value in parts if of == sign}
 
 
 def settings_of(setting: str) -> dict[str, str]:
-    """`source=a; split~b; slice=tense=past` as {source: a, slice: tense=past}."""
+    """Return the parts with =: of `source=a; split~b; slice=tense=past`, {source: a, slice:
+    tense=past}.
+    """
     return parts_of(setting, "=")
 
 
 def paper_of(claim: pd.Series) -> dict[str, list[str]]:
-    """By column what the paper had, where another value is worth a warning."""
+    """Return the paper's values of the columns in which another value needs a caveat."""
     had = {"model": claim["model"]} | parts_of(claim["setting"], "~")
     return {column: value.split("; ") for column, value in had.items() if value}
 
 
 def number_of(text: str) -> float | None:
-    """The number of `40.29 ± 0`, `over 73`, `2e-6`; None where it is none or several."""
+    """Return the number in a text such as `40.29 ± 0`, `over 73`, `2e-6`. Return None for a text
+    with no number or several.
+    """
     found = re.fullmatch(r"(?:over |below |about )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?: ± .*)?", text)
     return float(found[1]) if found else None
 
 
 def signed_share(difference: float) -> str:
-    """`+0.02`."""
+    """Return a difference of shares, for example `+0.02`."""
     return f"{difference:+.2f}".replace("-", "−")
 
 
-Found = list[tuple[Estimate | float | str, pd.Series]]  # what was found, and of which row
+Found = list[tuple[Estimate | float | str, pd.Series]]  # the result and its row
 
 
 class Comparison:
-    """What this study found of one row of published.csv: rows of Here, Difference, Caveat.
-    of_table: the models of the paper's table; one of them has rows of its own there and stands in
-    for no other.
+    """This study's results for one row of published.csv: rows of Here, Difference, Caveat.
+    of_table: the models of the paper's table. Each of them has its own rows there, so it does not
+    replace another model.
     """
 
     def __init__(self, claim: Mapping, facts: Facts, of_table: Collection[str] = ()):
@@ -143,7 +148,7 @@ class Comparison:
         return rows
 
     def in_words(self, found: Estimate | float | str) -> tuple[str, str]:
-        """What was found, in the unit of the paper, and how far it lies from the printed number."""
+        """Return a result in the paper's unit, and its difference from the printed number."""
         if isinstance(found, str):
             return found, ""
         if isinstance(found, Estimate):
@@ -161,7 +166,7 @@ class Comparison:
         return here, "" if self.number is None else words
 
     def caveats(self, row: pd.Series) -> list[str]:
-        """Where a row is not what the paper had, and what makes its number say less."""
+        """Return the differences of a row from the paper's setting, and the marks of its number."""
         parts, models = [], self.facts.models
         for column, values in self.paper.items():
             value = as_text(pd.Series([row[column]]))[0] if column in row else None
@@ -181,7 +186,9 @@ class Comparison:
         return [*filter(None, parts), *(marks_of(row) if "sample" in row else [])]
 
     def nearest(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows that differ least from what the paper had: its model first."""
+        """Return the rows that differ in the fewest columns from the paper's values. The model
+        counts more than all other columns together.
+        """
         had = {column: values for column, values in self.paper.items() if column in rows}
         other = {column: ~as_text(rows[column]).isin(values) for column, values in had.items()}
         other = pd.DataFrame(other, index=rows.index)
@@ -192,7 +199,9 @@ class Comparison:
         return rows[distance == distance.min()]
 
     def differences(self) -> Found:
-        """How far a metric lies above the same with other values of some columns, in points."""
+        """Return how far a metric lies above the same rows with other values of some columns, in
+        points.
+        """
         over = settings_of(self.unit.removeprefix(DIFFERENCE))
         rows = selected(self.measured, self.settings)
         others = selected(self.measured, self.settings | over)
@@ -202,14 +211,14 @@ class Comparison:
         return [(distance(row, row["other"]), row) for _, row in pairs.iterrows()]
 
     def shares(self) -> Found:
-        """A metric of the systems that are nearest to the paper's; of several slices their mean
-        over all examples, or the sum (.sum).
+        """Return a metric of the systems that are nearest to the paper's. Several slices give their
+        mean over all examples, or their sum (.sum).
         """
         is_sum, found = self.end == "sum", []
         rows = self.nearest(without_repeats(selected(self.measured, self.settings)))
         groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
         systems = [system for _, system in groups]
-        if is_sum and not self.claim["model"]:  # the same whoever is asked
+        if is_sum and not self.claim["model"]:  # all models have this sum
             of_dataset = {tuple(one[["source", "dataset"]].iloc[0]): one for one in systems}
             systems = list(of_dataset.values())
         for system in systems:
@@ -226,7 +235,7 @@ class Comparison:
         return [(row["n"], row[["sample", "limit"]]) for _, row in rows.iterrows()]
 
     def of_runs(self) -> Found:
-        """A setting of training, or a number of run.json, of the runs nearest to the paper's."""
+        """Return a training setting, or a number of run.json, of the runs nearest to the paper."""
         is_setting, rows = self.metric == "training", []
         for run in self.facts.runs:
             value = (run["training"] if is_setting else run).get(self.end)
@@ -240,7 +249,7 @@ class Comparison:
         return [(row["found"], row) for _, row in rows.iterrows()]
 
     def cleaned(self) -> Found:
-        """How many of a unit cleaning kept, by split; where it kept none, what it noted."""
+        """Return how many of a unit cleaning kept, by split; if it kept none, how many it noted."""
         rows, found = selected(self.facts.cleaning, self.settings), []
         rows = self.nearest(rows[rows["unit"] == self.end])
         for _, of_source in rows.groupby("source", sort=False):

@@ -1,9 +1,10 @@
-"""What each study found, for the first screen of its page: a line of plain words with the control
-beside it, and the points of a small figure.
+"""Find what each study found, for the first screen of its page: a line of plain words that also
+names the control, and the points of a small figure.
 
-A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). Of several
-systems it names the best, on the probes that it has; without any, the best control. Clear is a
-difference by Holm's test over the study's cells. Level is one whose interval lies within ±MARGIN.
+A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). If several
+systems ran, the finding names the best system, on the probes where it ran. If no model ran, the
+finding names the best control. Holm's test over the study's cells decides which differences are
+clear. A model is level with the control if the interval of their difference lies within ±MARGIN.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ from scripts.publish.scorecard.card import at, probe_names, replicates
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"
 UNCLEAR, UNKNOWN = "unclear", "unknown"
-MARGIN = 0.03  # within which a model is level with its control
+MARGIN = 0.03  # a model this near to its control is level with it
 VERDICTS = {
     ABOVE: "clearly above the control",
     UNCLEAR: "not clearly above or below the control",
@@ -60,18 +61,18 @@ READ_BEFORE = "The model may have read these texts in pretraining. No control ca
 def findings_of(
     metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims
 ) -> list[dict]:
-    """A finding for each study that has a headline, in the order of `studies`.
+    """Return a finding for each measured study that has a headline, in the order of `studies`.
 
-    metrics: of read_scores(); networks: of networks_of(); claims: the file published.csv. A finding
-    has
+    metrics: from read_scores(); networks: from networks_of(); claims: the file published.csv. A
+    finding has
 
-    study, title, short      its name, and what it is called
-    clauses                  of each corpus: {corpus, said, of, control, alone, verdicts: [(one of
-                             VERDICTS' keys, words)]}
-    who                      the system, its corpora and how much it was measured on
-    caveats                  sentences on what it is worth, the weightiest first
-    marks                    of marks_of()
-    groups                   [{title, rows}]: the probes of a corpus, a row each of: title, value,
+    study, title, short      the study's name, title and short title
+    clauses                  for each of the first corpora: {corpus, said, of, control, alone,
+                             verdicts: [(one of VERDICTS' keys, words)]}
+    who                      the system, its corpora and the number of items
+    caveats                  sentences that limit the finding, the most important first
+    marks                    the marks of marks_of()
+    groups                   [{title, rows}]: the probes of a corpus, a row for each: title, value,
                              low, high, others, control, human (all in per cent, or None), verdict
     """
     measured = set(metrics["study"])
@@ -92,7 +93,7 @@ def findings_of(
     for name, study in studies.items():
         here = cells[cells["study"] == name]
         here = here.assign(above_p=intervals.holm(here["above_p"]))
-        # Predictions that authors released were found elsewhere; they count if there are no others.
+        # The authors' released predictions count only if the study has no other predictions.
         here = here[here["method"] != "released"] if (here["method"] != "released").any() else here
         rows = best_system(here) if len(here) else best_alone(controls[controls["study"] == name])
         if rows.empty:
@@ -129,15 +130,15 @@ def findings_of(
 
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
-    """The best control of each probe, which no number lies above."""
+    """Return the best control of each probe. Its distance to a control is missing."""
     nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
     best = best_of(controls).assign(**nothing, control=None)
     return best.sort_values("probe", ignore_index=True)
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells of the best system: the one that is above most others on the probes that both
-    have, then on most probes, then by mean.
+    """Return the cells of the best system. The best system beats the most other systems on the
+    probes where both ran. If several do, more probes win, then the higher mean.
     """
     systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
     values = cells.pivot(index=["model", "way"], columns="probe", values="value")
@@ -149,7 +150,7 @@ def best_system(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdict_of(rows: pd.DataFrame) -> np.ndarray:
-    """One of VERDICTS for each row; None without a control."""
+    """Return one of VERDICTS for each row; None without a control."""
     is_clear = rows["above_p"] <= 1 - intervals.LEVEL
     verdicts = {
         None: rows["above"].isna(),
@@ -162,18 +163,20 @@ def verdict_of(rows: pd.DataFrame) -> np.ndarray:
 
 
 def clauses_of(rows: pd.DataFrame, study: dict) -> list[dict]:
-    """What is said of each of the first corpora (and limits)."""
+    """Return the clause of each of the first corpora (and limits)."""
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
     parts = [part for _, part in rows.groupby("place", sort=False)]
     clauses = [clause_of(part, study) for part in parts[:CLAUSES]]
-    for clause, before in zip(clauses[1:], clauses):  # what is the same is said once
+    for clause, before in zip(clauses[1:], clauses):  # no repetition
         clause["of"] = "" if clause["of"] == before["of"] else clause["of"]
     return clauses if len(parts) > 1 else [clauses[0] | {"corpus": ""}]
 
 
 def clause_of(rows: pd.DataFrame, study: dict) -> dict:
-    """Per cents are whole; they have a decimal where a whole one would hide which is higher."""
+    """Return the clause of a corpus. Its percentages are whole numbers. They have one decimal if
+    rounding would hide which number is higher.
+    """
     ends, alone = study.get("probe", {}).get("ends"), bool(rows["alone"].all())
     both = rows[["value", "control_value"]] * 100
     hidden = both["value"].round() == both["control_value"].round()
@@ -201,13 +204,15 @@ def clause_of(rows: pd.DataFrame, study: dict) -> dict:
 
 
 def few_runs(rows: pd.DataFrame) -> str:
-    """` in this run` of fewer than three seeds: no finding about a model."""
+    """Return ` in this run` or ` in these two runs` for fewer than three seeds, because such runs
+    are no finding about a model. Return an empty text for more seeds or for wordings.
+    """
     runs = rows["seeds"].where(rows["wordings"].isna(), 0)
     return {1: " in this run", 2: " in these two runs"}.get(int(runs.max()), "")
 
 
 def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[str, str]]:
-    """Each verdict once, best first, with its probes where they differ."""
+    """Return each verdict once, the best first. If verdicts differ, each names its probes."""
     verdicts, runs = rows["verdict"].tolist(), few_runs(rows)
     if not any(verdicts):
         return [(UNKNOWN, "no control ran beside it")]
@@ -223,7 +228,9 @@ def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[
 
 
 def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
-    """`tiny BERT, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`."""
+    """Return a finding's system, corpora and sizes in short form, for example
+    `tiny BERT, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`.
+    """
     corpora, sizes = (
         rows["corpus_title"].unique(),
         sorted({int(rows["n"].min()), int(rows["n"].max())}),
@@ -269,8 +276,8 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
 
 
 def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
-    """The rows of the small figure, by corpus and limit; cells: of all systems, which stand pale
-    beside.
+    """Return the rows of the small figure, by corpus and limit. cells: of all systems; the figure
+    shows the other systems as pale points.
     """
 
     def per_cent(value: float) -> float | None:

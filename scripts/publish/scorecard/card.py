@@ -38,7 +38,8 @@ from scripts.publish.table import interval
 NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
 BELOW = "to compare with"
 Reasons = dict[tuple[str, str, str], str]  # by model, way and study
-FEET = ("best control", "best of one candidate", "best in the paper", "human")  # rows below the models
+# the rows below the models
+FEET = ("best control", "best of one candidate", "best in the paper", "human")
 
 
 class Scorecard(NamedTuple):

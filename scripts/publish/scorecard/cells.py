@@ -156,8 +156,8 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
 
 
 def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
-    """Return how much each fine-tuned cell learnt from, for example `4,000 pairs`. The text is empty
-    if this is the whole training split.
+    """Return the training size of each fine-tuned cell, for example `4,000 pairs`. The text is
+    empty if the model learnt from the whole training split.
     """
     found = pd.Series("", cells.index)
     tuned = cells[cells["way"] == FINE_TUNED]

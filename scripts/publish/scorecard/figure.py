@@ -127,8 +127,8 @@ def by_study(probes: list[dict]) -> list[list[dict]]:
 
 
 def draw(card: Scorecard) -> Figure:
-    """Draw the figure. The probes of a study share a line if they fit. A row that did not run in any
-    panel of a line is left out there.
+    """Draw the figure. The probes of a study share a line if they fit. A line leaves out a row that
+    did not run in any of its panels.
     """
     every, lines = points_of(card), []
     messages = {probe["study"]: message(probe, card.cells) for probe in card.probes}
