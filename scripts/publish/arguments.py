@@ -1,4 +1,4 @@
-"""What every program that makes a figure or a table is given, as rules/publish.smk gives it."""
+"""Define the arguments of the programs that make a figure or a table, as in rules/publish.smk."""
 
 import argparse
 import json
@@ -23,8 +23,9 @@ The workflow puts the other files of resources/ beside sources.yaml. A figure is
 
 
 def sources_file(text: str) -> Path:
-    """By hand: beside the project's own sources.yaml stand studies.yaml, figures.yaml and
-    published.csv of all studies, as the workflow hands them over.
+    """Return the path of sources.yaml. For the project's own resources/sources.yaml (a call by
+    hand), return a copy in a folder that also has studies.yaml, figures.yaml and published.csv of
+    all studies. The workflow hands over the same files.
     """
     file, committed = Path(text), ROOT / "resources/sources.yaml"
     if not file.exists() or file.resolve() != committed:
@@ -39,7 +40,8 @@ def sources_file(text: str) -> Path:
     return Path(hand_over(files, at_once=True), "sources.yaml")
 
 
-# Each option: who has it, by `reads` of figures.yaml, its help, and what it is but a path.
+# Each option: the values of `reads` (figures.yaml) that need it, its help, and its settings if it
+# is not a required path.
 OPTIONS: dict[str, tuple[str, str, dict]] = {
     "--metrics": ("metrics", "results/evaluate/<name>/metrics.parquet", {}),
     "--sources": ("metrics", "resources/sources.yaml", {"type": sources_file}),
@@ -66,8 +68,8 @@ READS = tuple(dict.fromkeys(" ".join(by for by, *_ in OPTIONS.values()).split())
 
 
 def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argparse.ArgumentParser:
-    """The arguments of a program that also reads these (resources/figures.yaml). required: False
-    for a parser of any such program.
+    """Return the parser of a program that reads the metrics and these inputs (`reads` in
+    resources/figures.yaml). required: False makes all options optional.
     """
     read = {name: of for name, of in OPTIONS.items() if {*of[0].split()} & {"metrics", *reads}}
     more = "".join(f"{name} … " for name, (by, *_) in read.items() if by != "metrics")

@@ -1,10 +1,11 @@
-"""Items to read as cards: which are chosen, and the table that holds them. Not a program.
+"""Choose items to read as cards, and write the table of the cards. Not a program.
 
-A row is an option of an item, or an item without options. `contradiction 0.87 ×` is an answer, the
-score that was given to it, and × where it is wrong.
+A row is an option of an item, or an item without options. `contradiction 0.87 ×` is an answer, its
+score, and × for a wrong answer.
 
-Items are drawn by hash of their id, in turn from each cell of who was right, so that errors of one
-alone are seen as often as what all know. That says nothing of how common a cell is.
+The items are sorted into cells by who was right: the best model, the best control, the best human.
+The cells take turns, and in each a hash of the ids draws the items. So a cell with few items has
+nearly as many cards as a cell with many. The number of cards does not show how common a cell is.
 """
 
 import argparse
@@ -25,18 +26,18 @@ from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import load, method_note, model_title, source_title
 from scripts.publish.table import caption_of, write
 
-MOST_ITEMS, LEAST_ITEMS = 40, 4  # of a study; of each of its places, however many they are
-MOST_MODELS = 6  # of a place: those that are right most often
+MOST_ITEMS, LEAST_ITEMS = 40, 4  # in a study, divided among its places; but in each at least
+MOST_MODELS = 6  # shown in a place: the models that are right most often
 KINDS = ["model", "control", "human"]
 ABOUT = ["Corpus", "Dataset", "Split", "Item", "Model", "Control"]
 ABOUT += ["Model right", "Control right", "Human right"]
-PLAIN = ["train", "control"]  # methods that need not be told beside the model
-DRAW = 15  # of the hash: another number draws other items
+PLAIN = ["train", "control"]  # methods that are not named beside the model
+DRAW = 15  # the key of the hash: another number draws other items
 
 
 class System(NamedTuple):
-    """Who answered the rows of a place. kind: model, control or human. answer: (rows,) text, empty
-    where there is none; score: (rows,) of that answer, NaN where there is none; wrong: (rows,).
+    """A system that answered the rows of a place. kind: model, control or human. answer: (rows,)
+    text, empty without an answer; score: (rows,) of the answer, NaN without one; wrong: (rows,).
     """
 
     name: str
@@ -49,9 +50,11 @@ class System(NamedTuple):
 def runs_by_place(
     train: Path, names: list[str], key: Callable[[dict], tuple | None]
 ) -> list[list[Run]]:
-    """For each key of a run.json (None: not shown) the runs to read, in the order of the keys. Of
-    several datasets with one key the one with most models is taken, then that with most systems; of
-    a system the run with the lowest seed.
+    """Return the runs to read for each place, in the order of the places' keys. key: makes the key
+    from a run.json (None: not shown).
+
+    If several datasets have one key, the dataset with most models is read, then the one with most
+    systems. Of a system, the run with the lowest seed is read.
     """
     places: dict[tuple, list[tuple]] = {}
     for (_, dataset), systems in runs_by_dataset(train, names).items():
@@ -67,20 +70,22 @@ def runs_by_place(
 
 
 def system_name(facts: Mapping, models: dict) -> str:
-    """`BERT-base, classification, seed 1`; no seed where nothing is learnt, drawn or asked anew."""
+    """Return a run's name, for example `BERT-base, classification, seed 1`. The seed or wording is
+    left out for controls, and for runs without training, seed and wording.
+    """
     varies = facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
     run = f", {run_name(facts)}" if varies and facts["method"] != "control" else ""
     return model_title(facts["model"], models) + method_note(facts["method"], PLAIN) + run
 
 
 def kind_of(facts: Mapping) -> str:
-    """What reads no context counts as a control."""
+    """Return `control` or `model`. A blind model counts as a control."""
     method = facts["method"]
     return "control" if method == "control" or method_of_blind(method) else "model"
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
-    """(items,) 1.0 where every row of the item is right, else 0.0; NaN where one has no answer."""
+    """Return (items,): 1.0 if all rows of an item are right, else 0.0; NaN if one has no answer."""
     rows = pd.DataFrame({"missing": system.answer == "", "wrong": system.wrong}).groupby(item).any()
     return np.where(rows["missing"], np.nan, ~rows["wrong"])
 
@@ -88,7 +93,7 @@ def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
 def most_right(
     systems: list[System], kind: str, item: np.ndarray
 ) -> list[tuple[System, np.ndarray]]:
-    """The systems of a kind with right_by_item(), the best first."""
+    """Return the systems of a kind with their right_by_item(), the best first."""
     judged = [(system, right_by_item(system, item)) for system in systems if system.kind == kind]
     return sorted(judged, key=lambda one: -np.nan_to_num(one[1]).sum())
 
@@ -99,8 +104,7 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
     turns = ordered.assign(turn=cell.cumcount()).sort_values(
         ["turn", *KINDS], ascending=[True, False, True, True], kind="stable"
     )
-    # Read are first what the model alone knows, then what the control alone knows, then what
-    # neither and what both do.
+    # The order of the cards: right by the model alone, by the control alone, by neither, by both.
     first = turns.head(many)
     model, control = first["model"].eq(1), first["control"].eq(1)
     return first.assign(known=model & ~control, guessed=~model & control).sort_values(
@@ -109,7 +113,9 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
 
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
-    """`slice: category` and so on of the items at these places; all of slices that overlap."""
+    """Return the slices of the items at these places, by column (`slice: category`). An item of
+    several overlapping slices has all their values.
+    """
     parts: dict[str, list[list[str]]] = {}
     for name, inside in slices.items():
         partition, sign, value = name.replace("_", " ").partition("=")
@@ -133,8 +139,8 @@ def cells(system: System, at: np.ndarray) -> list[str]:
 def cards_of(
     rows: pd.DataFrame, slices: Mapping[str, np.ndarray], systems: list[System], many: int
 ) -> pd.DataFrame:
-    """The rows of so many items of a place, with what was said of them. rows: Item, the texts and
-    Gold, a row for each option. slices: by name (`category=duration`) which items belong to it.
+    """Return the rows of `many` items of a place, with the systems' answers. rows: Item, the texts
+    and Gold, a row for each option. slices: by name (`category=duration`), which items are in it.
     """
     item, ids = pd.factorize(rows["Item"])
     ranked = {kind: most_right(systems, kind, item) for kind in KINDS}
@@ -155,7 +161,7 @@ def cards_of(
 
 
 class Items(NamedTuple):
-    """What the items of a place are made from: the runs to read, and the file of their split."""
+    """The sources of a place's items: the runs to read, and the file of their split."""
 
     runs: list[Run]
     split: str
@@ -178,9 +184,9 @@ class Items(NamedTuple):
     def labelled(
         self, ids: pd.Series, what: str, gold: np.ndarray, labels: list[str] | None = None
     ) -> list[System]:
-        """The runs, which choose among labels, by default those of run.json. A tie is wrong. ids:
-        of the items, which `what` names in messages. gold: (rows,); a label beyond a run's last is
-        that one.
+        """Return the runs as systems that choose among labels. A tie is wrong. ids: of the items;
+        what: the name of the items in messages. gold: (rows,) numbers of labels; a number beyond a
+        run's last label means its last label. labels: by default those of run.json.
         """
         systems = []
         for run in self.runs:
@@ -194,7 +200,7 @@ class Items(NamedTuple):
         return systems
 
     def ranked(self, options: pd.DataFrame, score: Callable[[Run], np.ndarray]) -> list[System]:
-        """The runs, which score options. A tie counts against a run."""
+        """Return the runs as systems that score options. In a tie, a wrong option ranks first."""
         systems = []
         for run in self.runs:
             table = options[["instance", "label"]].assign(score=score(run)).reset_index(drop=True)
@@ -212,8 +218,8 @@ def publish_cards(
     key: Callable[[Mapping], tuple | None],
     read: Callable[[Items], tuple],
 ) -> None:
-    """Write the cards of a study. key: of runs_by_place(). read: from Items the dataset's name,
-    and its rows, slices and systems, as cards_of() wants them.
+    """Write the cards of a study. key: see runs_by_place(). read: makes from Items the dataset's
+    name, and the rows, slices and systems for cards_of().
     """
     sources, models = load(given.sources), load(given.models)
     metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()

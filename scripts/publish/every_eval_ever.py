@@ -1,8 +1,8 @@
-"""The numbers of one model as every_eval_ever 0.3.0 has them
+"""Give the numbers of one model the form of every_eval_ever 0.3.0
 (resources/schemas/every_eval_ever.schema.json). scripts/publish/leaderboard.py writes the files.
 
-Left out: what has no direction (gaps, ranges, shares of answers), and single examples, since most
-corpora do not allow their texts to be handed on.
+The files leave out metrics without a direction (gaps, ranges, shares of answers). They also leave
+out single examples, because most corpora do not allow others to pass on their texts.
 """
 
 import pandas as pd
@@ -16,7 +16,9 @@ DETAILS = ("study", "experiment", "source", "dataset", "method", "split", "limit
 
 
 def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
-    """The aggregate file of one model, of told_rows() of leaderboard.py; date: Unix seconds."""
+    """Return the aggregate file of one model. rows: its rows from leaderboard_rows() of
+    leaderboard.py; date: Unix seconds.
+    """
     identity = model.get("hub", f"{NAME}/{name}")
     scores = rows[rows["metric"].isin(HEADLINES)]
     details = {

@@ -1,13 +1,13 @@
-"""The study's examples as tasks of lm-evaluation-harness: JSON lines and YAML, no code.
+"""Write the study's examples as tasks of lm-evaluation-harness: JSON lines and YAML, no code.
 
 A task is a dataset, an evaluation split, a method that asks by likelihood or in words, and a
-wording. Of a method that asks in words a row is one question with lettered options, and the model
-writes its answer (read by scripts/measure/harness_answers.py). Else a row is one label (or
-candidate) of one example in the words of prompts.yaml: `context` is read, `text` is scored. The
-other columns say what the row is, so that scripts/measure/harness_samples.py can join what comes
-back. With a threshold the training split's rows are there too. With a domain each text stands after
-it once more, as a row of no example. A method that divides by tokens is left out, since the harness
-counts none.
+wording. If a method asks in words, a row is one question with lettered options. The model writes
+its answer, and scripts/measure/harness_answers.py reads it. Otherwise a row is one label (or
+candidate) of one example in the words of prompts.yaml. The model reads `context`, and `text` is
+scored. The other columns identify the row, so that scripts/measure/harness_samples.py can join the
+results. With a threshold, the task also has rows of the training split. With a domain, the task
+also has a row without an example for each text after its domain. A method that divides scores by
+tokens is left out, because the harness does not count tokens.
 
 Reads  STUDY, JSON of the workflow: for each dataset study, source, name, folder, splits (the
        training split first), columns, and methods (by name: inputs, and prompts by wording)
@@ -69,12 +69,12 @@ each file of samples:
 | task | rows |
 |---|---:|
 """
-# what a row of a domain has in place of its example's
+# the values of a domain's row in the columns that describe an example
 NO_EXAMPLE = {"part": "", "data": "", "example_id": "", "label": ""}
 
 
 def rows_of(table: pa.Table, prompt: dict, inputs: list[str]) -> pd.DataFrame:
-    """A row for each text of each example: example_id, label, domain, context, text."""
+    """Return a row for each text of each example: example_id, label, domain, context, text."""
     columns, ids = columns_of(table, inputs), table["example_id"].to_pandas()
     domain = None if prompt["domain"] is None else filled(prompt["domain"], columns)
     parts = [
@@ -87,13 +87,15 @@ def rows_of(table: pa.Table, prompt: dict, inputs: list[str]) -> pd.DataFrame:
 
 
 def after_domains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each text after its domain, once, as rows of no example."""
+    """Return each different text after its domain, as a row without an example."""
     pairs = rows.loc[rows["domain"].notna(), ["domain", "text"]].drop_duplicates()
     return pairs.rename(columns={"domain": "context"}).assign(domain=None, **NO_EXAMPLE)
 
 
 def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
-    """The rows of a split, of the training split where it chooses a threshold, and of domains."""
+    """Return the rows of a split and of domains, and those of the training split if it chooses a
+    threshold.
+    """
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
     (example, group, *_), parts = answered.columns, []
     for part in [split, *([dataset["splits"][0]] if prompt["threshold"] else [])]:
@@ -109,7 +111,7 @@ def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.
 
 
 def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
-    """A row for each question of a split; target: the letters of the right options."""
+    """Return a row for each question of a split. target: the letters of the right options."""
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
     file, ids = Path(dataset["folder"], f"{split}.parquet"), dataset["columns"]
     table = read_table(file, list(dict.fromkeys([*ids.values(), *inputs, "label"])))
@@ -137,7 +139,7 @@ def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) ->
 
 
 def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -> str:
-    """Write a task's rows and its YAML; returns its name. asked: what is the same in all rows."""
+    """Write a task's rows and YAML. Return its name. asked: columns with one value in all rows."""
     task = "_".join([TAG, *names])
     columns = list(dict.fromkeys([*asked, "part", "data", *rows.columns]))
     rows = rows.assign(**asked)[columns]
@@ -155,7 +157,7 @@ def write_task(rows: pd.DataFrame, names: list[str], asked: dict, place: Path) -
 
 
 def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
-    """Write the tasks of a dataset; returns how many rows each has, by name."""
+    """Write the tasks of a dataset. Return the number of rows of each task, by its name."""
     counts, study = {}, dataset["study"]
     for method, how in dataset["methods"].items():
         for wording, prompt in how["prompts"].items():

@@ -1,12 +1,12 @@
-"""List the studies that are there, each with a link to its page and what it found: what a
-configuration's `name` has kept apart.
+"""List the published studies, each with a link to its page and its findings. Here a study is all
+that was published under one `name` of a configuration.
 
-Each call of Snakemake that ran jobs writes it, whichever configuration made a page
+Every call of Snakemake that ran jobs writes the list of all configurations' pages
 (scripts/running/start.py).
 
-Reads  FOLDER/evaluate/<name>/metrics.parquet of each study that has a page; findings.json, which
-       its page wrote beside itself (scripts/publish/site.py), so that the list says what the page
-       says
+Reads  FOLDER/evaluate/<name>/metrics.parquet of each study that has a page; findings.json beside
+       the page (scripts/publish/site.py writes both, so the list and the page have the same
+       findings)
 Writes FOLDER/publish/index.html
 
     python -m scripts.publish.index results
@@ -28,7 +28,9 @@ KEPT = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/
 
 
 def read_findings(file: Path) -> dict:
-    """The findings of a page and the caveats that all of them share."""
+    """Read the findings of a page, and the caveats that all its findings share. Raise UserError for
+    another file.
+    """
     try:
         page = json.loads(file.read_text(encoding="utf-8"))
         return {

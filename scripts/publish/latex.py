@@ -1,7 +1,7 @@
-"""A table as LaTeX, by pandas' Styler: a `table*`, or a `longtable` if its rows fill pages.
+"""Write a table as LaTeX with pandas' Styler: a `table*`, or a `longtable` for more than ROWS rows.
 
-Cells and headings are set in lines, so that the columns share the width of the page. What is the
-same in all rows stands in the caption.
+Cells and headings wrap, and the columns share the width of the page. A column of words that has the
+same value in all rows moves to the caption.
 """
 
 import unicodedata
@@ -25,7 +25,7 @@ SIGNS = str.maketrans(
         "|": r"\textbar{}",
         "[": "{[}",
         "]": "{]}",
-        "*": "{*}",  # which the line break before them would take for an option
+        "*": "{*}",  # after a line break, LaTeX reads a bare * or [ as an option
         '"': "''",
         "–": "--",
         "—": "---",
@@ -45,9 +45,9 @@ SIGNS = str.maketrans(
         "°": r"$^\circ$",
     }
 )
-ROWS = 45  # of a page
-HOLDS = 108  # characters of \scriptsize that the width of a page holds
-LONG = 36  # characters of a line in a cell
+ROWS = 45  # rows on a page
+HOLDS = 108  # characters of \scriptsize in the width of a page
+LONG = 36  # characters in a line of a cell
 GAP = 0.013  # between two columns, as a share of the width
 SMALL = [
     {"selector": "scriptsize", "props": ":{};"},
@@ -56,7 +56,9 @@ SMALL = [
 
 
 def latex(text: str) -> str:
-    """Text as pdfLaTeX shows it in any font; a sign that it lacks is given by its number."""
+    """Return text as LaTeX that pdfLaTeX can set in any font. A character that pdfLaTeX lacks
+    becomes its number, for example (U+4E2D).
+    """
     known = "".join(
         sign
         if sign.isascii() or ord(sign) in SIGNS or _is_accented_letter(sign)
@@ -68,7 +70,7 @@ def latex(text: str) -> str:
 
 
 def _is_accented_letter(sign: str) -> bool:
-    """Whether a sign is an ASCII letter with one accent, which every LaTeX has."""
+    """Return whether a character is an ASCII letter with one accent: every LaTeX has these."""
     parts = unicodedata.normalize("NFD", sign)
     return len(parts) == 2 and sign < "\u0180" and parts[0].isascii() and parts[0].isalpha()
 
@@ -85,7 +87,7 @@ def _column_types(table: pd.DataFrame, numbers: list[str]) -> str:
 
 
 def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str) -> str:
-    """A table of text cells as LaTeX; the columns `numbers` are set flush right."""
+    """Return a table of text cells as LaTeX. The columns `numbers` are set flush right."""
     same = {
         column: table[column].iloc[0]
         for column in table
@@ -96,7 +98,7 @@ def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str
     types, is_long = _column_types(table, numbers), len(table) > ROWS
     cells = table.map(latex).set_axis(map(latex, table), axis=1).reset_index(drop=True)
     styler = cells.style.hide(axis="index").set_table_styles([] if is_long else SMALL)
-    with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts
+    with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts rows
         text = styler.to_latex(
             environment="longtable" if is_long else "table*",
             position=None if is_long else "tp",

@@ -1,13 +1,14 @@
-"""The numbers of each model in files of its own: in the form of lm-evaluation-harness' results,
-which leaderboards read, and in that of every_eval_ever (scripts/publish/every_eval_ever.py).
+"""Write the numbers of each model to its own files, in two forms: that of lm-evaluation-harness'
+results, which leaderboards read, and that of every_eval_ever (scripts/publish/every_eval_ever.py).
 
-A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`; a metric is
-`<metric>,<scoring>` (`none` where the study has one way to score), of all examples of the split,
-the mean over seeds or wordings, shares from 0 to 1. `_stderr` is half its 95 % interval divided by
-1.96, `N/A` where one group allows no interval: readers take any other number for a metric, so the
-ends of the interval stand in the other form alone. `n-shot` counts the examples before each prompt.
-`higher_is_better` names the metric that the study tells first. `date` is that of the metrics. Data
-of our own samples, and splits of which only a part was measured (limit), are marked in the alias.
+A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`. A metric is
+`<metric>,<scoring>` (`none` if the study has one way to score). Its value is the mean over seeds or
+wordings on all examples of the split, as a share from 0 to 1. `_stderr` is half the 95 % interval
+divided by 1.96; it is `N/A` if there is only one group and so no interval. Readers take any other
+number for a metric, so only the form of every_eval_ever has the ends of the interval. `n-shot`
+counts the examples before each prompt. `higher_is_better` names the study's headline metric. `date`
+is the date of the metrics file. The alias marks our own sample data, and splits of which only a
+part was measured (limit).
 
 Reads  metrics.parquet (schema metrics)
 Writes <output>/<model>.json, <output>/every_eval_ever/<model>.json
@@ -37,13 +38,13 @@ from scripts.publish.selection import only
 
 TASK = ["study", "experiment", "source", "dataset", "method", "split"]
 DIFFERENCES = ("_above_control", "_above_same_view", "_above_blind", *OF_PEOPLE)
-NORMAL = 1.96  # half a 95 % interval in standard errors
+NORMAL = 1.96  # standard errors in half a 95 % interval
 
 
 def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows over all seeds (or wordings) and examples, with their task and key: no difference,
-    nothing blind, nothing predicted elsewhere. Raises UserError where two rows have the same model,
-    task, metric and key.
+    """Return the rows over all seeds (or wordings) and examples, with their task and key. Leave out
+    differences, blind models, and predictions made elsewhere. Raise UserError if two rows have the
+    same model, task, metric and key.
     """
     rows = only(metrics, seed=None, wording=None, slice="all")
     is_difference = rows["metric"].str.endswith(DIFFERENCES)
@@ -61,7 +62,7 @@ def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def results_of(task: pd.DataFrame) -> dict:
-    """The alias of a task, and of each metric the value and its standard error."""
+    """Return the alias of a task, and the value and standard error of each metric."""
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
@@ -72,7 +73,7 @@ def results_of(task: pd.DataFrame) -> dict:
 
 
 def harness_file(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
-    """The file of one model in the form of lm-evaluation-harness; date: Unix seconds."""
+    """Return the file of one model in the form of lm-evaluation-harness. date: Unix seconds."""
     model = facts["models"][name]
     tasks = {task: group for task, group in rows.groupby("task", sort=True)}
     first = {task: group.iloc[0] for task, group in tasks.items()}

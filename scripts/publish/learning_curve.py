@@ -1,10 +1,11 @@
-"""Draw accuracy against the number of training pairs, of models and of the best control that learnt
-from the same pairs, and the number of pairs from which a model is above it.
+"""Draw accuracy against the number of training pairs, for models and for the best control on the
+same pairs. Each title gives the number of pairs from which a model is above this control.
 
-A panel for each corpus, test set and evaluation split whose data were built with several
-`train_pairs`. Where a dataset holds out more than whole templates, its unseen part is drawn. The
-crossing point lies where the paired difference of model and best control, straight between two
-sizes on a logarithmic axis, stays above zero from there on. Its 95 % interval is that of the draws.
+The figure has a panel for each corpus, test set and evaluation split whose data were built with
+several `train_pairs`. If a dataset holds out more than whole templates, only a part of its split is
+unseen. The panel then shows this part. From the crossing point on, the paired difference of model
+and best control stays above zero. Between two sizes, the difference is a straight line on a
+logarithmic axis. The 95 % interval of the crossing point comes from the draws.
 """
 
 import argparse
@@ -45,13 +46,13 @@ ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml com
 
 
 def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """The accuracies of models at several sizes, and of the best control at each of these; with
-    `train_pairs`, `test_set` (the dataset's name without it) and `series`.
+    """Return the accuracies of models at several sizes, and of the best control at each of these
+    sizes, with `train_pairs`, `test_set` (the dataset's name without the size) and `series`.
     """
     rows = only(metrics, metric="accuracy", seed=None).dropna(subset="train_pairs")
     test_set = rows["dataset"].str.replace(SIZE, "", regex=True).str.strip("-")
     rows = rows.assign(test_set=test_set)
-    if "scoring" in rows:  # of NLI; a fine-tuned model tells all labels
+    if "scoring" in rows:  # NLI; a fine-tuned model distinguishes all labels
         rows = rows[rows["scoring"] == "ternary"]
     rows = rows[~rows["model"].isin([*CEILINGS, "human"])]
     most = rows.groupby(PLACE)["n"].transform("max")
@@ -69,8 +70,9 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
 
 
 def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """(draws,) the size from which each difference stays above zero: 0 if it is above everywhere,
-    infinite if it ends below. sizes: (sizes,) ascending. above: (draws, sizes).
+    """Return (draws,): the size from which each difference stays above zero. The size is 0 if the
+    difference is above zero at every size, infinite if the last difference is not above zero.
+    sizes: (sizes,) ascending. above: (draws, sizes).
     """
     below = above <= 0
     last = len(sizes) - 1 - below[:, ::-1].argmax(1)  # the last size that is not above
@@ -83,8 +85,9 @@ def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
 
 
 def crosses(panel: pd.DataFrame) -> list[str]:
-    """`MPNet passes the best control at 410 pairs (300 to 700)`, of each model. Parts of a split
-    have no draws: there the interval is that of the ends of both intervals, which is wider.
+    """Return a sentence for each model, for example `MPNet passes the best control at 410 pairs
+    (300 to 700)`. Parts of a split have no draws. For them, the interval comes from the ends of
+    both intervals and is wider.
     """
     is_control, found = panel["series"] == style.BEST_CONTROL, []
     control = panel[is_control].set_index("train_pairs")

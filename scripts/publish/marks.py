@@ -1,5 +1,5 @@
-"""What marks a number that says less than it seems: of sample data, or of an evaluation split cut
-by the option limit. And what a number is a mean over: seeds, wordings. Rows are those of metrics.
+"""Mark numbers on sample data, and numbers on an evaluation split that the option limit cut. Count
+the seeds and wordings of a mean. `rows` are rows of metrics.
 """
 
 import re
@@ -21,7 +21,9 @@ def at_most(limit: float) -> str:
 
 
 def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
-    """`sample data`, `at most 200 items`, both or none, of rows of metrics or of one row."""
+    """Return the marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both
+    or none.
+    """
     table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
     return ["sample data"] * bool(table["sample"].any()) + [
         at_most(limit) for limit in sorted(table["limit"].dropna().unique())
@@ -29,12 +31,12 @@ def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
 
 
 def face_of(rows: pd.DataFrame) -> str:
-    """The marks as they stand on the face of a panel."""
+    """Return the marks as a panel shows them: in capitals, one a line."""
     return "\n".join(marks_of(rows)).upper()
 
 
 def note_of(rows: pd.DataFrame | pd.Series) -> str:
-    """` [sample data] [at most 200 items]`, behind a name in a table."""
+    """Return the marks as they follow a name in a table: ` [sample data] [at most 200 items]`."""
     return "".join(f" [{mark}]" for mark in marks_of(rows))
 
 
@@ -43,13 +45,15 @@ def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
-    """A caption that speaks of seeds, for what there is: seeds, wordings or both."""
+    """Return a caption in which `seeds` becomes `wordings` or `seeds or wordings` if there are
+    wordings.
+    """
     words = " or ".join(["seeds"] * seeds + ["wordings"] * wordings)
     return re.sub(r"\bseeds\b(?! or wordings)", words, text) if wordings else text
 
 
 def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
-    """`, at most 200 items` for each row, where the limits of a study differ."""
+    """Return `, at most 200 items` for each row with a limit, if the limits of a study differ."""
     several = metrics["limit"].nunique(dropna=False) > 1
     return metrics["limit"].map(
         lambda limit: f", {at_most(limit)}" if several and pd.notna(limit) else ""
@@ -57,20 +61,20 @@ def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
 
 
 def replicate_counts(rows: pd.DataFrame) -> dict[str, str]:
-    """How many seeds and wordings stand behind a mean, as cells of a table."""
+    """Return the number of seeds and of wordings in a mean, as cells of a table."""
     seeds, wordings = rows["seed"].nunique(), rows["wording"].nunique()
     return {"Seeds": str(seeds) if seeds > bool(wordings) else "", "Wordings": str(wordings or "")}
 
 
 def replicate_name(metrics: pd.DataFrame) -> str:
-    """`one seed`, `one wording`, `one seed or wording`: what a single mark is."""
+    """Return what a single mark shows: `one seed`, `one wording`, `one seed or wording`."""
     counts = replicate_counts(metrics)
     names = [name for name, count in zip(("seed", "wording"), counts.values()) if count]
     return f"one {' or '.join(names or ['seed'])}"
 
 
 def run_name(facts: Mapping) -> str:
-    """`seed 3, wording plain`: how a run differs from the others of its system."""
+    """Return the name of a run among those of its system, for example `seed 3, wording plain`."""
     wording = facts.get("wording")
     seed = [f"seed {facts['seed']}"] if wording is None or facts.get("shots") else []
     return ", ".join(seed + ([f"wording {wording}"] if wording is not None else []))

@@ -1,6 +1,6 @@
-"""What a figure says, as its title: how the best model that it draws stands to the best control.
+"""Make a figure's message, its title: whether the best drawn model is above the best control.
 
-Made from the paired differences that an evaluation wrote (`…_above_control`). Not a program.
+The message comes from the paired differences in the metrics (`…_above_control`). Not a program.
 """
 
 import re
@@ -19,12 +19,16 @@ VALUES = ["value", "ci_low", "ci_high"]
 
 
 def stands(row: pd.Series) -> str:
-    """`above` or `below` the best control, where the interval of the difference is on one side."""
+    """Return `above` or `below` (the best control) if the difference's interval excludes zero; else
+    an empty text.
+    """
     return ABOVE if row["ci_low"] > 0 else BELOW if row["ci_high"] < 0 else ""
 
 
 def of_one(row: pd.Series) -> str:
-    """`is 3.1 points above the best control (1.2 to 4.9)`."""
+    """Return the words for one place, for example `is 3.1 points above the best control (1.2 to
+    4.9)`.
+    """
     value, low, high = row[VALUES] * 100
     if not (side := stands(row)):
         ends = f", {low:+.1f} to {high:+.1f}" if pd.notna(low) else ""
@@ -34,7 +38,9 @@ def of_one(row: pd.Series) -> str:
 
 
 def of_several(above: pd.DataFrame, at: str) -> str:
-    """`is above the best control at stride 0, below it at stride 3`; at: the column of a place."""
+    """Return the words for several places, for example `is above the best control at stride 0,
+    below it at stride 3`. at: the column of the places.
+    """
     sides = above.apply(stands, axis=1)
 
     def places(side: str) -> str:
@@ -52,12 +58,13 @@ def of_several(above: pd.DataFrame, at: str) -> str:
 
 
 def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
-    """A sentence; empty where no model with a control is drawn, or several numbers of a model are.
+    """Return a sentence. It is empty if the figure draws no model that has a control. It is also
+    empty if there are several numbers of the best model and no `at`.
 
-    rows: metrics of one place or of the places `at` (a column), without models that have read the
-    test. name: the column of a system's name, which begins with its model. The difference is paired
-    with the best control of the same dataset; where a better one is drawn, of another, it is taken
-    from that one, without an interval.
+    rows: metrics of one place or of the places in the column `at`, without models that have read
+    the test. name: the column of the system's name, which begins with the model. The difference is
+    paired with the best control of the same dataset. If the figure draws a better control of
+    another dataset, the difference is to that control, without an interval.
     """
     place = at or "metric"
     rows = only(rows, seed=None, wording=None)
@@ -85,7 +92,9 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
 
 
 def titled(panel: Panel, text: str) -> Panel:
-    """The panel under a message, its plain title below; as it is without one."""
+    """Return the panel with a message as its title and its plain title in the detail. Without a
+    message, return the panel unchanged.
+    """
     if not text:
         return panel
     return panel._replace(title=text, detail=", ".join(filter(None, [panel.title, panel.detail])))
