@@ -23,9 +23,8 @@ The workflow puts the other files of resources/ beside sources.yaml. A figure is
 
 
 def sources_file(text: str) -> Path:
-    """Return the path of sources.yaml. For the project's own resources/sources.yaml (a call by
-    hand), return a copy in a folder that also has studies.yaml, figures.yaml and published.csv of
-    all studies. The workflow hands over the same files.
+    """Return the path of sources.yaml. The project's own sources.yaml (a call by hand) is copied to
+    a folder with studies.yaml, figures.yaml and published.csv of all studies, as in the workflow.
     """
     file, committed = Path(text), ROOT / "resources/sources.yaml"
     if not file.exists() or file.resolve() != committed:
@@ -40,8 +39,7 @@ def sources_file(text: str) -> Path:
     return Path(hand_over(files, at_once=True), "sources.yaml")
 
 
-# Each option: the values of `reads` (figures.yaml) that need it, its help, and its settings if it
-# is not a required path.
+# Each option: the `reads` (figures.yaml) that need it, its help, and its settings if not a path.
 OPTIONS: dict[str, tuple[str, str, dict]] = {
     "--metrics": ("metrics", "results/evaluate/<name>/metrics.parquet", {}),
     "--sources": ("metrics", "resources/sources.yaml", {"type": sources_file}),
@@ -68,8 +66,8 @@ READS = tuple(dict.fromkeys(" ".join(by for by, *_ in OPTIONS.values()).split())
 
 
 def publisher_arguments(doc: str, *reads: str, required: bool = True) -> argparse.ArgumentParser:
-    """Return the parser of a program that reads the metrics and these inputs (`reads` in
-    resources/figures.yaml). required: False makes all options optional.
+    """Return the parser of a program that also reads these inputs (resources/figures.yaml).
+    required: False makes all options optional.
     """
     read = {name: of for name, of in OPTIONS.items() if {*of[0].split()} & {"metrics", *reads}}
     more = "".join(f"{name} … " for name, (by, *_) in read.items() if by != "metrics")

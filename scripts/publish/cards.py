@@ -3,9 +3,9 @@
 A row is an option of an item, or an item without options. `contradiction 0.87 ×` is an answer, its
 score, and × for a wrong answer.
 
-The items are sorted into cells by who was right: the best model, the best control, the best human.
-The cells take turns, and in each a hash of the ids draws the items. So a cell with few items has
-nearly as many cards as a cell with many. The number of cards does not show how common a cell is.
+The items are in cells by who was right: the best model, the best control, people. The cells take
+turns, and a hash of the ids draws from each. So a rare cell has as many cards as a common one, as
+long as its items last. The cards do not show how common a cell is.
 """
 
 import argparse
@@ -26,8 +26,8 @@ from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import load, method_note, model_title, source_title
 from scripts.publish.table import caption_of, write
 
-MOST_ITEMS, LEAST_ITEMS = 40, 4  # in a study, divided among its places; but in each at least
-MOST_MODELS = 6  # shown in a place: the models that are right most often
+MOST_ITEMS, LEAST_ITEMS = 40, 4  # the most in a study, shared by its places; the least in a place
+MOST_MODELS = 6  # in a place: those that are right most often
 KINDS = ["model", "control", "human"]
 ABOUT = ["Corpus", "Dataset", "Split", "Item", "Model", "Control"]
 ABOUT += ["Model right", "Control right", "Human right"]
@@ -51,10 +51,8 @@ def runs_by_place(
     train: Path, names: list[str], key: Callable[[dict], tuple | None]
 ) -> list[list[Run]]:
     """Return the runs to read for each place, in the order of the places' keys. key: makes the key
-    from a run.json (None: not shown).
-
-    If several datasets have one key, the dataset with most models is read, then the one with most
-    systems. Of a system, the run with the lowest seed is read.
+    from a run.json (None: not shown). Datasets with one key: the one with most models is read, then
+    with most systems. Of a system, the run with the lowest seed is read.
     """
     places: dict[tuple, list[tuple]] = {}
     for (_, dataset), systems in runs_by_dataset(train, names).items():
@@ -70,8 +68,8 @@ def runs_by_place(
 
 
 def system_name(facts: Mapping, models: dict) -> str:
-    """Return a run's name, for example `BERT-base, classification, seed 1`. The seed or wording is
-    left out for controls, and for runs without training, seed and wording.
+    """Return a run's name, for example `BERT-base, classification, seed 1`. Controls, and runs
+    without training, seed and wording, have no seed there.
     """
     varies = facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
     run = f", {run_name(facts)}" if varies and facts["method"] != "control" else ""
@@ -113,8 +111,8 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
 
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
-    """Return the slices of the items at these places, by column (`slice: category`). An item of
-    several overlapping slices has all their values.
+    """Return the slices of the items at these places, by column (`slice: category`). An item may be
+    in several.
     """
     parts: dict[str, list[list[str]]] = {}
     for name, inside in slices.items():
@@ -184,9 +182,9 @@ class Items(NamedTuple):
     def labelled(
         self, ids: pd.Series, what: str, gold: np.ndarray, labels: list[str] | None = None
     ) -> list[System]:
-        """Return the runs as systems that choose among labels. A tie is wrong. ids: of the items;
-        what: the name of the items in messages. gold: (rows,) numbers of labels; a number beyond a
-        run's last label means its last label. labels: by default those of run.json.
+        """Return the runs as systems that choose among labels, by default those of run.json. A tie
+        is wrong. ids: of the items; what: their name in messages. gold: (rows,) numbers of labels;
+        a number beyond a run's last label means this last label.
         """
         systems = []
         for run in self.runs:

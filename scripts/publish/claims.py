@@ -5,17 +5,16 @@ A claim (claims.yaml) has a shape. The shape defines how each system is tested:
   trend       a metric increases or decreases with a setting: the slope of the least-squares line
   difference  a metric lies above, below or as high as the metric of other rows
   reference   a metric lies above or below a number
-A 95 % interval decides what is clear. It comes from bootstrap draws paired over the groups. Parts
-of a split have no draws: there, a difference is clear if the two intervals do not overlap. The
+A 95 % interval decides what is clear. It comes from draws paired over the groups. Slices (parts of
+a split) have no draws: there, a difference is clear if the two intervals do not overlap. The
 verdicts:
   reproduced                  the paper's model, or another model of its class, clearly shows the
                               claim
   not reproduced              this model clearly shows something else
   contradicted by a control   a control shows the same, or is as good: the claimed result needs no
                               understanding of time
-  not comparable              no such run, no comparable run beside it, sample data, a split of
-                              which only a part was measured, another class of model, or an
-                              interval that is too wide
+  not comparable              no such run, no comparable run beside it, sample data, a split
+                              cut by `limit`, another class of model, or too wide an interval
 """
 
 import argparse
@@ -58,9 +57,7 @@ BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 
 class Outcome(NamedTuple):
-    """What one system shows. sign: 1 for clearly as claimed, -1 for clearly not as claimed, 0 for
-    unclear.
-    """
+    """What one system shows. sign: 1 for as claimed, -1 for clearly otherwise, 0 for unclear."""
 
     sign: int
     words: str
@@ -68,9 +65,7 @@ class Outcome(NamedTuple):
 
 
 def sign_of(found: Estimate, direction: str, by: float) -> int:
-    """Return an Outcome's sign. by: the change must be larger than this number. With the direction
-    `alike`, it must lie within ± this number.
-    """
+    """Return an Outcome's sign. by: the change must be larger than this, or, if alike, smaller."""
     low, high = found.ci_low, found.ci_high
     if low is None or pd.isna(low):
         return 0
@@ -95,8 +90,8 @@ Changes = list[tuple[dict, str, Estimate]]  # a system's row, the numbers in wor
 
 
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
-    """Return how a metric changes with a setting, for each system and split that has several values
-    of the setting. Without draws, the change is the last value minus the first.
+    """Return how a metric changes with a setting, for each system and split with several values.
+    Without draws, this is the last value minus the first.
     """
     over, found = claim["over"], []
     system = "source split model method metric experiment".split()
@@ -146,8 +141,8 @@ SHAPES = {"trend": trend, "difference": contrast, "reference": reference}
 
 
 def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
-    """Return what each of these systems shows about a claim. pool: the rows among which the rows to
-    compare with are searched.
+    """Return what each system shows about a claim. pool: the rows among which contrast()
+    finds the rows to compare with.
     """
     rows, by = without_repeats(selected(rows, claim["where"])), claim.get("by", 0) / 100
     return [
@@ -170,9 +165,8 @@ def weakest(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
-    """Return the numbers of the outcomes in words, each with the settings in which they differ.
-    Of more than three outcomes, return how many are as claimed, and the weakest. options: the named
-    options of the study's data.
+    """Return the outcomes' numbers, each with the settings in which they differ (options: of the
+    study's data). For more than three: how many are as claimed, and the weakest.
     """
     if len(outcomes) > 3:
         count, least = sum(one.sign > 0 for one in outcomes), words_of([weakest(outcomes)], titles)
@@ -201,9 +195,7 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
 def control_says(
     claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
 ) -> str:
-    """Return the control that shows the same effect, or is as good, with its numbers. Return an
-    empty text if there is no such control.
-    """
+    """Return the control that shows the same effect or is as good, and its numbers; else ""."""
     asked = claim.get("control")
     controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
     if not asked or controls.empty:
@@ -239,8 +231,8 @@ def verdict(
     """Return `verdict`, `why` and `numbers` of a claim. metrics: the study's rows over all seeds;
     classes: models by class.
 
-    Sample data, and a split of which only a part was measured, are not comparable. If the paper's
-    model did not run, another model of its class decides.
+    Sample data and a split cut by `limit` are not comparable. If the paper's model did not run,
+    another model of its class decides.
     """
     fitting = selected(metrics, {"method": "not control"} | claim["where"])
     asked = fitting if len(fitting) else metrics
@@ -290,9 +282,7 @@ def as_settings(part: object) -> object:
 
 
 def read_claims(file: Path) -> tuple[dict, list[dict]]:
-    """Read the classes of models, and the claims. The values in `where`, `than` and `control`
-    become text.
-    """
+    """Read the classes of models, and the claims, with the values of their settings as text."""
     whole = read_yaml(file)
     claims = check(whole["claims"], schema("claims"), str(file))
     settings = ("where", "than", "control")

@@ -67,8 +67,7 @@ ELSEWHERE = {
 
 class Facts(NamedTuple):
     """A study's results: metrics over all seeds, run.json of its runs, cleaning counts, titles.
-    study: its entry in studies.yaml. `altered` there lists the experiments whose models start from
-    other weights or learn a second objective.
+    study: its entry in studies.yaml, with `altered`: experiments that change their models.
     """
 
     metrics: pd.DataFrame
@@ -103,9 +102,7 @@ def paper_of(claim: pd.Series) -> dict[str, list[str]]:
 
 
 def number_of(text: str) -> float | None:
-    """Return the number in a text such as `40.29 ± 0`, `over 73`, `2e-6`. Return None for a text
-    with no number or several.
-    """
+    """Return the number of `40.29 ± 0`, `over 73`, `2e-6`; None for no number or several."""
     found = re.fullmatch(r"(?:over |below |about )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?: ± .*)?", text)
     return float(found[1]) if found else None
 

@@ -1,8 +1,8 @@
 """Give the numbers of one model the form of every_eval_ever 0.3.0
 (resources/schemas/every_eval_ever.schema.json). scripts/publish/leaderboard.py writes the files.
 
-The files leave out metrics without a direction (gaps, ranges, shares of answers). They also leave
-out single examples, because most corpora do not allow others to pass on their texts.
+The files leave out metrics without a direction (gaps, ranges, shares of answers). They have no
+single examples, because most corpora do not allow others to pass on their texts.
 """
 
 import pandas as pd

@@ -1,10 +1,10 @@
-"""Find what each study found, for the first screen of its page: a line of plain words that also
-names the control, and the points of a small figure.
+"""Make each study's finding for the first screen of its page: a line of plain words with the
+control, and the points of a small figure.
 
-A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). If several
-systems ran, the finding names the best system, on the probes where it ran. If no model ran, the
-finding names the best control. Holm's test over the study's cells decides which differences are
-clear. A model is level with the control if the interval of their difference lies within ±MARGIN.
+A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). It names the
+best system, on the probes where this system ran; if no model ran, the best control. Holm's test
+over the study's cells decides which differences are clear. A model is level with its control if the
+difference's interval lies within ±MARGIN.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ from scripts.publish.scorecard.card import at, probe_names, replicates
 
 ABOVE, LEVEL, BELOW = "above", "level", "below"
 UNCLEAR, UNKNOWN = "unclear", "unknown"
-MARGIN = 0.03  # a model this near to its control is level with it
+MARGIN = 0.03  # a model is level with its control within this
 VERDICTS = {
     ABOVE: "clearly above the control",
     UNCLEAR: "not clearly above or below the control",
@@ -61,7 +61,7 @@ READ_BEFORE = "The model may have read these texts in pretraining. No control ca
 def findings_of(
     metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims
 ) -> list[dict]:
-    """Return a finding for each measured study that has a headline, in the order of `studies`.
+    """Return a finding for each study that has a headline, in the order of `studies`.
 
     metrics: from read_scores(); networks: from networks_of(); claims: the file published.csv. A
     finding has
@@ -137,8 +137,8 @@ def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_system(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of the best system. The best system beats the most other systems on the
-    probes where both ran. If several do, more probes win, then the higher mean.
+    """Return the cells of the best system: the one that beats most others on the probes that both
+    have. Ties: the one with most probes, then with the highest mean.
     """
     systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
     values = cells.pivot(index=["model", "way"], columns="probe", values="value")
@@ -174,8 +174,8 @@ def clauses_of(rows: pd.DataFrame, study: dict) -> list[dict]:
 
 
 def clause_of(rows: pd.DataFrame, study: dict) -> dict:
-    """Return the clause of a corpus. Its percentages are whole numbers. They have one decimal if
-    rounding would hide which number is higher.
+    """Return the clause of a corpus. Its percentages are whole, or have one decimal if rounding
+    hides which number is higher.
     """
     ends, alone = study.get("probe", {}).get("ends"), bool(rows["alone"].all())
     both = rows[["value", "control_value"]] * 100
@@ -204,8 +204,8 @@ def clause_of(rows: pd.DataFrame, study: dict) -> dict:
 
 
 def few_runs(rows: pd.DataFrame) -> str:
-    """Return ` in this run` or ` in these two runs` for fewer than three seeds, because such runs
-    are no finding about a model. Return an empty text for more seeds or for wordings.
+    """Return ` in this run` for one seed, ` in these two runs` for two, else an empty text. Fewer
+    than three seeds give no finding about a model.
     """
     runs = rows["seeds"].where(rows["wordings"].isna(), 0)
     return {1: " in this run", 2: " in these two runs"}.get(int(runs.max()), "")
@@ -228,7 +228,7 @@ def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[
 
 
 def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
-    """Return a finding's system, corpora and sizes in short form, for example
+    """Return system, corpora and sizes in short:
     `tiny BERT, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`.
     """
     corpora, sizes = (
@@ -276,8 +276,8 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
 
 
 def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
-    """Return the rows of the small figure, by corpus and limit. cells: of all systems; the figure
-    shows the other systems as pale points.
+    """Return the rows of the small figure, by corpus and limit. cells: of all systems; the others
+    are pale points.
     """
 
     def per_cent(value: float) -> float | None:

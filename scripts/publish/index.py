@@ -28,9 +28,7 @@ KEPT = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/
 
 
 def read_findings(file: Path) -> dict:
-    """Read the findings of a page, and the caveats that all its findings share. Raise UserError for
-    another file.
-    """
+    """Read the findings of a page, and the caveats that all its findings share."""
     try:
         page = json.loads(file.read_text(encoding="utf-8"))
         return {

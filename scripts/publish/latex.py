@@ -98,7 +98,7 @@ def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str
     types, is_long = _column_types(table, numbers), len(table) > ROWS
     cells = table.map(latex).set_axis(map(latex, table), axis=1).reset_index(drop=True)
     styler = cells.style.hide(axis="index").set_table_styles([] if is_long else SMALL)
-    with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts rows
+    with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts
         text = styler.to_latex(
             environment="longtable" if is_long else "table*",
             position=None if is_long else "tp",

@@ -2,10 +2,10 @@
 same pairs. Each title gives the number of pairs from which a model is above this control.
 
 The figure has a panel for each corpus, test set and evaluation split whose data were built with
-several `train_pairs`. If a dataset holds out more than whole templates, only a part of its split is
-unseen. The panel then shows this part. From the crossing point on, the paired difference of model
-and best control stays above zero. Between two sizes, the difference is a straight line on a
-logarithmic axis. The 95 % interval of the crossing point comes from the draws.
+several `train_pairs`. If a dataset holds out more than whole templates, the panel shows its unseen
+part. From the crossing point on, the paired difference of model and best control stays above zero.
+Between two sizes, the difference is a straight line on a logarithmic axis. The crossing point's
+95 % interval comes from the draws.
 """
 
 import argparse
@@ -70,9 +70,9 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
 
 
 def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Return (draws,): the size from which each difference stays above zero. The size is 0 if the
-    difference is above zero at every size, infinite if the last difference is not above zero.
-    sizes: (sizes,) ascending. above: (draws, sizes).
+    """Return (draws,): the size from which each difference stays above zero; 0 if it is above zero
+    at every size, infinite if it is not above zero at the last. sizes: (sizes,) ascending. above:
+    (draws, sizes).
     """
     below = above <= 0
     last = len(sizes) - 1 - below[:, ::-1].argmax(1)  # the last size that is not above
@@ -86,8 +86,8 @@ def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
 
 def crosses(panel: pd.DataFrame) -> list[str]:
     """Return a sentence for each model, for example `MPNet passes the best control at 410 pairs
-    (300 to 700)`. Parts of a split have no draws. For them, the interval comes from the ends of
-    both intervals and is wider.
+    (300 to 700)`. Slices have no draws. For them, the interval comes from the ends of both
+    intervals and is wider.
     """
     is_control, found = panel["series"] == style.BEST_CONTROL, []
     control = panel[is_control].set_index("train_pairs")

@@ -1,6 +1,6 @@
-"""Make a figure's message, its title: whether the best drawn model is above the best control.
+"""Make a figure's title, its message: how far the best drawn model is above the best control.
 
-The message comes from the paired differences in the metrics (`…_above_control`). Not a program.
+The message uses the paired differences in the metrics (`…_above_control`). Not a program.
 """
 
 import re
@@ -19,16 +19,12 @@ VALUES = ["value", "ci_low", "ci_high"]
 
 
 def stands(row: pd.Series) -> str:
-    """Return `above` or `below` (the best control) if the difference's interval excludes zero; else
-    an empty text.
-    """
+    """Return `above` or `below` if the difference's interval excludes zero; else an empty text."""
     return ABOVE if row["ci_low"] > 0 else BELOW if row["ci_high"] < 0 else ""
 
 
 def of_one(row: pd.Series) -> str:
-    """Return the words for one place, for example `is 3.1 points above the best control (1.2 to
-    4.9)`.
-    """
+    """Return the words for one place: `is 3.1 points above the best control (1.2 to 4.9)`."""
     value, low, high = row[VALUES] * 100
     if not (side := stands(row)):
         ends = f", {low:+.1f} to {high:+.1f}" if pd.notna(low) else ""
@@ -38,8 +34,8 @@ def of_one(row: pd.Series) -> str:
 
 
 def of_several(above: pd.DataFrame, at: str) -> str:
-    """Return the words for several places, for example `is above the best control at stride 0,
-    below it at stride 3`. at: the column of the places.
+    """Return the words for several places: `is above the best control at stride 0, below it at
+    stride 3`. at: the column of the places.
     """
     sides = above.apply(stands, axis=1)
 
@@ -58,8 +54,8 @@ def of_several(above: pd.DataFrame, at: str) -> str:
 
 
 def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
-    """Return a sentence. It is empty if the figure draws no model that has a control. It is also
-    empty if there are several numbers of the best model and no `at`.
+    """Return a sentence. It is empty without a model that has a control, and if the best model has
+    several numbers but there is no `at`.
 
     rows: metrics of one place or of the places in the column `at`, without models that have read
     the test. name: the column of the system's name, which begins with the model. The difference is
@@ -92,8 +88,8 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
 
 
 def titled(panel: Panel, text: str) -> Panel:
-    """Return the panel with a message as its title and its plain title in the detail. Without a
-    message, return the panel unchanged.
+    """Return the panel with the message as its title, and its plain title in the detail. Without a
+    message the panel stays the same.
     """
     if not text:
         return panel

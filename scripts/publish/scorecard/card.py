@@ -1,5 +1,5 @@
-"""Collect what the figure and the table of the scorecard show: the rows, the probes, the values
-below the models, and the reasons for missing cells.
+"""Collect the content of the scorecard's figure and table: rows, probes, the values below the
+models, and the reasons for missing cells.
 """
 
 import argparse
@@ -45,14 +45,13 @@ FEET = ("best control", "best of one candidate", "best in the paper", "human")
 class Scorecard(NamedTuple):
     """The content of the scorecard's figure and table.
 
-    cells    the table of cells_of(), with clear (is_clear) and over (from_shown)
+    cells    from cells_of(), with clear (is_clear) and over (from_shown)
     by_row   the same cells, by model, way and probe
-    rows     the rows of rows_of()
-    probes   the probes of probe_names(), as mappings
-    feet     the lines below the models: probe, who (one of FEET), value, ends (the interval in
-             words), whose
-    reasons  the reasons of reasons_of()
-    studies  the entries of the measured studies in studies.yaml
+    rows     from rows_of()
+    probes   from probe_names(), as mappings
+    feet     probe, who (one of FEET), value, ends (the interval in words), whose
+    reasons  from reasons_of()
+    studies  the entries of the measured studies
     """
 
     cells: pd.DataFrame
@@ -65,7 +64,7 @@ class Scorecard(NamedTuple):
     sources: dict
 
     def cell(self, row: dict, probe: dict) -> dict | str:
-        """Return a row's cell of a probe, or the reason why the cell is missing."""
+        """Return a row's cell of a probe, or why the cell is missing."""
         asked = row["model"], row["way"]
         reason = self.reasons.get((*asked, probe["study"]))
         missing = f"left out: {reason}" if reason else NOT_RUN
@@ -73,9 +72,7 @@ class Scorecard(NamedTuple):
 
 
 def read_scorecard(given: argparse.Namespace) -> Scorecard:
-    """Read the scorecard from a program's files. Raise UserError if no model has a score on a whole
-    split.
-    """
+    """Read the scorecard. Raise UserError if no model has a headline on a whole split."""
     resources, sources = given.sources.parent, load(given.sources)
     models = load_systems(given.models, given.sources)
     metrics, studies = read_scores(given.metrics), load(resources / "studies.yaml")
@@ -117,16 +114,12 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
 
 
 def read_left_out(file: Path) -> list[dict]:
-    """Read which methods were left out: {experiment, study, model, method, reason}. Without the
-    file, return an empty list.
-    """
+    """Read the methods that were left out: {experiment, study, model, method, reason}."""
     return read_yaml(file) if file.is_file() else []
 
 
 def reasons_of(left_out: list[dict], studies: dict, networks: Networks) -> Reasons:
-    """Return why a model was not asked, by model, way and study. The way NOT_ASKED has the reason
-    of the first entry.
-    """
+    """Return why a model was not asked, by model, way (NOT_ASKED: the first reason) and study."""
     found: Reasons = {}
     for entry in left_out:
         kind, study = networks.get(entry["model"], (UNKNOWN, 0))[0], entry["study"]
@@ -138,9 +131,9 @@ def reasons_of(left_out: list[dict], studies: dict, networks: Networks) -> Reaso
 
 def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     """Return the scorecard's rows, sorted by kind and size: kind, parameters, model, way, title,
-    asked (the way and the text of replicates()).
+    asked (the way and replicates()).
 
-    A model that no method fits also has a row. The way of this row is NOT_ASKED.
+    A model that no method fits also has a row, with the way NOT_ASKED.
     """
     rows = [
         of.iloc[0][["kind", "parameters", "model", "way"]].to_dict()
@@ -158,8 +151,8 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:
-    """Return over what the cells of a row are means, for example `3 wordings`, `2 seeds`. Add `two
-    labels` if a cell is scored with two labels.
+    """Return `3 wordings`, `2 seeds`, if a row's cells are means over these; and `two labels` if a
+    cell is scored by two labels.
     """
     parts = []
     seeds = cells.loc[cells["wordings"].isna(), "seeds"]
@@ -179,8 +172,8 @@ def option_title(probe: dict, studies: dict) -> str:
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """Return the probes in their order, with these columns: probe, PROBE, split, sample, n (the
-    largest), scoring (the finest), the titles, note (the marks).
+    """Return the probes in their order: probe, PROBE, split, sample, n (the largest), scoring (the
+    finest), titles and note (marks).
     """
     groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
     first = dict.fromkeys([*PROBE, "split"], "first")
@@ -197,7 +190,7 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
 
 
 def corpus_line(probe: dict) -> str:
-    """Return the title of a probe's corpus; an empty text if the study has the same title."""
+    """Return the title of a probe's corpus, empty if the study has the same title."""
     return "" if probe["corpus_title"] == probe["study_title"] else probe["corpus_title"]
 
 

@@ -6,9 +6,9 @@ of study.yaml), on the first measured split of the corpus. Altered experiments h
 objective.
 
 A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … If several methods
-belong to one way, the cell shows the first one in the study's list (`headline_methods` of
-study.yaml). The cell does not show the best one, because the test set must not choose the method.
-The cell also shows the method's blind control (`<method>_blind`).
+belong to one way, the cell shows the study's first method (`headline_methods` of study.yaml). It
+does not show the best method: the test must not choose it. The cell also has the method's blind
+control (`<method>_blind`).
 """
 
 from pathlib import Path
@@ -42,8 +42,8 @@ FINE_TUNED, _, FILLED, LIKELIHOOD, *_ = WAYS
 OTHER_WAYS = {
     name: method_title(name) for name in "direct answer answer_all released external".split()
 } | {"fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED}
-UNTRAINED = "untrained"  # has no cell: it does not show what a model understands
-Networks = dict[str, tuple[str, float]]  # by model: its kind and its number of parameters
+UNTRAINED = "untrained"  # has no cell: not evidence of what a model understands
+Networks = dict[str, tuple[str, float]]  # by model: its kind and parameters
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
@@ -51,13 +51,13 @@ def read_scores(file: Path) -> pd.DataFrame:
     """Read the metrics of whole splits, with every column that identifies a measurement."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    # without astype, a column that the table lacks would be a column of floats
+    # without a type, a column that the table lacks would have floats
     texts = dict.fromkeys((*SYSTEM, "measured_on"), object)
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
 
 
 def networks_of(files: list[Path]) -> Networks:
-    """Read each model's kind and number of parameters from these run.json files."""
+    """Read each model's kind and number of parameters from its run.json."""
     found: Networks = {}
     for facts in map(facts_of, files):
         kind, parameters = facts.get("kind"), facts.get("parameters")
@@ -77,8 +77,8 @@ def way_of(study: dict, method: str, kind: str) -> str:
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """Return the rows of the studies' headlines on probes, with those of `…_above_control` and
-    `human_…`. The rows get the columns PROBE and `probe` (the probe's number).
+    """Return the rows of the studies' headlines on probes, also of `…_above_control` and `human_…`,
+    with the columns PROBE and `probe` (its number).
     """
     parts = [
         rows_on_probes(metrics[metrics["study"] == name], study, sources)
@@ -114,8 +114,8 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
-    """Return the sort key of a column of PROBE. Studies, corpora and named options have the order
-    of resources/. Other options, such as strides, are sorted by size. No limit comes first.
+    """Return the sort key of a column of PROBE: the order of resources/, strides by size, no limit
+    first.
     """
     if column.name == "limit":
         return column.astype(float).fillna(0)
@@ -129,8 +129,8 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """Return one row for each probe, model and way: the row of the study's first method. Among
-    several rows of this method, `prefers` of study.yaml chooses by other options.
+    """Return one row for each probe, model and way: of the study's first method, then of the option
+    values that the study prefers.
     """
     methods = [
         (name, method)
@@ -156,8 +156,8 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
 
 
 def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
-    """Return the training size of each fine-tuned cell, for example `4,000 pairs`. The text is
-    empty if the model learnt from the whole training split.
+    """Return the training size of each fine-tuned cell, for example `4,000 pairs`; empty for the
+    whole training split.
     """
     found = pd.Series("", cells.index)
     tuned = cells[cells["way"] == FINE_TUNED]
@@ -172,7 +172,7 @@ def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
 
 def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.DataFrame:
     """Return the rows of models on probes, sorted, with kind, parameters and way. Controls, blind
-    models, untrained models and people are left out.
+    and untrained models, and people are left out.
     """
     is_model = ~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])
     is_asked = is_model & rows["method"].map(method_of_blind).isna()
@@ -191,17 +191,15 @@ def cells_of(
     rows: pd.DataFrame, metrics: pd.DataFrame, studies: dict, networks: Networks
 ) -> pd.DataFrame:
     """Return a row for each probe, model and way. rows: from probe_rows(); metrics: from
-    read_scores(); networks: from networks_of(). All values are shares from 0 to 1. The columns are:
+    read_scores(); networks: from networks_of(). All values are shares from 0 to 1.
 
-    PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n;
-    above, above_low, above_high, above_p, control: the distance to the best control, and its name;
-    missing without a control;
-    above_same_view, …: the distance to the best control that sees one candidate, if the best
-    control sees all;
-    blind, blind_low, blind_high: the same model without the text that it should read;
-    above_blind, above_blind_low, above_blind_high: the distance to the blind model;
-    wordings (their number), lowest, highest (values of single wordings);
-    unread: the share of answers that name no option; learnt_part; sample.
+    Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
+    ci_high, n; above, above_low, above_high, above_p, control (the distance to the best control,
+    and its name; missing without one); above_same_view, … (the distance to the best control that
+    sees one candidate, if the best sees all); blind, blind_low, blind_high (the blind model),
+    above_blind, above_blind_low, above_blind_high (the distance to it); wordings (their number),
+    lowest, highest (single wordings); unread (the share of answers that name no option);
+    learnt_part; sample.
     """
     texts = dict.fromkeys(SYSTEM, object)  # pandas makes a column without values a float column
     rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
@@ -235,12 +233,12 @@ def cells_of(
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
     """Return whether each cell is clearly above every control. controls: from best_controls().
 
-    Two conditions must hold. The distance to the best control of the cell's conditions (context,
-    training data) is above 0 by Holm's test over the study's cells. The cell's interval lies above
-    the best control of the probe; this is not needed if both controls have the same value.
+    By Holm's test over the study's cells, the distance to the best control of the cell's conditions
+    (context, training data) must be above 0. If the probe's best control is another one, the cell's
+    interval must lie above its value.
     """
     best = cells["probe"].map(controls.set_index("probe")["value"])
-    # the paired test against the probe's best control is stronger than the comparison by interval
+    # then the distance is paired with the best, which is stronger than comparing intervals
     is_own = (cells["value"] - cells["above"] - best).abs() < EQUAL
     adjusted = cells.groupby("study")["above_p"].transform(holm)
     is_above = (cells["above"] > 0) & (adjusted <= 1 - LEVEL)
@@ -251,9 +249,9 @@ def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd
     """Return the cells with differences that agree with the control shown in the scorecard. shown:
     the value of this control, by probe.
 
-    If a cell was compared with a weaker control, its difference becomes the distance to the shown
-    control, without an interval. If a cell was compared with a stronger control (released answers,
-    scoring by two labels), its difference stays. `over` then has the stronger control's value.
+    A difference to a weaker control becomes the distance to the shown control, without an interval.
+    A difference to a stronger control stays (released answers, scoring by two labels). `over` is
+    then the stronger control's value.
     """
     from_best = cells["value"] - cells["probe"].map(shown)
     weaker, stronger = from_best < cells[name] - EQUAL, from_best > cells[name] + EQUAL
@@ -281,12 +279,12 @@ def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:
-    """Return the row with the highest value of each probe. place: other columns to group by."""
+    """Return the row with the highest value for each probe, or each place."""
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(place)
 
 
 def people(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of people measured here, a row for each probe. rows: from probe_rows()."""
+    """Return people's scores measured here, one for each probe. rows: from probe_rows()."""
     return rows[rows["metric"].str.startswith("human_")].drop_duplicates("probe")
 
 
@@ -294,9 +292,8 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """Return the paper's best score and its human score for each probe, except probes on sample
     data: probe, who, row, value.
 
-    A claim belongs to a probe if its setting names no other corpus, scoring, slice or option. For
-    people, the slice may differ. A claim with another `source~…` was measured on other examples of
-    the same kind.
+    A claim belongs to a probe if its setting names no other corpus, scoring, option or, except for
+    people, slice. With another `source~…`, the paper used other examples of the same kind.
     """
     claims, found = published_claims(file), []
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]

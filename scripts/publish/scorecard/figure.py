@@ -1,8 +1,8 @@
 """Draw the scorecard: a panel for each probe, a row for each model and way of asking it.
 
-Beside a mark stand the score and its distance in points to the best control of the same conditions.
-A second distance is to the best control that, like the model, sees one candidate. The rows below
-the models show the best controls, the best number in the paper, and people.
+Each mark has its score and its distance in points to the best control of the same conditions. A
+second distance is to the best control that, like the model, sees one candidate. The rows below the
+models show the best controls, the paper's best number, and people.
 """
 
 import argparse
@@ -70,8 +70,8 @@ LOOKS = MARKS | dict(
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
-    """Return all marks in the form that Rows needs, with `number`, the text beside a mark. The mark
-    of a blind model has no number. A model that did not run has no value.
+    """Return all marks for Rows, with `number`, the text beside a mark. Blind models have no
+    number. A model that did not run has no value.
     """
     points = []
     for row in card.rows:
@@ -105,7 +105,7 @@ def points_of(card: Scorecard) -> pd.DataFrame:
 
 
 def message(probe: dict, cells: pd.DataFrame) -> str:
-    """Return the message of a probe's study: `MC-TACO: 2 of 7 clearly above the best control`."""
+    """Return a study's message: `MC-TACO: 2 of 7 clearly above the best control`."""
     compared = cells[(cells["study"] == probe["study"]) & cells["above"].notna()]
     clear, n = int(compared["clear"].sum()), len(compared)
     says = f": {clear or 'none'} of {n} {CLEAR}" if n else ""
@@ -127,8 +127,8 @@ def by_study(probes: list[dict]) -> list[list[dict]]:
 
 
 def draw(card: Scorecard) -> Figure:
-    """Draw the figure. The probes of a study share a line if they fit. A line leaves out a row that
-    did not run in any of its panels.
+    """Draw the probes of a study in one line if they fit. A line leaves out rows that ran in none
+    of its panels.
     """
     every, lines = points_of(card), []
     messages = {probe["study"]: message(probe, card.cells) for probe in card.probes}

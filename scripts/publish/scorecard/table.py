@@ -14,8 +14,8 @@ NO_BETTER = "†"
 
 
 def cell_text(cell: dict | str) -> str:
-    """Return a cell as text, for example `61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`. NO_BETTER
-    marks a cell that is not clearly above the control.
+    """Return a cell as text: `61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`. NO_BETTER marks a cell
+    that is not clearly above the control.
     """
     if isinstance(cell, str):
         return cell
@@ -37,8 +37,8 @@ def cell_text(cell: dict | str) -> str:
 
 
 def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
-    """Return the columns' headings: the study, the probe's title, the corpus if the study has
-    several, and the marks. Short names are used if the headings then all differ.
+    """Return the columns' headings: study, probe, corpus if the study has several, and marks. Names
+    are short if the headings then still differ.
     """
     corpora = pd.DataFrame(probes).groupby("study")["corpus"].nunique()
     for name_of in ("short", "none, but the title"):
