@@ -17,7 +17,11 @@ from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
 
-SEE_ALL = ("all_options", "everything")  # the values of `search` that compare the candidates
+SEE_ALL = (
+    "all_options",
+    "everything",
+    "dialog_vectors",
+)  # the values of `search` that compare the candidates
 
 
 class Part(NamedTuple):

@@ -356,7 +356,7 @@ VECTORS = "flight 1 0\nplane 0.9 0.1\nmeal 0 1\nlunch 0.1 0.9\nthe 0.5 0.5\n"
 
 
 def test_word_vectors_understand_a_new_word_and_words_alone_do_not(program, tmp_path):
-    process, test = run_dialogs(program, tmp_path, "word_vectors", VECTORS)
+    process, test = run_dialogs(program, tmp_path, "dialog_vectors", VECTORS)
     assert process.returncode == 0, process.stderr
     assert (scores_of(tmp_path).argmax(1) == test["label"]).all()
     assert list(facts_of(tmp_path / "run/run.json")["model_files"]) == ["vectors.txt"]
@@ -370,7 +370,7 @@ def test_word_vectors_understand_a_new_word_and_words_alone_do_not(program, tmp_
     [("", "give the control `vectors_of`"), ("house 1 0\n", "has no word of the texts")],
 )
 def test_a_view_of_word_vectors_without_any_is_refused(program, tmp_path, vectors, said):
-    run_dialogs(program, tmp_path, "word_vectors", vectors)[0].refused(said)
+    run_dialogs(program, tmp_path, "dialog_vectors", vectors)[0].refused(said)
 
 
 def test_the_threshold_makes_most_groups_right_as_a_whole():

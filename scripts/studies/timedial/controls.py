@@ -9,7 +9,7 @@ this cue. If no size compares the options, the two most similar in letters are n
 with which size of option, for example "flight" with hours. An option shares its score with its
 neighbour, so this control also uses that right options are neighbours.
 
-`word_vectors` reads the mean of the dialog's word vectors instead. They were trained on other
+`dialog_vectors` reads the mean of the dialog's word vectors instead. They were trained on other
 texts, so this control also uses words that no training dialog has. It sees no order of words.
 
 An outsider who had seen the test proposed the rule. We developed the reading of sizes on training
@@ -241,7 +241,7 @@ VIEWS = {
         by=lambda table: table["second"].map(size_class),
         shared=with_neighbour,
     ),
-    "word_vectors": View(
+    "dialog_vectors": View(
         sees="the mean word vector of the dialog by the size of each option, and which options are "
         "neighbours",
         averaged=lambda table: table["first"].str.replace(MASK, " ", regex=False),
