@@ -19,6 +19,6 @@ def test_the_record_of_a_study_makes_a_page_that_stands_alone(tmp_path, program)
     assert 'href="figures/' not in html and "-published" not in html and 'src="http' not in html
     assert len(html) < 2_000_000
     program(f"scripts.publish.record_page {record} {page} --presets none").refused(
-        "holds no run of these presets", lines=1
+        "has no runs of these presets", lines=1
     )
     assert page.read_text() == html

@@ -74,8 +74,10 @@ def test_earlier_identities_stand_for_code_of_today():
     """Every entry of resources/earlier_identities.json names current code. A wrong entry would
     silently make runs on record stale.
     """
-    paradigms = [file.stem for file in (work.ROOT / "scripts/train/paradigms").glob("*.py")]
-    today = {work.code_of(name) for name in [*paradigms, "control", ANSWER, ECHO]}
+    scripts = work.ROOT / "scripts"
+    kinds = [file.stem for file in scripts.glob("train/paradigms/*.py")]
+    kinds += [f"search/{file.parent.name}" for file in scripts.glob("studies/*/controls.py")]
+    today = {work.code_of(name) for name in [*kinds, "control", ANSWER, ECHO]}
     assert set(work.earlier_codes().values()) <= today
 
 

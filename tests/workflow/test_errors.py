@@ -109,7 +109,7 @@ def test_what_is_missing_is_said_before_work_begins(study, upstream):
     study.change(
         "config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"])
     )
-    study.snakemake("--dry-run").refused("models/mine is not there")
+    study.snakemake("--dry-run").refused("models/mine was not found")
     study.change(
         "config.yaml",
         lambda config: config["experiments"]["other_sop"].update(
