@@ -87,7 +87,7 @@ class Inputs(NamedTuple):
     turned: np.ndarray
 
     def rows(self, rows: np.ndarray) -> "Inputs":
-        """The inputs of some examples."""
+        """Return the inputs of these examples."""
         return Inputs(self.rules[rows], self.sparse[rows], self.numbers[rows], self.turned[rows])
 
 
@@ -178,7 +178,7 @@ def beside(matrix: csr_matrix | None, numbers: np.ndarray) -> csr_matrix:
 
 
 def has_words(counter: Any, texts: Any) -> bool:
-    """Whether there was a word to learn."""
+    """Fit a counter of words to texts. Returns whether it has a word to count."""
     try:
         counter.fit(texts)
     except ValueError:  # no word, or none that is frequent enough
@@ -263,7 +263,7 @@ def by_rule(place: int) -> Scorer:
 
 
 def by_number(place: int) -> Scorer:
-    """A number that the view learns, as scores."""
+    """Make a scorer that returns one learnt number of the view."""
     return lambda _, more: more[:, [place]]
 
 
@@ -393,8 +393,8 @@ def top_is_right(table: pd.DataFrame, margin: np.ndarray) -> float:
 
 
 def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> tuple[float, float]:
-    """The margin above which an example is called likely, and the share of groups that are then
-    right as a whole.
+    """Return the margin above which an example counts as likely, and the share of groups whose
+    examples are then all right.
     """
     group, _ = pd.factorize(table["group_id"])
     label, groups = table["label"].to_numpy() == 1, group.max() + 1
@@ -417,7 +417,7 @@ def value_of(view: View, train: pd.DataFrame, scores: np.ndarray) -> float:
 
 
 def with_threshold(scores: Numbers, threshold: float) -> Numbers:
-    """The same scores, as log-probabilities that are even at the threshold."""
+    """Turn scores into log-probabilities of two labels, equal at the threshold."""
 
     def shifted(table: pd.DataFrame) -> np.ndarray:
         margin = as_margin(scores(table)) - threshold

@@ -1,5 +1,5 @@
-"""What a searched control may see of an example (scripts/train/search.py). Not a program; without
-scikit-learn, so that builders start soon.
+"""The part of an example that a searched control may see (scripts/train/search.py). Not a program.
+It does not import scikit-learn, so that builders start quickly.
 """
 
 from collections.abc import Callable
