@@ -388,6 +388,10 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
             "configuration: models.mine.encoder: no model minilmm; did you mean minilm?",
         ),
         (
+            "models: {mine: {control: {search: word_vectors}, vectors_of: minilm, licence: MIT}}",
+            "models.mine.vectors_of: minilm has no vectors; name esim_glove or esim_glove_50d",
+        ),
+        (
             {"sources": {"mine": SOURCES["sample_mctaco"] | {"cleaner": "mine"}}},
             "configuration: sources: mine needs scripts/clean/mine.py, which is missing",
         ),
