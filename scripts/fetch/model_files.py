@@ -189,7 +189,7 @@ def transformers_config(name: str, content: dict):
 def no_language_model(name: str, config) -> WrongFiles:
     return WrongFiles(
         f"{name}: a {config.model_type} model is neither an encoder that fills "
-        "masks, an encoder-decoder nor a decoder of text, so no method can ask it; "
+        "masks, an encoder-decoder nor a decoder of text, so no method can evaluate it; "
         "take another model"
     )
 

@@ -215,7 +215,7 @@ def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[
     """Return each verdict once, the best first. If verdicts differ, each names its probes."""
     verdicts, runs = rows["verdict"].tolist(), few_runs(rows)
     if not any(verdicts):
-        return [(UNKNOWN, "no control ran beside it")]
+        return [(UNKNOWN, "no control ran")]
     kinds = [kind for kind in VERDICTS if kind in verdicts]
     if len(kinds) == 1:
         return [(kinds[0], VERDICTS[kinds[0]] + runs)]

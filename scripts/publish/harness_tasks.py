@@ -64,7 +64,7 @@ each file of samples:
     python -m scripts.studies.<study>.evaluate --predictions out/MODEL/samples_TASK_DATE.jsonl \\
         --dataset results/build/<study>/SOURCE/DATASET --split SPLIT --name NAME
 
-`docs/harness.md` of the project tells what to look after.
+`docs/harness.md` of the project lists what to check.
 
 | task | rows |
 |---|---:|

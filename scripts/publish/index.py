@@ -37,7 +37,7 @@ def read_findings(file: Path) -> dict:
         }
     except (ValueError, TypeError, KeyError):
         raise UserError(
-            f"{file}: holds no findings of a page; remove it and publish its study again"
+            f"{file}: is not a findings file; remove it and publish its study again"
         ) from None
 
 

@@ -55,7 +55,7 @@ def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:
         row = twice.iloc[0]
         raise UserError(
-            f"metrics: {row['metric']} of {row['model']} stands twice for {row['task']}; evaluate "
+            f"metrics: {row['metric']} of {row['model']} has two rows for {row['task']}; evaluate "
             "the experiment again"
         )
     return rows

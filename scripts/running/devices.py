@@ -211,8 +211,8 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
             else ""
         )
         raise UserError(
-            f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} "
-            f"are unclaimed{hindered}; wait for the other runs, or give Snakemake `--resources "
+            f"{wanted} free GPUs are needed, but of {len(visible)}{within} only {len(emptiest)} "
+            f"are free{hindered}; wait for the other runs, or give Snakemake `--resources "
             "gpu=N`"
         )
     return emptiest

@@ -86,8 +86,7 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     )
     if not (taken and same_machine):
         raise CliException(
-            f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; "
-            f"{UNLOCK}"
+            f"{folder.parent} is locked by {described(owner)}, which may still be running; {UNLOCK}"
         )
     for file in left:
         file.unlink(missing_ok=True)

@@ -35,7 +35,7 @@ REMEDIES = {
         "a part of this path is a file where a folder is meant; remove that file, or name another "
         "place"
     ),
-    errno.EEXIST: "is there already, as something else; remove it, or name another place",
+    errno.EEXIST: "exists already, but is of another kind; remove it, or name another place",
     errno.ENAMETOOLONG: "the name is too long for the file system; use a shorter one",
     errno.ENOENT: "no such file or folder; make it, or correct the path",
     errno.EMFILE: "too many files are open; raise the limit (ulimit -n)",
@@ -222,8 +222,8 @@ def _sentence_of(error: BaseException) -> str | None:
         return f"no space left on the device ({cut(str(error), 200)}): {FULL}"
     if UNWRITTEN.search(str(error)):
         return (
-            f"a file could not be written ({cut(str(error), 200)}), most often for want of space: "
-            f"{FULL}"
+            f"a file could not be written ({cut(str(error), 200)}), usually because the disk is "
+            f"full: {FULL}"
         )
     return _of_os(error) if isinstance(error, OSError) else None
 

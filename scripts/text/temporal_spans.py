@@ -176,7 +176,7 @@ def statistical_pipeline(name: str | None) -> Language | None:
     except OSError:
         raise UserError(
             f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), "
-            "or leave the option out: the rules do without it"
+            "or leave the option out: the rules work without it"
         ) from None
     if not any("doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
         raise UserError(

@@ -406,10 +406,10 @@ def predict_searched(
 def said_of(found: Found) -> str:
     """The chosen learner and its value on the folds left out, in words."""
     if not found.values:
-        return f"{found.learner}, declared; nothing is learnt"
+        return f"{found.learner}, a declared rule, not trained"
     return (
-        f"{found.learner}, best of {len(found.values)} learners by folds of the training split "
-        f"({found.values[found.learner]:.3f})"
+        f"{found.learner}, best of {len(found.values)} learners in cross-validation on the "
+        f"training split ({found.values[found.learner]:.3f})"
     )
 
 

@@ -234,7 +234,7 @@ def refuse_again(work: Path, job: dict, attempt: int) -> None:
         failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
         if attempt > 1 and failure["digest"] == job["digest"]:
             raise UserError(
-                f"{failure['sentence']} (the attempt before failed too, and nothing has changed)"
+                f"{failure['sentence']} (the previous attempt failed for the same reason)"
             )
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         pass

@@ -114,7 +114,7 @@ ENDS = {
     ),
     "raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0')": (
         1,
-        "most often for want of space",
+        "usually because the disk is full",
     ),
     "raise MemoryError": (1, "out of memory"),
     "raise KeyboardInterrupt": (130, "stopped by Ctrl-C"),

@@ -117,5 +117,5 @@ def test_the_every_eval_ever_file_fits_its_schema(program, tmp_path):
 
 
 def test_two_numbers_for_one_name_are_refused(program, tmp_path):
-    leaderboard(program, tmp_path, metric_rows(value=0.7)).refused("stands twice", lines=1)
+    leaderboard(program, tmp_path, metric_rows(value=0.7)).refused("has two rows", lines=1)
     assert not (tmp_path / "of").exists() or not list((tmp_path / "of").iterdir())

@@ -146,7 +146,7 @@ def test_a_gpu_that_is_not_here_is_said(machine, allowed, said):
 def test_runs_take_different_gpus_and_give_them_back(machine, start):
     taken = [start(machine(), 2), start(machine(), 1)]
     assert len(set(",".join(taken).split(","))) == 3
-    assert "2 free GPUs were needed, but of 4 only 1 are unclaimed" in start(machine(), 2)
+    assert "2 free GPUs are needed, but of 4 only 1 are free" in start(machine(), 2)
     start.end(0)
     assert len(start(machine(), 3).split(",")) == 3
 
@@ -154,7 +154,7 @@ def test_runs_take_different_gpus_and_give_them_back(machine, start):
 def test_a_gpu_by_index_and_by_uuid_is_the_same(machine, start):
     assert start(machine(CUDA_VISIBLE_DEVICES="2"), 1) == "GPU-22aa", "even the only one is claimed"
     said = start(machine(CUDA_VISIBLE_DEVICES="GPU-22"), 1, 4)
-    assert "within CUDA_VISIBLE_DEVICES=GPU-22 only 0 are unclaimed" in said
+    assert "within CUDA_VISIBLE_DEVICES=GPU-22 only 0 are free" in said
     said = start(machine(CUDA_VISIBLE_DEVICES="0"), 2)
     assert "2 GPU(s) were asked for, but 1 are visible here within CUDA_VISIBLE_DEVICES=0" in said
 
@@ -162,7 +162,7 @@ def test_a_gpu_by_index_and_by_uuid_is_the_same(machine, start):
 def test_mig_devices_are_claimed_one_by_one(machine, start):
     taken = [start(machine(SPLIT), 1) for _ in range(3)]
     assert sorted(taken) == ["MIG-GPU-11aa/7/0", "MIG-aaaa-1", "MIG-aaaa-2"]
-    assert "only 0 are unclaimed" in start(machine(SPLIT), 1)
+    assert "only 0 are free" in start(machine(SPLIT), 1)
     assert "set `devices_per_run: 1`" in start(machine(SPLIT), 2)
 
 
@@ -170,13 +170,13 @@ def test_runs_share_a_gpu_the_emptiest_first(machine, start):
     two = machine(CUDA_VISIBLE_DEVICES="0,1")
     taken = [start(two, 1, 2) for _ in range(3)]
     assert set(taken[:2]) == {"GPU-00aa", "GPU-11aa"}
-    assert "only 0 are unclaimed" in start(two, 1), (
+    assert "only 0 are free" in start(two, 1), (
         "a run that does not share has its GPU to itself"
     )
     start.end(1)
     assert start(two, 1, 2) == taken[1], "the emptiest, not the first"
     assert start(two, 1, 2) in taken
-    assert "only 0 are unclaimed" in start(two, 1, 2)
+    assert "only 0 are free" in start(two, 1, 2)
 
 
 def test_many_at_once(machine):
