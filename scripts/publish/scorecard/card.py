@@ -36,7 +36,7 @@ from scripts.publish.scorecard.cells import (
 from scripts.publish.table import interval
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
-BELOW = "to compare with"
+BELOW = "for comparison"
 Reasons = dict[tuple[str, str, str], str]  # by model, way and study
 # the rows below the models
 FEET = ("best control", "best of one candidate", "best in the paper", "human")

@@ -54,7 +54,7 @@ LETTERS, HEADING = 30, 26  # letters in a line of a row's name, and of the headi
 CLEAR, LEVEL, ALONE, BLIND = (
     "clearly above the best control",
     "not clearly above the best control",
-    "no control to compare with",
+    "no control for comparison",
     "blind: the same model without the text",
 )
 MARKS = {
