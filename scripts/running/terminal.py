@@ -110,7 +110,7 @@ class TimeLeft:
     def in_words(self) -> str:
         """Return the time left, for example `, 4 min left`. It has `over` if no job of some
         remaining rule has ended yet. It is empty if at least half of the remaining jobs have such a
-        rule.
+        rule, or if a job of such a rule has already run for longer than the estimate.
         """
         now = time.monotonic()
         left = +self.left  # the rules with jobs
@@ -121,6 +121,8 @@ class TimeLeft:
         work = sum(left[rule] * seconds for rule, seconds in mean.items()) - sum(map(min, spent))
         busy = sum(map(sum, self.taken.values())) + sum(seconds for _, seconds in spent)
         seconds = max(work, 1) / max(busy / max(now - self.begun, 1), 1)
+        if max((passed for usual, passed in spent if not usual), default=0) > seconds:
+            return ""
         step = 60 if seconds > 50 else 10
         words = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
         return f", {'over ' * (len(mean) < len(left))}{words} left"
