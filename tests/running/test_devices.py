@@ -170,9 +170,7 @@ def test_runs_share_a_gpu_the_emptiest_first(machine, start):
     two = machine(CUDA_VISIBLE_DEVICES="0,1")
     taken = [start(two, 1, 2) for _ in range(3)]
     assert set(taken[:2]) == {"GPU-00aa", "GPU-11aa"}
-    assert "only 0 are free" in start(two, 1), (
-        "a run that does not share has its GPU to itself"
-    )
+    assert "only 0 are free" in start(two, 1), "a run that does not share has its GPU to itself"
     start.end(1)
     assert start(two, 1, 2) == taken[1], "the emptiest, not the first"
     assert start(two, 1, 2) in taken
