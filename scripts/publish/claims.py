@@ -183,6 +183,8 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
         "slice",
     ]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
+    if any(str(one.row.get("metric")).startswith("peak_") for one in outcomes):
+        differing.append("metric")  # a peak is named: other numbers of the page are not peaks
     words = {"model": lambda name: model_title(name, titles), "method": method_title}
     parts = []
     for one in outcomes:

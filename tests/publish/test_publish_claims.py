@@ -66,6 +66,7 @@ METRICS = [
     *line("both", "bert_base", RISE),
     *line("wide", "bert_base", RISE, draws=None, ci_low=0.3, ci_high=0.9),
     *line("one", "bert_base", [0.6]),
+    *line("peak", "bert_base", RISE, metric="peak_accuracy"),
 ]
 TREND = {
     "shape": "trend",
@@ -129,6 +130,7 @@ EXPECTED = [  # shape, source, further rows, verdict, why
         NOT_REPRODUCED,
         "",
     ),
+    (TREND, "peak", {"metric": "peak_accuracy"}, REPRODUCED, ""),
 ]
 
 
@@ -176,6 +178,8 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
     assert bool(why) == bool(found["Why"])
     if "sample data" in why or "no such run" in why:
         assert found["Numbers"] == ""
+    elif number == len(EXPECTED) - 1:
+        assert found["Numbers"].startswith("BERT-base, peak accuracy: 60.0 % at stride 0")
     elif number == 0:
         assert found["Numbers"].startswith(
             "BERT-base: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride (+4."
