@@ -48,9 +48,9 @@ AFTER_ANOTHER = {
 CLAUSES = 2  # corpora in a line; the figure shows all
 
 SAMPLE = "Sample data, made up to try the workflow. The numbers say nothing about language."
-NO_MODEL = "No model ran: a control that cannot understand time reaches these scores."
-NO_CONTROL = "No control ran: the score may have nothing to do with time."
-LEVEL_SAYS = "A score that a control reaches is no evidence of understanding time."
+NO_MODEL = "No model ran: a control reaches these scores."
+NO_CONTROL = "No control ran: nobody knows how little the score takes."
+LEVEL_SAYS = "A control reaches this score, so the score does not need the model."
 FEW_SEEDS = "Fewer than three seeds ran. Other seeds may give other scores."
 ABOVE_SAYS = (
     "The model is above every control that ran. It may use a shortcut that no control uses."

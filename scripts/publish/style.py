@@ -44,8 +44,8 @@ THEMES = {
 }
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]
-CONTROLS = "controls (no understanding of time)"
-BEST_CONTROL = "best control (no understanding of time)"
+CONTROLS = "controls"
+BEST_CONTROL = "best control"
 LETTERS = 118  # letters in a line of text
 WIDTH = 7.0  # inches: the text width of a two-column page
 

@@ -1,4 +1,4 @@
-"""Text features for controls, which cannot understand time: words without their order, or less.
+"""Text features for controls: words without their order, or less.
 
 Each feature is a function of a table's texts alone. It takes the table and returns an (n, k)
 matrix. The table's columns `first` and `second` are the two texts of an example. Some studies also

@@ -1,7 +1,6 @@
-"""Fit the controls of a dataset: models that see no order, no context or only one text,
-and so cannot understand time.
+"""Fit the controls of a dataset: models that see no order, no context or only one text.
 
-If a control reaches a score, that score is no evidence of understanding time. A control
+If a control reaches a score, that score does not need the model. A control
 (resources/models.yaml, kind `control`) is one of
   features: a logistic regression on features of scripts/text/text_features.py, learnt from the
             training split

@@ -33,7 +33,7 @@ from scripts.publish.selection import only
 from scripts.studies.timedial.evaluate import SCHEMA
 
 PARADIGMS = {
-    "control": "controls: no understanding of time",
+    "control": "controls",
     "classify": "classification",
     "classify_blind": "control: the candidate alone, classified",
     "fill": "mask filling",
