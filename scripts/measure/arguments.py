@@ -63,6 +63,13 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         metavar="SOURCE/DATASET",
         help="datasets that are not measured here, but that the files of --people may name",
     )
+    runs.add_argument(
+        "--without-pretraining",
+        nargs="+",
+        default=[],
+        metavar="NAME=BASE",
+        help="models without pretraining, each with the pretrained model that it is held against",
+    )
     runs.add_argument("--output", type=Path, help="the Parquet file to write")
     files = options.add_argument_group(
         "predictions made elsewhere (scripts/measure/external.py describes their form)"

@@ -13,34 +13,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.data.manifest import describe_beside
-from scripts.measure.intervals import difference
-from scripts.plan.probe import method_of_blind
+from scripts.measure.ladder import Ladder, distances, with_rungs
 from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, facts_of, read_predictions
 from scripts.data.tables import read_complete, write_table
 from scripts.measure.tally import Replicate
 
-HEADLINES = {
-    "accuracy",
-    "stride_accuracy",
-    "both_accuracy",
-    "exact_order",
-    "concordance",
-    "contrast_accuracy",
-    "contrast_exact_match",
-    "contrast_one_best_accuracy",
-    "contrast_two_best_accuracy",
-    "exact_match",
-    "f1",
-    "two_best_accuracy",
-    "one_best_accuracy",
-}  # shares; higher is better
-PLACE = ("source", "dataset", "split", "scoring", "metric")  # systems are compared within these
-SYSTEM = (*PLACE, "model", "seed", "wording")  # a system and its blind control share these
-CONTROL_METHODS = {"control", "baseline", "majority"}
-# Baselines that read the answer from the labels or by rules. They are upper bounds, not controls.
-CEILINGS = {"gold", "rule_reader"}
-ANSWER_ALL = "answer_all"  # the method that shows a model all candidates of a question
+HEADLINES = frozenset(
+    {
+        "accuracy",
+        "stride_accuracy",
+        "both_accuracy",
+        "exact_order",
+        "concordance",
+        "contrast_accuracy",
+        "contrast_exact_match",
+        "contrast_one_best_accuracy",
+        "contrast_two_best_accuracy",
+        "exact_match",
+        "f1",
+        "two_best_accuracy",
+        "one_best_accuracy",
+    }
+)  # shares; higher is better
 EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
@@ -129,99 +124,14 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 
 
-def above_controls(rows: list[dict], seeing_all: frozenset[str] = frozenset()) -> list[dict]:
-    """Return how far each model is above the best control: rows `accuracy_above_control`, …, paired
-    over the groups. The column `control` names the control.
-
-    The best control has the highest value on the same split of the same dataset. The choice of the
-    highest value errs to the model's disadvantage. Controls are the control models, the
-    evaluation's own baselines, and the same model, blind (`…_blind`). The distance to the blind
-    model is also a row of its own, `accuracy_above_blind`. Released predictions belong to no
-    dataset here, so they are compared with the controls of all datasets.
-
-    seeing_all: controls that see all candidates of a question together. A model that scores one
-    candidate at a time cannot see them. If the best control is such a control, an additional row,
-    `accuracy_above_same_view`, gives the distance to the best of the other controls.
-
-    The last rows compare each wording of a model with the blind model under the same wording.
-    Wordings are not a random sample, so their range is more informative than their mean.
-    """
-    shown = [row for row in rows if row["slice"] == "all" and row["metric"] in HEADLINES]
-    blind = {
-        (method, *map(row.get, SYSTEM)): row
-        for row in shown
-        if (method := method_of_blind(row.get("method")))
-    }
-
-    def blind_of(row: dict) -> dict | None:
-        return blind.get((row.get("method"), *map(row.get, SYSTEM)))
-
-    places: dict[tuple, list[dict]] = {}
-    headlines = [row for row in shown if row["seed"] is None]
-    for row in headlines:
-        places.setdefault(tuple(map(row.get, PLACE)), []).append(row)
-    for row in headlines:
-        if row.get("method") == "released":
-            same = ("source", "split", "metric", "limit", "n")
-            places[tuple(map(row.get, PLACE))] += [
-                other
-                for other in headlines
-                if other.get("method") in CONTROL_METHODS
-                and all(other.get(name) == row.get(name) for name in same)
-            ]
-    found = []
-    for place in places.values():
-        controls = [
-            (row["model"], row)
-            for row in place
-            if row.get("method") in CONTROL_METHODS and row["model"] not in CEILINGS
-        ]
-        for row in place:
-            if row.get("method") in CONTROL_METHODS or method_of_blind(row.get("method")):
-                continue
-            beside = list(controls)
-            if unread := blind_of(row):
-                found.append(above(row, unread, unread["method"], "blind"))
-                beside.append((unread["method"], unread))
-            same_view = [] if row.get("method") == ANSWER_ALL else alone(beside, seeing_all)
-            for what, kept in (("control", beside), ("same_view", same_view)):
-                if kept:
-                    name, best = max(kept, key=lambda one: one[1]["value"])
-                    found.append(above(row, best, name, what))
-    return found + [
-        above(row, unread, unread["method"], "blind")
-        for row in shown
-        if row.get("wording") and (unread := blind_of(row))
-    ]
-
-
-def alone(controls: list[tuple[str, dict]], seeing_all: frozenset[str]) -> list[tuple[str, dict]]:
-    """Return the controls that see one candidate at a time, if the best control sees all
-    candidates; else return an empty list.
-    """
-    best, _ = max(controls, key=lambda one: one[1]["value"], default=("", {}))
-    return [one for one in controls if one[0] not in seeing_all] if best in seeing_all else []
-
-
-def above(row: dict, other: dict, name: str, what: str) -> dict:
-    """Return the row `<metric>_above_<what>`: the difference between a row of metrics and another
-    row. The column `control` has `name`, the name of the other row.
-    """
-    return (
-        row
-        | difference(row, other)._asdict()
-        | {"metric": f"{row['metric']}_above_{what}", "control": name, "draws": None}
-        | {"sd": None, "sd_beyond_groups": None}
-    )
-
-
 def write_metrics(
-    rows: list[dict], schema: pa.Schema, given: argparse.Namespace, seeing_all: frozenset[str]
+    rows: list[dict], schema: pa.Schema, given: argparse.Namespace, ladder: Ladder
 ) -> None:
-    """Write the rows of an experiment, and how far its models are above its controls. given: the
-    arguments of every evaluation; seeing_all: see above_controls().
+    """Write the rows of an experiment, and how far its models are above each rung of controls.
+    given: the arguments of every evaluation.
     """
-    found = above_controls(rows, seeing_all)
+    rows = with_rungs(rows, ladder)
+    found = distances(rows, ladder, HEADLINES)
     # The draws of single wordings are no longer needed: later comparisons use means.
     rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows] + found
     rows = [{"experiment": given.experiment} | row for row in rows]

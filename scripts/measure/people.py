@@ -23,7 +23,7 @@ import pandas as pd
 from scripts.measure.intervals import combination
 from scripts.data.items import HUMAN
 from scripts.measure.bootstrap import Resampling, resampling
-from scripts.measure.experiment import above
+from scripts.measure.ladder import above
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 
 # values from 0 to 1 by metric: (units,) for answers, (replicates, units) for a system
@@ -188,7 +188,11 @@ def people_rows(
     of_example = pd.Series(group, names).reindex(examples["unit"]).fillna(-1).to_numpy(int)
     measured += agreement_row(answers, of_example, labels, units.drawn)
     rows = [{"model": HUMAN, "method": HUMAN} | row for row in measured]
-    reference = {row["metric"]: row | {"sd": None} for row in measured if row["slice"] == "all"}
+    reference = {
+        row["metric"]: row | {"sd": None, "model": HUMAN, "method": HUMAN}
+        for row in measured
+        if row["slice"] == "all"
+    }
     for (model, method), system in systems.items():
         reached = {name: np.atleast_2d(found)[:, at] for name, found in system.values.items()}
         means = [
@@ -198,7 +202,7 @@ def people_rows(
         ]
         rows += [row | {"metric": f"{row['metric']}_beside_people"} for row in means]
         rows += [
-            above(row, reference[f"human_{row['metric']}"], HUMAN, "people")
+            above(row, reference[f"human_{row['metric']}"], "people")
             for row in means
             if row["slice"] == "all"
         ]

@@ -13,15 +13,10 @@ import pyarrow as pa
 from scripts.data.yaml_files import entries_of
 from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
 from scripts.measure.answered import Answered
+from scripts.measure.ladder import Ladder
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
-
-SEE_ALL = (
-    "all_options",
-    "everything",
-    "dialog_vectors",
-)  # the values of `search` that compare the candidates
 
 
 class Part(NamedTuple):
@@ -144,6 +139,21 @@ def parts_of(
             yield Part(file, split, every, options, source, dataset, entry, measured_on)
 
 
+def ladder_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespace) -> Ladder:
+    """Return where the models of the runs stand; a control's run.json says its rung and view."""
+    controls = [
+        runs[0].facts
+        for systems in datasets.values()
+        for (_, method), runs in systems.items()
+        if method == "control"
+    ]
+    return Ladder(
+        {facts["model"]: facts["rung"] for facts in controls},
+        frozenset(facts["model"] for facts in controls if facts["sees_all"]),
+        dict(pair.split("=") for pair in given.without_pretraining),
+    )
+
+
 def evaluate(
     given: argparse.Namespace,
     study: Study,
@@ -161,11 +171,4 @@ def evaluate(
     people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))
     rows = [row for part in parts for row in study.measure(part, given.resamples, people)]
-    seeing_all = frozenset(
-        run.facts["model"]
-        for systems in datasets.values()
-        for runs in systems.values()
-        for run in runs
-        if run.facts.get("control", {}).get("search") in SEE_ALL
-    )
-    write_metrics(rows + released(parts), study.schema, given, seeing_all)
+    write_metrics(rows + released(parts), study.schema, given, ladder_of(datasets, given))

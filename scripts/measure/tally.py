@@ -12,7 +12,7 @@ carry their draws, which are paired by the groups' ids.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,7 @@ MEASURES = [
     ("effective_groups", pa.float64()),
     ("draws", pa.list_(pa.float32())),
     ("control", pa.string()),
+    ("rung", pa.string()),
 ]  # the columns that metric_rows() fills, besides slice, metric, seed and wording
 
 
@@ -77,12 +78,14 @@ class Tally:
     metrics  the metric functions by name; each takes the sums over the groups
     sums     (replicates, groups, …): for each replicate, the sum over the examples of each group
     counts   (groups,): the number of examples in each group; a group without examples is ignored
+    compared its rows are compared with other rows; slice `all` always is
     """
 
     slice: str
     metrics: dict[str, Metric]
     sums: np.ndarray
     counts: np.ndarray
+    compared: bool = False
 
 
 def sums_by_group(values: Iterable[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
@@ -151,7 +154,7 @@ def effective_drawn(counts: np.ndarray, drawn: Resampling | Crossed) -> float:
 def present(tally: Tally) -> Tally:
     """Return the tally with zeros in the sums of groups that have no example."""
     there = (tally.counts > 0).reshape(1, -1, *[1] * (tally.sums.ndim - 2))
-    return Tally(tally.slice, tally.metrics, np.where(there, tally.sums, 0), tally.counts)
+    return replace(tally, sums=np.where(there, tally.sums, 0))
 
 
 def effective_groups(counts: np.ndarray) -> float:
@@ -191,8 +194,8 @@ def metric_rows(
     replicates: in the order of the tallies' sums; empty for a system that has only the row of the
     mean. drawn: the draws over the groups of all tallies. The row of a replicate has an interval
     over the groups. The row of the mean has no seed and no wording; its sd is over the replicates,
-    and its interval is over groups and seeds. On slice `all` the mean and the single wordings carry
-    their draws. A slice without examples has no row.
+    and its interval is over groups and seeds. On compared slices the mean and the single wordings
+    carry their draws. A slice without examples has no row.
     """
     [rows] = rows_by_system(tallies, [replicates], drawn)
     return rows
@@ -224,7 +227,7 @@ def rows_by_system(
         for found, replicates, of in zip(rows, systems, places):
             for name in tally.metrics:
                 measured = measures(values[name][of], draws[name][of], replicates, effective)
-                paired = tally.slice == "all"
+                paired = tally.slice == "all" or tally.compared
                 found += [
                     same | {"metric": name} | row | ({} if paired else {"draws": None})
                     for row in measured

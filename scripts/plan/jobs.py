@@ -627,9 +627,15 @@ class Jobs:
             if dataset.study == study
         ]
         released = work.released_rows([experiment])
+        models = sorted({work.runs[run].model for run in work.plan.experiments[experiment]})
+        pretrained = {model: work.models[model].get("without_pretraining") for model in models}
         return Job(
             f"scripts.studies.{study}.evaluate",
-            options={"resamples": work.config["bootstrap_resamples"]},
+            options={
+                "resamples": work.config["bootstrap_resamples"],
+                "without-pretraining": [f"{one}={base}" for one, base in pretrained.items() if base]
+                or None,
+            },
             watched={"sources": sources} | ({"released": released} if released else {}),
             places={
                 "experiment": experiment,

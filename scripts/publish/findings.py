@@ -12,7 +12,7 @@ import pandas as pd
 
 from scripts.plan.probe import method_of_blind
 from scripts.measure import intervals
-from scripts.measure.experiment import CONTROL_METHODS
+from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish.marks import at_most, limit_if_several, marks_of
 from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
@@ -121,7 +121,7 @@ def findings_of(
                 "short": study.get("short", study["title"]),
                 "clauses": clauses_of(rows, study),
                 "who": in_short(rows, here, study),
-                "caveats": caveats_of(rows, study.get("chance", np.nan)),
+                "caveats": stands_of(rows) + caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
                 "groups": groups_of(rows, here),
             }
@@ -132,7 +132,7 @@ def findings_of(
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
     """Return the best control of each probe. Its distance to a control is missing."""
     nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
-    best = best_of(controls).assign(**nothing, control=None)
+    best = best_of(controls).assign(**nothing, control=None, stands=None)
     return best.sort_values("probe", ignore_index=True)
 
 
@@ -251,6 +251,18 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
         for words, of in part.groupby("learnt_part", sort=False)
     ]
     return " · ".join([system, *facts, *replicates(rows), *learnt])
+
+
+def stands_of(rows: pd.DataFrame) -> list[str]:
+    """Return a sentence for each rung that the system clearly leaves behind, with the places."""
+    shown = rows[rows["stands"].notna()]
+    names = {
+        stands: joined(list(of["title"])) for stands, of in shown.groupby("stands", sort=False)
+    }
+    return [
+        f"{shown['system'].iloc[0]}{f', {where}' * (len(names) > 1)}: {stands}."
+        for stands, where in names.items()
+    ]
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from scripts.data.tables import read_metrics
-from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
+from scripts.measure.ladder import CEILINGS, CONTROL_METHODS
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import titled

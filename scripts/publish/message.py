@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from scripts.data.items import HUMAN
-from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
+from scripts.measure.ladder import CEILINGS, CONTROL_METHODS
 from scripts.plan.probe import method_of_blind
 from scripts.publish.names import joined
 from scripts.publish.panels import Panel

@@ -20,7 +20,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from scripts.measure.experiment import CONTROL_METHODS
+from scripts.measure.ladder import CONTROL_METHODS
 from scripts.plan.probe import method_of_blind
 from scripts.running.program import log
 from scripts.publish import style

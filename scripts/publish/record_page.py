@@ -25,7 +25,7 @@ from scripts.data.files import whole
 from scripts.data.record import METRICS, read_kept, read_runs
 from scripts.data.studies import ALL, read_figures, read_published, read_studies
 from scripts.data.yaml_files import read_yaml
-from scripts.measure.experiment import CONTROL_METHODS
+from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish import site
 from scripts.running.identity import ROOT, identity
 from scripts.running.job_files import has_options, rows_of

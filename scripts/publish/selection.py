@@ -10,7 +10,7 @@ import pandas as pd
 
 from scripts.measure.intervals import Estimate, difference
 from scripts.running.program import UserError
-from scripts.measure.experiment import CONTROL_METHODS
+from scripts.measure.ladder import CONTROL_METHODS
 
 EQUAL = 1e-5  # shares that differ by less count as equal: a record keeps them to a millionth
 # The columns that a comparison needs.
@@ -19,7 +19,7 @@ COMPARED = [
     *("effective_groups", "draws"),
 ]
 # The columns that are measured or describe a part of the examples; all others are settings.
-MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
+MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice", "rung"]
 
 
 def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:

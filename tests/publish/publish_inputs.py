@@ -16,7 +16,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.running.job_files import has_options
 from scripts.data.tables import HISTORY, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from scripts.measure.experiment import above_controls
+from tests.ladder import compared
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
 from tests.publish.figure_faults import faults_in
@@ -124,7 +124,7 @@ def metric_rows() -> list[dict]:
             rows.append(same | people | answered)
     rows += control_rows([row for row in rows if row["metric"] == "accuracy"], CONTROLS)
     rows = with_draws(rows)
-    return rows + above_controls(rows)
+    return compared(rows)
 
 
 def slice_rows() -> list[dict]:

@@ -57,7 +57,7 @@ def of_nli(value: float, above: tuple[float, float, float], seeds: int = 3) -> p
             "p_value": p_value_of(*above),
         },
     ]
-    columns = [*row, *COLUMNS, "seed", "p_value"]
+    columns = [*row, *COLUMNS, "seed", "p_value", "rung"]
     return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys(columns)))
 
 

@@ -8,7 +8,7 @@ import yaml
 
 from scripts.plan.prompts import prompts_of
 from scripts.measure.bootstrap import resampling
-from scripts.measure.experiment import above_controls
+from tests.ladder import found_distances
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.train.paradigms import classify, likelihood
 from tests.registers import STUDIES
@@ -244,16 +244,19 @@ def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
     """)
     found = {
         (row["model"], row["method"], row["metric"]): (row["control"], round(row["value"], 3))
-        for row in above_controls(rows)
+        for row in found_distances(rows)
     }
     assert found == {
         ("gpt", "likelihood", "accuracy_above_blind"): ("likelihood_blind", 0.05),
         ("gpt", "likelihood", "accuracy_above_control"): ("likelihood_blind", 0.05),
         ("gpt", "verbalizer", "accuracy_above_control"): ("words", 0.2),
+        ("gpt", "likelihood", "accuracy_above_words"): ("words", 0.1),
+        ("gpt", "verbalizer", "accuracy_above_words"): ("words", 0.2),
+        ("small", "likelihood", "accuracy_above_words"): ("words", -0.1),
         ("small", "likelihood", "accuracy_above_blind"): ("likelihood_blind", 0.1),
         ("small", "likelihood", "accuracy_above_control"): ("words", -0.1),
     }
-    alone = above_controls(
+    alone = found_distances(
         [row for row in rows if row["model"] == "gpt" and row["method"].startswith("likelihood")]
     )
     assert [row["metric"] for row in alone] == ["accuracy_above_blind", "accuracy_above_control"], (
@@ -276,7 +279,7 @@ def test_each_wording_is_paired_with_the_same_wording_blind():
     value = {(row["method"], row["wording"]): row["value"] for row in rows}
     found = {
         row["wording"]: row
-        for row in above_controls(rows)
+        for row in found_distances(rows)
         if row["metric"] == "accuracy_above_blind"
     }
     assert set(found) == {None, "good", "poor"}
@@ -291,9 +294,10 @@ def test_the_hypothesis_alone_is_a_blind_control():
         small | train           | 0.7
         small | hypothesis_only | 0.5
     """)
-    found = {row["metric"]: (row["model"], row["control"]) for row in above_controls(rows)}
+    found = {row["metric"]: (row["model"], row["control"]) for row in found_distances(rows)}
     assert found == {
         "accuracy_above_blind": ("small", "hypothesis_only"),
+        "accuracy_above_words": ("small", "words"),
         "accuracy_above_control": ("small", "hypothesis_only"),
     }
 

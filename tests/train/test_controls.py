@@ -17,7 +17,7 @@ from scripts.running.program import UserError
 from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
-from scripts.measure.experiment import above_controls
+from tests.ladder import found_distances
 from scripts.train.control import REGULARIZATION, at_random
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
@@ -299,8 +299,10 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
         row("model", "train", rights["model"], slice="x=1"),
         row("elsewhere", "control", np.ones(40), split="other"),
     ]
-    [above] = above_controls(rows)
-    assert above["metric"] == "accuracy_above_control"
+    found = found_distances(rows)
+    assert [one["metric"] for one in found] == ["accuracy_above_words", "accuracy_above_control"]
+    above = found[0]
+    assert above["rung"] == "words"
     assert above["control"] == "strong"
     assert above["model"] == "model"
     assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
@@ -315,15 +317,18 @@ def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
         row(name, "train" if name == "model" else "control", right)
         for name, right in rights.items()
     ]
-    found = {one["metric"]: one for one in above_controls(rows, frozenset(["together"]))}
+    seeing_all = frozenset(["together"])
+    found = {one["metric"]: one for one in found_distances(rows, seeing_all=seeing_all)}
     assert {name: one["control"] for name, one in found.items()} == {
+        "accuracy_above_words": "together",
         "accuracy_above_control": "together",
         "accuracy_above_same_view": "words",
     }
     assert found["accuracy_above_control"]["value"] < 0 < found["accuracy_above_same_view"]["value"]
     assert found["accuracy_above_same_view"]["ci_low"] > 0
     weak = [*rows[:2], row("together", "control", rights["words"] * 0)]
-    assert len(above_controls(weak, frozenset(["together"]))) == 1, "it is not the best"
+    found = found_distances(weak, seeing_all=seeing_all)
+    assert "accuracy_above_same_view" not in {one["metric"] for one in found}, "it is not the best"
 
 
 def test_one_text_cannot_learn_what_stands_in_the_other():

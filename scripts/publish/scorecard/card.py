@@ -31,6 +31,7 @@ from scripts.publish.scorecard.cells import (
     probe_rows,
     published,
     read_scores,
+    rungs_of,
     way_of,
 )
 from scripts.publish.table import interval
@@ -50,6 +51,7 @@ class Scorecard(NamedTuple):
     rows     from rows_of()
     probes   from probe_names(), as mappings
     feet     probe, who (one of FEET), value, ends (the interval in words), whose
+    rungs    from rungs_of()
     reasons  from reasons_of()
     studies  the entries of the measured studies
     """
@@ -59,6 +61,7 @@ class Scorecard(NamedTuple):
     rows: list[dict]
     probes: list[dict]
     feet: pd.DataFrame
+    rungs: pd.DataFrame
     reasons: Reasons
     studies: dict
     sources: dict
@@ -110,7 +113,9 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
     rows = rows_of(cells, models, reasons)
     by_row = {(one["model"], one["way"], one["probe"]): one for one in cells.to_dict("records")}
     shown = probes.to_dict("records")
-    return Scorecard(cells, by_row, rows, shown, feet, reasons, studies, sources)
+    return Scorecard(
+        cells, by_row, rows, shown, feet, rungs_of(on_probes, cells), reasons, studies, sources
+    )
 
 
 def read_left_out(file: Path) -> list[dict]:

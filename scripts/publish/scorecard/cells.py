@@ -18,10 +18,11 @@ import pandas as pd
 from scripts.plan.probe import method_of_blind
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
-from scripts.measure.experiment import CEILINGS, CONTROL_METHODS
+from scripts.measure.ladder import CEILINGS, CONTROL_METHODS
 from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
+from scripts.publish.rungs import with_distances, with_stands
 from scripts.publish.selection import EQUAL, as_text, only, rank
 
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
@@ -53,7 +54,9 @@ def read_scores(file: Path) -> pd.DataFrame:
     metrics = metrics[metrics["slice"] == "all"]
     # without a type, a column that the table lacks would have floats
     texts = dict.fromkeys((*SYSTEM, "measured_on"), object)
-    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
+    return metrics.reindex(
+        columns=list(dict.fromkeys([*metrics, *texts, "control", "rung"]))
+    ).astype(texts)
 
 
 def networks_of(files: list[Path]) -> Networks:
@@ -176,7 +179,8 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
     """
     is_model = ~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])
     is_asked = is_model & rows["method"].map(method_of_blind).isna()
-    rows = rows[is_asked & ~rows["metric"].str.endswith("_above_control")].drop(columns="control")
+    is_score = ~rows["metric"].str.endswith("_above_control")
+    rows = rows[is_asked & is_score].drop(columns=["control", "rung"])
     known = [networks.get(name, (UNKNOWN, None)) for name in rows["model"]]
     known = pd.DataFrame(known, rows.index, ["kind", "parameters"])
     is_elsewhere = known["kind"].eq(UNKNOWN) & rows["method"].isin(["released", "external"])
@@ -196,8 +200,8 @@ def cells_of(
     Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
     ci_high, n; above, above_low, above_high, above_p, control (the distance to the best control,
     and its name; missing without one); above_same_view, … (the distance to the best control that
-    sees one candidate, if the best sees all); blind, blind_low, blind_high (the blind model),
-    above_blind, above_blind_low, above_blind_high (the distance to it); wordings (their number),
+    sees one candidate, if the best sees all); blind, blind_low, blind_high (the blind model);
+    above_<rung>, … (with_distances()); rung, stands (with_stands()); wordings (their number),
     lowest, highest (single wordings); unread (the share of answers that name no option);
     learnt_part; sample.
     """
@@ -218,7 +222,6 @@ def cells_of(
         "blind": means.assign(method=of_blind)[of_blind.notna()],
         "above": means[metric.str.endswith("_above_control")],
         "above_same_view": means[metric.str.endswith("_above_same_view")],
-        "above_blind": means[metric.str.endswith("_above_blind")],
     }
     on = [*SYSTEM, "metric"]
     for name, beside in besides.items():
@@ -227,7 +230,8 @@ def cells_of(
         headline = beside["metric"].str.replace(r"_above_\w+$", "", regex=True)
         beside = beside.assign(metric=headline).rename(columns=ends).drop_duplicates(on)
         cells = cells.merge(beside[[*on, *ends.values()]], how="left", on=on)
-    return cells.rename(columns={"above_control": "control"})
+    cells = cells.rename(columns={"above_control": "control"})
+    return with_stands(with_distances(cells, metrics, SYSTEM))
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
@@ -276,6 +280,12 @@ def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     finest = cells[(cells["scoring"] != "binary") | (scorings < 2)]
     there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
     return best_of(control_rows(rows).merge(there))
+
+
+def rungs_of(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the best control of each probe and rung on the datasets of its cells."""
+    there = cells[["probe", "source", "dataset", "split", "scoring"]].drop_duplicates()
+    return best_of(control_rows(rows).merge(there), ["probe", "rung"])
 
 
 def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:

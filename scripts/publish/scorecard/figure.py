@@ -15,12 +15,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from scripts.measure.ladder import CHANCE, RULES, TEXTS, WORDS
 from scripts.running.program import log
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.panels import (
     BEST_CONTROL,
-    CHANCE,
+    CHANCE as DOTTED_LINE,
     PEOPLE,
     Look,
     Panel,
@@ -40,12 +41,14 @@ from scripts.publish.scorecard.card import (
     size_in_words,
 )
 from scripts.publish.scorecard.cells import PROBE
+from scripts.publish.rungs import TITLES
 from scripts.publish.table import percent, signed, write_points
 
 COLUMNS = (
     "split kind parameters model way method value sd seeds ci_low ci_high n above above_low "
     "above_high above_p over control above_same_view above_same_view_control clear blind blind_low "
-    "blind_high above_blind above_blind_low above_blind_high wordings lowest highest sample"
+    "blind_high above_blind above_blind_low above_blind_high wordings lowest highest rung stands "
+    "sample"
 )
 NONE = "–"  # for a row that did not run
 ACROSS = 3  # panels in a line
@@ -64,8 +67,15 @@ MARKS = {
     BLIND: Look(style.GREY, "x", "", size=4),
 }
 NOTE = "score in %, points above the best control (behind the slash: above that of the same view)"
-LOOKS = MARKS | dict(
-    zip(FEET, (BEST_CONTROL, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE))
+NO_MARK = Look(line="")
+RUNG_MARKS = {
+    TITLES[rung]: Look(style.CONTROL, marker, "", size=4)
+    for rung, marker in zip((CHANCE, RULES, WORDS, TEXTS), ("2", "^", "s", "D"))
+}
+LOOKS = (
+    MARKS
+    | RUNG_MARKS
+    | dict(zip(FEET, (NO_MARK, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE)))
 )
 
 
@@ -101,7 +111,10 @@ def points_of(card: Scorecard) -> pd.DataFrame:
     who = card.feet["who"]
     feet = card.feet.assign(row=who, name=who, series=who, head=BELOW, sample=False, limit=np.nan)
     feet = feet.assign(number=feet["value"].map(percent))
-    return pd.concat([pd.DataFrame(points), feet], ignore_index=True)
+    rungs = card.rungs.assign(row=FEET[0], name=FEET[0], head=BELOW, sample=False, limit=np.nan)
+    rungs = rungs.assign(series=rungs["rung"].map(TITLES), ci_low=np.nan, ci_high=np.nan)
+    shown = [pd.DataFrame(points), feet, rungs[[*set(feet) & set(rungs), "ci_low", "ci_high"]]]
+    return pd.concat(shown, ignore_index=True)
 
 
 def message(probe: dict, cells: pd.DataFrame) -> str:
@@ -146,8 +159,14 @@ def draw(card: Scorecard) -> Figure:
                 panel = Panel(shown, draw_one, title, detail, heading, rows.height)
                 lines[-1].append(panel._replace(bands=[*rows.heads]))
                 heading = ""
-    handles = [look.handle(name) for name, look in MARKS.items() if name in set(every["series"])]
-    legend = [("", [*handles, CHANCE.handle(style.BEST_CONTROL)])]
+    marks, rungs = (
+        [look.handle(name) for name, look in looks.items() if name in set(every["series"])]
+        for looks in (MARKS, RUNG_MARKS)
+    )
+    legend = [
+        ("", [*marks, DOTTED_LINE.handle(style.BEST_CONTROL)]),
+        ("best control of a rung", rungs),
+    ]
     return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
 
 

@@ -48,7 +48,8 @@ from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.studies.temporal_nli.times import times_in
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import crossed
-from scripts.measure.experiment import CEILINGS, Run, read_examples, read_scores, replicates_of
+from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
+from scripts.measure.ladder import CEILINGS
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
@@ -281,6 +282,7 @@ def rows_of(
                     ]
                 ),
                 np.bincount(group[part], minlength=many),
+                compared=name == "part=unseen",
             )
             for name, part in parts.items()
         )

@@ -10,7 +10,7 @@ import yaml
 
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
-from scripts.measure.experiment import above_controls
+from tests.ladder import compared
 from scripts.studies.mctaco.evaluate import SCHEMA
 from tests.files import write_rows
 from tests.registers import write_published
@@ -143,7 +143,7 @@ def metric_rows(
     pairs = {"contrast": "unit", "dataset": "unit", "value": 0.99, "ci_low": 0.98, "ci_high": 1.0}
     rows += [row | pairs for row in rows if row["model"] == "bert_base"]
     rows = with_draws(rows, 0.0133)
-    return rows + above_controls(rows)
+    return compared(rows)
 
 
 def untrained_rows() -> list[dict]:

@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 
 from scripts.studies.temporal_nli.tables import NLI
-from scripts.measure.experiment import above_controls
+from tests.ladder import compared
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.registers import FIGURES, hand_over
@@ -141,7 +141,7 @@ def metric_rows() -> list[dict]:
                 for predicted in labels
             ]
     rows = with_draws(rows + held_out_rows())
-    return rows + above_controls(rows)
+    return compared(rows)
 
 
 def held_out_rows() -> list[dict]:

@@ -11,7 +11,8 @@ import yaml
 
 from scripts.data.tables import CHALLENGE, SPANS
 from scripts.studies.timedial.tables import CLOZE
-from scripts.measure.experiment import above_controls, runs_by_dataset
+from scripts.measure.experiment import runs_by_dataset
+from tests.ladder import compared
 from scripts.studies.timedial.evaluate import SCHEMA, STUDY
 from scripts.measure.study import parts_of
 from scripts.publish.table import ABOVE
@@ -169,7 +170,7 @@ class Study(Inputs):
                     "last" if model == "most_frequent" else "direct",
                 )
         rows = measured(self.train, self.runs, self.build)
-        self.write_metrics([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
+        self.write_metrics([{"experiment": "tried"} | row for row in compared(rows)])
         self.runs = models  # as the rule gives them
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:

@@ -1,0 +1,153 @@
+"""The ladder of controls: what reaches how far, rung by rung, and a model's distance to each rung.
+
+A rung says how much a method brings along. The lowest comes first:
+
+chance       the most frequent label, or a random one
+blind        the same model without the text that it should read
+rules        declared scores; nothing is learnt
+words        learnt from words and numbers of the training split, without pretraining
+texts        knowledge of texts: word vectors, latent semantic analysis, counts of other texts
+unpretrained the same network without pretraining, trained in the same way
+
+A control names its rung in resources/models.yaml. A rung's best control is the one with the highest
+value on the examples that are measured. Each control was chosen inside the training data before, so
+this last choice is among few, and it errs to the model's disadvantage. The training data cannot
+make it: TimeDial's have two candidates, and its test has four.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from scripts.measure.intervals import difference
+from scripts.plan.probe import method_of_blind
+
+CHANCE, BLIND, RULES, WORDS, TEXTS, UNPRETRAINED = RUNGS = (
+    "chance",
+    "blind",
+    "rules",
+    "words",
+    "texts",
+    "unpretrained",
+)
+OWN = (BLIND, UNPRETRAINED)  # rungs of one model, not of all models of a dataset
+CONTROL_METHODS = {"control", "baseline", "majority"}
+# Baselines that read the answer from the labels or by rules. They are upper bounds, not controls.
+CEILINGS = {"gold", "rule_reader"}
+ANSWER_ALL = "answer_all"  # the method that shows a model all candidates of a question
+PLACE = (
+    "source",
+    "dataset",
+    "split",
+    "slice",
+    "scoring",
+    "metric",
+)  # systems are compared within these
+SYSTEM = (*PLACE, "model", "seed", "wording")  # a system and its blind control share these
+
+
+class Ladder(NamedTuple):
+    """Where the models of an experiment stand.
+
+    rungs      the rung of each control, by its name
+    seeing_all the controls that see all candidates of a question together
+    pretrained the pretrained model of each model without pretraining, by name
+    """
+
+    rungs: Mapping[str, str]
+    seeing_all: frozenset[str] = frozenset()
+    pretrained: Mapping[str, str] = {}
+
+    def rung_of(self, row: Mapping) -> str | None:
+        """Return the rung of a row of metrics; None for a model, and for people."""
+        if row.get("method") == "control":
+            return self.rungs[row["model"]]
+        if row.get("method") in CONTROL_METHODS:
+            return CHANCE if row["model"] not in CEILINGS else None
+        if method_of_blind(row.get("method")):
+            return BLIND
+        return UNPRETRAINED if row["model"] in self.pretrained else None
+
+
+def with_rungs(rows: list[dict], ladder: Ladder) -> list[dict]:
+    """Return the rows of metrics with their rung in the column `rung`."""
+    return [row | {"rung": ladder.rung_of(row)} for row in rows]
+
+
+def highest(rows: Iterable[dict]) -> dict | None:
+    return max(rows, key=lambda row: row["value"], default=None)
+
+
+def above(row: dict, other: dict, what: str) -> dict:
+    """Return the row `<metric>_above_<what>`: the paired difference of two rows of metrics. The
+    columns `control` and `rung` are of the other row. A blind model's name is that of its method.
+    """
+    rung = other.get("rung")
+    return (
+        row
+        | difference(row, other)._asdict()
+        | {"metric": f"{row['metric']}_above_{what}", "rung": rung}
+        | {"control": other["method"] if rung == BLIND else other["model"]}
+        | {"draws": None, "sd": None, "sd_beyond_groups": None}
+    )
+
+
+def distances(rows: list[dict], ladder: Ladder, headlines: frozenset[str]) -> list[dict]:
+    """Return how far each model is above each rung, paired over the groups: rows
+    `accuracy_above_words`, … for the rungs that were measured on the same split of the same
+    dataset. `accuracy_above_control` is the distance to the best control of all rungs. Slices
+    without draws have no such rows.
+
+    A model that scores one candidate at a time cannot compare the candidates. If the best control
+    sees all of them, `accuracy_above_same_view` is the distance to the best one that does not.
+    Released predictions belong to no dataset here, so they are compared with the controls of all
+    datasets. Each wording of a model is compared with the blind model under the same wording.
+
+    rows: with `rung`; headlines: the metrics that are compared (shares; higher is better).
+    """
+    shown = [row for row in rows if row.get("draws") is not None and row["metric"] in headlines]
+    means = [row for row in shown if row["seed"] is None]
+    blind = {
+        (method_of_blind(row.get("method")), *map(row.get, SYSTEM)): row
+        for row in shown
+        if row["rung"] == BLIND
+    }
+    unpretrained = {
+        (row.get("method"), ladder.pretrained[row["model"]], *map(row.get, PLACE)): row
+        for row in means
+        if row["rung"] == UNPRETRAINED
+    }
+    controls: dict[tuple, list[dict]] = {}
+    for row in means:
+        if row["rung"] not in (None, *OWN):
+            controls.setdefault(tuple(map(row.get, PLACE)), []).append(row)
+    found = []
+    for row in means:
+        if row["rung"] not in (None, UNPRETRAINED) or row["model"] in CEILINGS:
+            continue
+        beside = list(controls.get(tuple(map(row.get, PLACE)), []))
+        if row.get("method") == "released":
+            same = ("source", "split", "slice", "metric", "limit", "n")
+            beside += [
+                other
+                for of_place in controls.values()
+                for other in of_place
+                if all(other.get(name) == row.get(name) for name in same)
+            ]
+        beside += filter(
+            None,
+            [
+                blind.get((row.get("method"), *map(row.get, SYSTEM))),
+                unpretrained.get((row.get("method"), row["model"], *map(row.get, PLACE))),
+            ],
+        )
+        kept = {rung: [other for other in beside if other["rung"] == rung] for rung in RUNGS}
+        kept["control"] = beside
+        best = highest(beside)
+        if best and best["model"] in ladder.seeing_all and row.get("method") != ANSWER_ALL:
+            kept["same_view"] = [one for one in beside if one["model"] not in ladder.seeing_all]
+        found += [above(row, one, what) for what, of in kept.items() if (one := highest(of))]
+    return found + [
+        above(row, other, BLIND)
+        for row in shown
+        if row.get("wording") and (other := blind.get((row.get("method"), *map(row.get, SYSTEM))))
+    ]

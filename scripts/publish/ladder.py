@@ -1,0 +1,99 @@
+"""Tabulate the ladder of a study: for each test and model, what reaches how far, rung by rung
+(scripts/measure/ladder.py explains the rungs).
+
+A cell of a rung has the rung's best control, its score, and how far the model is above it, with the
+95 % interval. `stands` has the highest rung that the model clearly leaves behind, together with all
+rungs below it. A difference is clear if p < 0.05 by Holm's test over all differences of the table.
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.data.tables import read_metrics
+from scripts.data.yaml_files import read_yaml
+from scripts.measure.intervals import Estimate
+from scripts.measure.ladder import RUNGS, UNPRETRAINED
+from scripts.plan.probe import method_of_blind
+from scripts.publish.arguments import run_program
+from scripts.publish.marks import note_of
+from scripts.publish.names import (
+    load,
+    load_systems,
+    method_title,
+    model_title,
+    source_title,
+    split_title,
+)
+from scripts.publish.rungs import TITLES, with_distances, with_stands
+from scripts.publish.selection import only, with_interval, without_repeats
+from scripts.publish.table import interval, percent, publish_table, signed
+
+SYSTEM = ["experiment", "source", "dataset", "split", "slice", "scoring", "model", "method"]
+WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands"]
+
+
+def control_name(name: str, models: dict) -> str:
+    """Return the title of a rung's control; empty for a blind model, which the heading names."""
+    return "" if method_of_blind(name) else f"{model_title(name, models)}: "
+
+
+def rung_cell(row: dict, rung: str, models: dict) -> str:
+    """Return `search, words: 31.8; +6.5 (3.8 to 9.1)`, empty where the rung was not measured."""
+    name = f"above_{rung}"
+    if pd.isna(row[name]):
+        return ""
+    above = with_interval(Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high"))), signed)
+    reached = percent(row["value"] - row[name])
+    return f"{control_name(row[f'{name}_control'], models)}{reached}; {above}"
+
+
+def compared_rows(file: Path, headlines: dict[str, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the means of the studies' headline metrics with their distances and stands (a row for
+    each test and model that has a control), and people's scores.
+    """
+    metrics = read_metrics(file).to_pandas()
+    metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
+    metrics = metrics.astype(dict.fromkeys(SYSTEM, object))
+    headline = metrics["study"].map(headlines)
+    is_model = metrics["rung"].isna() | (metrics["rung"] == UNPRETRAINED)
+    is_model &= metrics["method"].map(method_of_blind).isna()
+    rows = metrics[is_model & (metrics["metric"] == headline)].drop(columns=["rung", "control"])
+    rows = with_distances(without_repeats(rows), metrics, SYSTEM)
+    has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)
+    people = metrics[(metrics["metric"] == "human_" + headline) & (metrics["slice"] == "all")]
+    return with_stands(rows[has_control].reset_index(drop=True)), people
+
+
+def main(given: argparse.Namespace) -> None:
+    models, sources = load_systems(given.models, given.sources), load(given.sources)
+    studies = read_yaml(given.sources.parent / "studies.yaml")
+    headlines = {name: study["headline"] for name, study in studies.items() if "headline" in study}
+    rows, people = compared_rows(given.metrics, headlines)
+    of_people = people.drop_duplicates(["source", "split"]).set_index(["source", "split"])["value"]
+    table = [
+        {
+            "Corpus": source_title(row["source"], sources) + note_of(pd.Series(row)),
+            "Test": ", ".join(
+                [row["dataset"], split_title(row["split"])]
+                + [
+                    str(row[name])
+                    for name in ("slice", "scoring")
+                    if row[name] not in ("all", None)
+                ]
+            ),
+            "Model": f"{model_title(row['model'], models)}, {method_title(row['method'])}",
+            "n": f"{row['n']:,}",
+            "Score (%)": f"{percent(row['value'])} ({interval(row)})",
+            "Stands": row["stands"],
+            **{TITLES[rung].capitalize(): rung_cell(row, rung, models) for rung in RUNGS},
+            "People": percent(of_people.get((row["source"], row["split"]))),
+        }
+        for row in rows.to_dict("records")
+    ]
+    publish_table(given, table, WORDS_OF_TABLE)
+
+
+if __name__ == "__main__":
+    run_program(main, __doc__)
