@@ -45,7 +45,7 @@ from scripts.running.identity import ROOT
 from scripts.running.program import UserError
 from scripts.studies.timedial.controls import FAR, distance, letters, sizes
 from scripts.train.control import predictions_of, read_examples
-from scripts.train.search import Search, with_even_odds
+from scripts.train.search import Search, decided, threshold_of
 from scripts.train.view import View
 
 RESAMPLES, MOST = 200, 10_000  # bootstrap draws; most examples to learn from (drawn by hash)
@@ -169,7 +169,7 @@ def above(row: dict, best: dict) -> tuple[float, float]:
 
 
 def attacked(
-    view: View, train: pd.DataFrame, labels: int, exchangeable: bool
+    view: View, train: pd.DataFrame, labels: int, exchangeable: bool, whole: bool
 ) -> Callable[[pd.DataFrame], dict[str, np.ndarray]]:
     """Fit every learner of a view; return a function from a table to the scores by learner."""
     searched = Search(view, train, labels, exchangeable)
@@ -178,13 +178,11 @@ def attacked(
 
     def scores(data: pd.DataFrame) -> dict[str, np.ndarray]:
         inputs, learnt = searched.read(data), fitted.learnt(data)
-        found = {
-            name: with_even_odds(
-                view, train, of_train, lambda _, name=name: fitted.scores[name](inputs, learnt)
-            )(data)
-            for name, of_train in left_out.items()
+        found = {name: score(inputs, learnt) for name, score in fitted.scores.items()}
+        return {
+            name: decided(scores, threshold_of(train, left_out[name], whole))
+            for name, scores in shared(view, data, found).items()
         }
-        return shared(view, data, found)
 
     return scores
 
@@ -211,7 +209,7 @@ def together(data: pd.DataFrame) -> np.ndarray:
 
 
 def by_folds(
-    view: View, measured: pd.DataFrame, labels: int, exchangeable: bool
+    view: View, measured: pd.DataFrame, labels: int, exchangeable: bool, whole: bool
 ) -> dict[str, np.ndarray]:
     """Return the scores of every learner of a view. The evaluation split is cut into folds;
     learners that are fitted on the other folds score each fold.
@@ -219,7 +217,7 @@ def by_folds(
     measured = measured.assign(group_id=together(measured))
     left_out = Search(view, measured, labels, exchangeable).left_out()
     found = {
-        name: with_even_odds(view, measured, scores, lambda _, scores=scores: scores)(measured)
+        name: decided(scores, threshold_of(measured, scores, whole))
         for name, scores in left_out.items()
     }
     return shared(view, measured, found)
@@ -244,7 +242,7 @@ def leads(
     how, (learn, *measured) = description["methods"]["control"], widest["splits"]
     method = {"columns": description["columns"], "inputs": how["inputs"]}
     taught = method | {"inputs": [*how["inputs"], *how.get("teaches", [])]}
-    exchangeable = description.get("exchangeable", False)
+    exchangeable, whole = description.get("exchangeable", False), how.get("whole_groups", False)
     exchangeable &= not widest["data_options"].get("predict")
     train = read_examples(folder / f"{learn}.parquet", taught, MOST)
     splits = {}
@@ -264,9 +262,9 @@ def leads(
         print(f"{folder}: {name}", file=sys.stderr)
         labels = len(widest["labels"])
         scores_of = (
-            partial(by_folds, view, labels=labels, exchangeable=exchangeable)
+            partial(by_folds, view, labels=labels, exchangeable=exchangeable, whole=whole)
             if of_measured
-            else attacked(view, train, labels, exchangeable)
+            else attacked(view, train, labels, exchangeable, whole)
         )
         for split, (data, reached, (best, which, row_of_best)) in splits.items():
             for learner, scores in scores_of(data).items():

@@ -289,6 +289,7 @@ class Jobs:
                 "inputs": how["inputs"],
                 **({"teaches": how["teaches"]} if taught else {}),
                 "exchangeable": exchangeable,
+                **({"whole_groups": True} if how.get("whole_groups") else {}),
             }
         known = {key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")}
         known |= {"labels": labels, "makes_model": False} | study["methods"][run.method]
@@ -484,6 +485,7 @@ class Jobs:
             {
                 "run": run.name,
                 "settings": json.loads(run.settings),
+                "rung": work.models[run.model].get("rung", "words"),
                 "control": work.models[run.model]["control"],
                 **self.vectors_of(run.model),
             }

@@ -54,7 +54,7 @@ def with_stands(rows: pd.DataFrame) -> pd.DataFrame:
                 for rung, p in zip(RUNGS, p_of_row)
             }
             found.append(climb(row, clear))
-        order += of.index
+        order.extend(of.index)
     stands = pd.DataFrame(found, columns=["rung", "stands"], index=order)
     return rows.assign(**stands.reindex(rows.index))
 

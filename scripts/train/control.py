@@ -1,7 +1,7 @@
-"""Fit the controls of a dataset: models that see no order, no context or only one text.
+"""Fit the controls of a dataset: rules, and models without pretraining, that show what a score
+takes. A control stands on a rung (chance, rules, words or texts) by what it brings along.
 
-If a control reaches a score, that score does not need the model. A control
-(resources/models.yaml, kind `control`) is one of
+A control (resources/models.yaml, kind `control`) is one of
   features: a logistic regression on features of scripts/text/text_features.py, learnt from the
             training split
   rank_by:  no learning: candidates for one mask are ranked by the first feature, and ties by the
@@ -12,6 +12,11 @@ If a control reaches a score, that score does not need the model. A control
   search:   the best learner for a view of the study (scripts/studies/<study>/controls.py), chosen
             inside the training split (scripts/train/search.py)
 
+run.json says of each control its rung, `sees_all` (it compares the candidates of a choice) and its
+`training_value`: the share of examples, of choices or of whole groups (MC-TACO) of the training
+split that it has right, cross-fitted (scripts/train/folds.py). It is null if too few folds have a
+group. The best control of a rung is chosen by it, never by the test.
+
 A control takes a moment, and starting a process takes longer. So one process fits all controls of a
 dataset. A finished control is not fitted again where data, settings and code are the same.
 
@@ -21,8 +26,8 @@ Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet 
        <folder>/<run>/work/, where finished results are kept
        <output>: the manifest of all controls, when all are there
 
-    python -m scripts.train.control \\
-        --controls '{"run": "NAME", "settings": {…}, "control": {"features": ["lengths"]}}' \\
+    python -m scripts.train.control --controls \\
+        '{"run": "NAME", "settings": {…}, "rung": "words", "control": {"features": ["lengths"]}}' \\
         --method "$(cat method.json)" --splits train val_1 \\
         --data results/build/strided_sop/activitynet/stride-0 --folder results/train/strided_sop \\
         --output results/train/strided_sop/activitynet-stride-0-controls.manifest.json
@@ -34,9 +39,9 @@ import platform
 import re
 import time
 import warnings
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -60,8 +65,9 @@ from scripts.data.tables import (
 )
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
+from scripts.train.folds import Scores, left_out_value
 from scripts.train.paradigms.vectors import read_vectors
-from scripts.train.search import WORD, Found, Vectors, search
+from scripts.train.search import WORD, Vectors, search
 from scripts.train.view import View
 from scripts.train.work import (
     code_of,
@@ -75,7 +81,6 @@ from scripts.train.work import (
     write_json,
 )
 
-Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
 # C of scikit-learn: of 0.01, 0.03, 0.1, 0.3 and 1 the best, cross-fitted on ActivityNet's pairs
 REGULARIZATION = 0.1
 # examples that a control learns from, drawn by hash: more examples change little and take minutes
@@ -285,16 +290,31 @@ def learns(control: dict) -> bool:
     )
 
 
+class Measured(NamedTuple):
+    """A fitted control: its scores of the evaluation splits, its predictions (schema predictions),
+    whether it learnt, its value on the training split, and facts of its own for run.json.
+    """
+
+    scores: dict[str, np.ndarray]
+    predictions: pa.Table
+    learnt: bool
+    training_value: float | None
+    facts: dict = {}
+
+
 def facts_of(
-    job: dict, labels: list[str], train_examples: int, seconds: float, found: Found | None
+    job: dict, labels: list[str], train_examples: int, seconds: float, found: Measured
 ) -> dict:
-    """A control's facts for run.json; found: the result of a search."""
+    """A control's facts for run.json."""
     settings = job["settings"]
     return {
         "run": job["run"],
         "splits": job["splits"],
         "control": job["control"],
-        **({"learner": found.learner, "learners": found.values} if found else {}),
+        "rung": job["rung"],
+        "sees_all": False,
+        "training_value": found.training_value,
+        **found.facts,
         "data": job["data"],
         "code": job["code"],
         "digest": job["digest"],
@@ -331,29 +351,39 @@ def facts_of(
     }
 
 
-def predict(
-    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
-) -> tuple[dict[str, np.ndarray], pa.Table]:
-    """Fit one control: its scores of the evaluation splits,
-    and its predictions (schema predictions).
-    """
-    method, selection = job["method"], "last" if learns(job["control"]) else "direct"
-    score = fit(job["control"], train, len(method["labels"]), method["exchangeable"])
+def predict(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]) -> Measured:
+    """Fit a control that is not searched."""
+    method, learnt = job["method"], learns(job["control"])
+
+    def fitted(table: pd.DataFrame) -> Scores:
+        return fit(job["control"], table, len(method["labels"]), method["exchangeable"])
+
+    score = fitted(train)
     scores = {split: score(table) for split, table in evaluation.items()}
-    return scores, pa.concat_tables(
-        [
-            predictions_of(job["run"], split, table, scores[split], selection)
-            for split, table in evaluation.items()
-        ]
+    predictions = predictions_of_all(job, scores, evaluation, learnt)
+    value = left_out_value(searched(train), fitted, method.get("whole_groups", False))
+    return Measured(scores, predictions, learnt, value)
+
+
+def predictions_of_all(
+    job: dict, scores: dict[str, np.ndarray], evaluation: dict[str, pd.DataFrame], learnt: bool
+) -> pa.Table:
+    """The scores of all splits as rows of the schema predictions."""
+    selection = "last" if learnt else "direct"
+    parts = (
+        predictions_of(job["run"], split, table, scores[split], selection)
+        for split, table in evaluation.items()
     )
+    return pa.concat_tables(parts)
 
 
-def most_groups(train: pd.DataFrame) -> np.uint64:
-    """Return the limit of hashes for the groups that a search learns from. These are whole groups
-    with about MOST_SEARCHED examples together.
+def searched(train: pd.DataFrame) -> pd.DataFrame:
+    """The examples that a search learns from, and that all training values are measured on: whole
+    groups, drawn by hash, with about MOST_SEARCHED examples together.
     """
-    hashes = np.sort(keyed_hash(train["group_id"], DRAW))
-    return hashes[min(MOST_SEARCHED, len(hashes)) - 1]
+    hashes = keyed_hash(train["group_id"], DRAW)
+    limit = np.sort(hashes)[min(MOST_SEARCHED, len(hashes)) - 1]
+    return train[hashes <= limit]
 
 
 def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
@@ -386,29 +416,25 @@ def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | 
 
 def predict_searched(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
-) -> tuple[dict[str, np.ndarray], pa.Table, Found]:
-    """Search for the control of a view. Returns the result of predict(), and the chosen learner."""
+) -> Measured:
+    """Search for the control of a view."""
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
-    train = train[keyed_hash(train["group_id"], DRAW) <= most_groups(train)]
-    vectors = vectors_for(view, job, [train, *evaluation.values()])
-    found = search(view, train, len(method["labels"]), method["exchangeable"], vectors)
+    train, vectors = searched(train), vectors_for(view, job, [train, *evaluation.values()])
+    labels, whole = len(method["labels"]), method.get("whole_groups", False)
+    found = search(view, train, labels, method["exchangeable"], vectors, whole)
     scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
-    parts = [
-        predictions_of(
-            job["run"], split, table, scores[split], "direct" if view.only_rules else "last"
-        )
-        for split, table in evaluation.items()
-    ]
-    return scores, pa.concat_tables(parts), found
-
-
-def said_of(found: Found) -> str:
-    """The chosen learner and its value on the folds left out, in words."""
-    if not found.values:
-        return f"{found.learner}, a declared rule, not trained"
-    return (
-        f"{found.learner}, best of {len(found.values)} learners in cross-validation on the "
-        f"training split ({found.values[found.learner]:.3f})"
+    learnt = not view.only_rules
+    return Measured(
+        scores,
+        predictions_of_all(job, scores, evaluation, learnt),
+        learnt,
+        found.value,
+        {
+            "learner": found.learner,
+            "learners": found.values,
+            "sees_all": view.compares,
+            **({} if learnt else {"rung": "rules"}),
+        },
     )
 
 
@@ -418,29 +444,24 @@ def measure(
     """Fit one control and write its predictions of the evaluation splits,
     history.parquet and run.json.
     """
-    started, method, learnt = time.time(), job["method"], learns(job["control"])
-    if "search" in job["control"]:
-        scores, predictions, found = predict_searched(job, train, evaluation)
-        log.info("%s: %s", job["run"], said_of(found))
-        learnt = bool(found.values)
-    else:
-        (scores, predictions), found = predict(job, train, evaluation), None
+    started, method = time.time(), job["method"]
+    found = (predict_searched if "search" in job["control"] else predict)(job, train, evaluation)
     provenance = {"run": job["run"], "settings": job["settings"]}
-    write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(found.predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
-    [columns] = {found.shape[1] for found in scores.values()}
+    [columns] = {scores.shape[1] for scores in found.scores.values()}
     labels = method["labels"][-columns:]  # a rank is the score of the label `right`
-    write_json(
-        facts_of(job, labels, len(train) if learnt else 0, time.time() - started, found),
-        result / "run.json",
-    )
-    shares = [
-        f"{split} {(scores[split].argmax(1) == table['label']).mean():.3f}"
-        if columns > 1
-        else split
-        for split, table in evaluation.items()
-    ]
-    log.info("%s: %s", job["run"], ", ".join(shares))
+    train_examples = len(train) if found.learnt else 0
+    facts = facts_of(job, labels, train_examples, time.time() - started, found)
+    write_json(facts, result / "run.json")
+    value = found.training_value
+    said = ["training split: too few groups" if value is None else f"training split {value:.3f}"]
+    if columns > 1:
+        said += [
+            f"{split} {(found.scores[split].argmax(1) == table['label']).mean():.3f}"
+            for split, table in evaluation.items()
+        ]
+    log.info("%s: %s", job["run"], ", ".join([*filter(None, [found.facts.get("learner")]), *said]))
 
 
 def main(given: argparse.Namespace) -> None:
@@ -483,11 +504,11 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument(
         "--controls",
         nargs="+",
-        type=json_object_with("run", "settings", "control"),
+        type=json_object_with("run", "settings", "rung", "control"),
         required=True,
         help=(
             "JSON for each control: run (the run's name), settings (study, source, dataset, data, "
-            "model, method, training, seed), control (its entry in resources/models.yaml), and "
+            "model, method, training, seed), rung and control (of its entry in models.yaml), and "
             "vectors, a file of word vectors, where its view averages them"
         ),
     )
@@ -495,8 +516,8 @@ def arguments() -> argparse.ArgumentParser:
         "--method",
         type=json_object,
         required=True,
-        help="JSON: columns, labels and exchangeable of the study, inputs of the method "
-        "(study.yaml)",
+        help="JSON: columns, labels and exchangeable of the study, inputs and whole_groups of "
+        "the method (study.yaml)",
     )
     options.add_argument(
         "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"

@@ -29,11 +29,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from scripts.data.keyed import keyed_hash
+from scripts.train.folds import as_margin, enough_folds, fold_of, value_of
 from scripts.train.view import Numbers, View
 
-FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
-LEAST_FOLDS = 3  # with a group, so that learners can be compared
 PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
 LEAST_EXAMPLES = 2  # with a word or a cue, so that its weight is learnt
 WORD = r"(?u)\b\w+\b"
@@ -56,12 +54,18 @@ class Vectors(NamedTuple):
 
 class Found(NamedTuple):
     """The control of a view: the chosen learner, and the value of each learner on the folds left
-    out. `scores` is a function from a table to (n, labels) log-probabilities or (n, 1) ranks.
+    out (no value if too few folds have a group). `scores` is a function from a table to
+    (n, labels) log-probabilities or (n, 1) ranks.
     """
 
     learner: str
     values: dict[str, float]
     scores: Numbers
+
+    @property
+    def value(self) -> float | None:
+        """The value of the chosen learner."""
+        return self.values.get(self.learner)
 
 
 def exchanged(table: pd.DataFrame) -> pd.DataFrame:
@@ -284,7 +288,7 @@ class Search:
         vectors: Vectors | None = None,
     ) -> None:
         self.view, self.train, self.labels, self.exchangeable = view, train, labels, exchangeable
-        self.fold = (keyed_hash(train["group_id"], FOLD) % np.uint64(FOLDS)).astype(int)
+        self.fold = fold_of(train)
         self.folds = np.unique(self.fold)
         self.label = train["label"].to_numpy()
         self.read = reader(view, train, exchangeable, vectors)
@@ -379,65 +383,34 @@ def margins(scores: np.ndarray) -> np.ndarray:
     return scores[:, 1:] - scores[:, :1]
 
 
-def as_margin(scores: np.ndarray) -> np.ndarray:
-    """(n,) how much likelier the last label is; for ranks the ranks themselves."""
-    return scores[:, -1] - (scores[:, 0] if scores.shape[1] > 1 else 0)
-
-
-def top_is_right(table: pd.DataFrame, margin: np.ndarray) -> float:
-    """The share of choices whose highest candidate is right; ties are shared."""
-    known = pd.DataFrame({"choice": table["choice_id"].to_numpy(), "margin": margin})
-    top = known["margin"] == known.groupby("choice")["margin"].transform("max")
-    right = pd.Series(table["label"].to_numpy())[top].groupby(known["choice"][top]).mean()
-    return float(right.mean())
-
-
-def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> tuple[float, float]:
-    """Return the margin above which an example counts as likely, and the share of groups whose
-    examples are then all right.
-    """
+def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> float:
+    """The margin above which an example is likely, so that most groups are right as a whole."""
     group, _ = pd.factorize(table["group_id"])
-    label, groups = table["label"].to_numpy() == 1, group.max() + 1
-    values = [
-        (1 - len(np.unique(group[(margin > threshold) != label])) / groups, threshold)
+    label = table["label"].to_numpy() == 1
+    wrong = [
+        (-len(np.unique(group[(margin > threshold) != label])), threshold)
         for threshold in np.quantile(margin, THRESHOLDS)
     ]
-    value, threshold = max(values)
-    return threshold, value
+    return float(max(wrong)[1])
 
 
-def value_of(view: View, train: pd.DataFrame, scores: np.ndarray) -> float:
-    """The value of cross-fitted scores: the share of choices, of whole groups, or of examples."""
-    if "choice_id" in train:
-        return top_is_right(train, as_margin(scores))
-    if view.whole:
-        return float(best_threshold(train, as_margin(scores))[1])
-    chosen = scores.argmax(1) if scores.shape[1] > 1 else scores[:, 0] > 0
-    return float((chosen == train["label"].to_numpy()).mean())
+def decided(scores: np.ndarray, threshold: float | None) -> np.ndarray:
+    """Log-probabilities of two labels, equal at the threshold; without one the scores."""
+    if threshold is None:
+        return scores
+    margin = as_margin(scores) - threshold
+    return np.column_stack([log_expit(-margin), log_expit(margin)])
 
 
-def with_threshold(scores: Numbers, threshold: float) -> Numbers:
-    """Turn scores into log-probabilities of two labels, equal at the threshold."""
-
-    def shifted(table: pd.DataFrame) -> np.ndarray:
-        margin = as_margin(scores(table)) - threshold
-        return np.column_stack([log_expit(-margin), log_expit(margin)])
-
-    return shifted
-
-
-def with_even_odds(
-    view: View, train: pd.DataFrame, left_out: np.ndarray, scores: Numbers
-) -> Numbers:
-    """A learner's scores for evaluation: log-probabilities that are even at the decision
-    threshold. left_out: its scores of the training split, cross-fitted.
+def threshold_of(train: pd.DataFrame, left_out: np.ndarray, whole: bool) -> float | None:
+    """The threshold of a learner; None where its scores need none. left_out: its scores of the
+    training split, cross-fitted.
     """
-    if view.whole:
-        threshold, _ = best_threshold(train, as_margin(left_out))
-        return with_threshold(scores, threshold)
-    if "choice_id" not in train and left_out.shape[1] == 1:
-        return with_threshold(scores, 0.0)
-    return scores
+    if "choice_id" in train:
+        return None
+    if whole:
+        return best_threshold(train, as_margin(left_out))
+    return 0.0 if left_out.shape[1] == 1 else None
 
 
 def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
@@ -448,29 +421,34 @@ def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
 
 
 def search(
-    view: View, train: pd.DataFrame, labels: int, exchangeable: bool, vectors: Vectors | None = None
+    view: View,
+    train: pd.DataFrame,
+    labels: int,
+    exchangeable: bool,
+    vectors: Vectors | None = None,
+    whole: bool = False,
 ) -> Found:
     """The best control of a view; the evaluation splits take no part in the choice.
 
     train: example_id, group_id, first, second, label; choice_id and category where the study has
-    them, and the columns of its `teaches`.
+    them, and the columns of its `teaches`. whole: see value_of().
     """
-    if view.only_rules and len(view.rules) == 1:
-        [(name, rule)] = view.rules.items()
-        return Found(f"rule: {name}", {}, lambda table: columns(rule(table)))
     with threadpool_limits(1):
         searched = Search(view, train, labels, exchangeable, vectors)
-        if len(searched.folds) < LEAST_FOLDS:
-            share = float(train["label"].value_counts(normalize=True).max())
-            name = "most frequent label"
-            return Found(name, {name: share}, most_frequent(train, labels))
+        if not enough_folds(searched.fold) and not view.only_rules:
+            return Found("most frequent label", {}, most_frequent(train, labels))
         left_out = searched.left_out()
         fitted = searched.fit(frozenset())
-    values = {name: value_of(view, train, scores) for name, scores in left_out.items()}
+    thresholds = {name: threshold_of(train, scores, whole) for name, scores in left_out.items()}
+    values = {
+        name: value_of(train, decided(scores, thresholds[name]), whole)
+        for name, scores in left_out.items()
+    }
     name = max(values, key=lambda name: values[name])
 
     def scores(table: pd.DataFrame) -> np.ndarray:
         found = fitted.scores[name](searched.read(table), fitted.learnt(table))
-        return view.shared(table, found) if view.shared else found
+        found = view.shared(table, found) if view.shared else found
+        return decided(found, thresholds[name])
 
-    return Found(name, values, with_even_odds(view, train, left_out[name], scores))
+    return Found(name, values, scores)

@@ -28,8 +28,7 @@ class View:
       rules     by name: (n,) scores; a higher score means more likely right
       each      true: the features are of the second text, and those of the first are also read
       shared    a function of the scores of a choice's candidates together; it works after learning
-      whole     true: a group counts where all its examples are right, and the threshold is chosen
-                for that (MC-TACO's exact match)
+      compares  true: it compares the candidates of a choice, so it sees all of them together
 
     Where exchanging the two texts exchanges the labels, each feature is a difference: that of the
     example less that of the exchanged example.
@@ -45,7 +44,7 @@ class View:
     rules: dict[str, Numbers] = field(default_factory=dict)
     shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
     each: bool = False
-    whole: bool = False
+    compares: bool = False
 
     @property
     def only_rules(self) -> bool:

@@ -86,7 +86,7 @@ def run_controls(
     given = SETTINGS | dict(settings)
     wanted = [
         json.dumps(
-            {"run": run, "settings": given, "control": control}
+            {"run": run, "settings": given, "rung": "words", "control": control}
             | ({"vectors": str(vectors)} if vectors else {})
         )
         for run, control in controls.items()

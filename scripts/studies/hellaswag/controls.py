@@ -81,5 +81,6 @@ VIEWS = {
         sees="the endings of an item, without the context",
         words=lambda table: table["second"].str.lower(),
         numbers=of_endings,
+        compares=True,
     ),
 }

@@ -161,7 +161,6 @@ ONE_TEXT = View(
     cues=cues,
     by=lambda table: table["category"],
     numbers=of_answer,
-    whole=True,
 )
 VIEWS = {
     "one_text": ONE_TEXT,
@@ -169,5 +168,6 @@ VIEWS = {
         ONE_TEXT,
         sees="the answers of a question together and its category, without the question",
         numbers=of_answers,
+        compares=True,
     ),
 }

@@ -72,12 +72,11 @@ def looks(table: pd.DataFrame) -> np.ndarray:
     ).astype(float)
 
 
-VIEWS = {
-    "both_texts": View(
-        sees="each of the two captions by itself: words, letters, its likely place in a video",
-        words=lambda table: table["second"],
-        numbers=looks,
-        learnt={"place": place},
-        each=True,
-    )
-}
+BOTH_TEXTS = View(
+    sees="each of the two captions by itself: words, letters, its likely place in a video",
+    words=lambda table: table["second"],
+    numbers=looks,
+    learnt={"place": place},
+    each=True,
+)
+VIEWS = {"both_texts": BOTH_TEXTS}

@@ -30,9 +30,10 @@ from threadpoolctl import threadpool_limits
 
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
-from scripts.studies.strided_sop.controls import VIEWS
+from scripts.studies.strided_sop.controls import BOTH_TEXTS
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from scripts.train.search import FOLD, FOLDS, LEAST_FOLDS, Search, as_margin
+from scripts.train.folds import FOLDS, as_margin, enough_folds, fold_of
+from scripts.train.search import Search
 
 MOST = 30_000  # training pairs of the judge; limits time and memory on a large corpus
 AT_ONCE = 10_000  # pairs judged at a time
@@ -129,8 +130,8 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
     if sample["group_id"].nunique() < FOLDS or (sample["first"] == sample["second"]).all():
         raise unlearnable(sample, source)
     with threadpool_limits(1):
-        searched = Search(VIEWS["both_texts"], sample, 2, exchangeable=True)
-        if len(searched.folds) < LEAST_FOLDS:
+        searched = Search(BOTH_TEXTS, sample, 2, exchangeable=True)
+        if not enough_folds(searched.fold):
             raise unlearnable(sample, source)
         fits = [searched.fit(frozenset([fold])) for fold in range(FOLDS)]
     names = [name for name in fits[0].scores if all(name in fitted.scores for fitted in fits)]
@@ -139,9 +140,9 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
         """Return (n, learners) how sure each learner is of label 1. Only learners without the
         pair's video judge it.
         """
-        fold = keyed_hash(table["group_id"], FOLD) % np.uint64(FOLDS)
+        fold = fold_of(table)
         found = np.zeros((len(table), len(names)))
-        for number in np.unique(fold).astype(int):
+        for number in np.unique(fold):
             rows = np.flatnonzero(fold == number)
             given, more = searched.read(part := table.iloc[rows]), fits[number].learnt(part)
             scores = [fits[number].scores[name](given, more) for name in names]

@@ -234,12 +234,14 @@ VIEWS = {
     "all_options": View(
         sees="all options of an instance without the dialog: sizes and letters",
         rules={"nearest_two": nearest_two},
+        compares=True,
     ),
     "everything": View(
         sees="the words of the dialog by the size of each option, and which options are neighbours",
         cues=dialog_words,
         by=lambda table: table["second"].map(size_class),
         shared=with_neighbour,
+        compares=True,
     ),
     "dialog_vectors": View(
         sees="the mean word vector of the dialog by the size of each option, and which options are "
@@ -247,5 +249,6 @@ VIEWS = {
         averaged=lambda table: table["first"].str.replace(MASK, " ", regex=False),
         by=lambda table: table["second"].map(size_class),
         shared=with_neighbour,
+        compares=True,
     ),
 }

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.measure.study import SEE_ALL
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import message, titled
@@ -28,6 +27,7 @@ from scripts.publish.panels import (
     write_beside,
 )
 from scripts.publish.table import percent
+from scripts.studies.timedial.controls import VIEWS
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
     bands_of,
@@ -42,7 +42,7 @@ from scripts.studies.timedial.figures.metrics import (
     widest,
 )
 
-SEE_ALL_OPTIONS = [f"search_{view}" for view in SEE_ALL]  # all other controls see one option
+SEE_ALL_OPTIONS = [f"search_{name}" for name, view in VIEWS.items() if view.compares]
 PEOPLE = Look(line=DASHED, width=0.9)
 
 

@@ -1,0 +1,69 @@
+"""The value of a control on its training split, cross-fitted: the same folds and the same measure
+for all controls of a study. Not a program.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from scripts.data.keyed import keyed_hash
+
+FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
+LEAST_FOLDS = 3  # with a group, so that controls can be compared
+Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
+
+
+def fold_of(train: pd.DataFrame) -> np.ndarray:
+    """(n,) the fold of each example; a group stays in one fold."""
+    return (keyed_hash(train["group_id"], FOLD) % np.uint64(FOLDS)).astype(int)
+
+
+def enough_folds(fold: np.ndarray) -> bool:
+    """Whether enough folds have a group."""
+    return len(np.unique(fold)) >= LEAST_FOLDS
+
+
+def as_margin(scores: np.ndarray) -> np.ndarray:
+    """(n,) how much likelier the last label is; for ranks the ranks themselves."""
+    return scores[:, -1] - (scores[:, 0] if scores.shape[1] > 1 else 0)
+
+
+def top_is_right(table: pd.DataFrame, margin: np.ndarray) -> float:
+    """The share of choices whose highest candidate is right; ties are shared."""
+    known = pd.DataFrame({"choice": table["choice_id"].to_numpy(), "margin": margin})
+    top = known["margin"] == known.groupby("choice")["margin"].transform("max")
+    right = pd.Series(table["label"].to_numpy())[top].groupby(known["choice"][top]).mean()
+    return float(right.mean())
+
+
+def whole_groups(table: pd.DataFrame, chosen: np.ndarray) -> float:
+    """The share of groups whose examples are all right; chosen: (n,) the label chosen."""
+    right = pd.Series(chosen == table["label"].to_numpy())
+    return float(right.groupby(table["group_id"].to_numpy()).all().mean())
+
+
+def value_of(table: pd.DataFrame, scores: np.ndarray, whole: bool) -> float:
+    """The share of choices whose highest candidate is right; else of groups that are right as a
+    whole (`whole`), or of examples. scores: (n, labels), or (n, 1) ranks, which choose above 0.
+    """
+    if "choice_id" in table:
+        return top_is_right(table, as_margin(scores))
+    chosen = scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
+    return whole_groups(table, chosen) if whole else float((chosen == table["label"]).mean())
+
+
+def left_out_value(
+    train: pd.DataFrame, fit: Callable[[pd.DataFrame], Scores], whole: bool
+) -> float | None:
+    """The value of a control on the training split. Each fold is scored by the control that `fit`
+    makes from the other folds. None if too few folds have a group.
+    """
+    fold = fold_of(train)
+    if not enough_folds(fold):
+        return None
+    parts = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+    scores = np.concatenate(
+        [fit(train.drop(train.index[part]))(train.iloc[part]) for part in parts]
+    )
+    return value_of(train.iloc[np.concatenate(parts)], scores, whole)
