@@ -9,10 +9,11 @@ words        learnt from words and numbers of the training split, without pretra
 texts        knowledge of texts: word vectors, latent semantic analysis, counts of other texts
 unpretrained the same network without pretraining, trained in the same way
 
-A control names its rung in resources/models.yaml. A rung's best control is the one with the highest
-value on the examples that are measured. Each control was chosen inside the training data before, so
-this last choice is among few, and it errs to the model's disadvantage. The training data cannot
-make it: TimeDial's have two candidates, and its test has four.
+A control names its rung in resources/models.yaml. The best control of a rung is the one with the
+highest value on the training split, cross-fitted (`training_value` of its run.json). The test takes
+no part. Controls that see all candidates of a question and those that see one are chosen apart,
+because TimeDial's training split has two candidates and its test four. Of these two the higher one
+on the test stands, which errs to the model's disadvantage.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,14 +49,17 @@ SYSTEM = (*PLACE, "model", "seed", "wording")  # a system and its blind control 
 class Ladder(NamedTuple):
     """Where the models of an experiment stand.
 
-    rungs      the rung of each control, by its name
-    seeing_all the controls that see all candidates of a question together
-    pretrained the pretrained model of each model without pretraining, by name
+    rungs           the rung of each control, by its name
+    seeing_all      the controls that see all candidates of a question together
+    pretrained      the pretrained model of each model without pretraining, by name
+    training_values the value of each control on the training split, by source, dataset and name;
+                    a control that learnt from too few groups has none
     """
 
     rungs: Mapping[str, str]
     seeing_all: frozenset[str] = frozenset()
     pretrained: Mapping[str, str] = {}
+    training_values: Mapping[tuple[str, str, str], float] = {}
 
     def rung_of(self, row: Mapping) -> str | None:
         """Return the rung of a row of metrics; None for a model, and for people."""
@@ -66,6 +70,19 @@ class Ladder(NamedTuple):
         if method_of_blind(row.get("method")):
             return BLIND
         return UNPRETRAINED if row["model"] in self.pretrained else None
+
+    def chosen(self, rows: Iterable[dict]) -> dict | None:
+        """Return the row of a rung's best control; None without rows."""
+        known: dict[bool, list[tuple[float, dict]]] = {}
+        kept = []
+        for row in rows:
+            value = self.training_values.get((row["source"], row["dataset"], row["model"]))
+            if value is None:
+                kept.append(row)
+            else:
+                known.setdefault(row["model"] in self.seeing_all, []).append((value, row))
+        kept += [max(of, key=lambda one: one[0])[1] for of in known.values()]
+        return highest(kept)
 
 
 def with_rungs(rows: list[dict], ladder: Ladder) -> list[dict]:
@@ -94,8 +111,8 @@ def above(row: dict, other: dict, what: str) -> dict:
 def distances(rows: list[dict], ladder: Ladder, headlines: frozenset[str]) -> list[dict]:
     """Return how far each model is above each rung, paired over the groups: rows
     `accuracy_above_words`, … for the rungs that were measured on the same split of the same
-    dataset. `accuracy_above_control` is the distance to the best control of all rungs. Slices
-    without draws have no such rows.
+    dataset. `accuracy_above_control` is the distance to the control of any rung with the highest
+    value on the test, so it errs to the model's disadvantage. Slices without draws have no rows.
 
     A model that scores one candidate at a time cannot compare the candidates. If the best control
     sees all of them, `accuracy_above_same_view` is the distance to the best one that does not.
@@ -140,12 +157,16 @@ def distances(rows: list[dict], ladder: Ladder, headlines: frozenset[str]) -> li
                 unpretrained.get((row.get("method"), row["model"], *map(row.get, PLACE))),
             ],
         )
-        kept = {rung: [other for other in beside if other["rung"] == rung] for rung in RUNGS}
-        kept["control"] = beside
-        best = highest(beside)
-        if best and best["model"] in ladder.seeing_all and row.get("method") != ANSWER_ALL:
-            kept["same_view"] = [one for one in beside if one["model"] not in ladder.seeing_all]
-        found += [above(row, one, what) for what, of in kept.items() if (one := highest(of))]
+        best = {
+            rung: ladder.chosen(other for other in beside if other["rung"] == rung)
+            for rung in RUNGS
+        }
+        best["control"] = of_all = highest(beside)
+        if of_all and of_all["model"] in ladder.seeing_all and row.get("method") != ANSWER_ALL:
+            best["same_view"] = highest(
+                one for one in beside if one["model"] not in ladder.seeing_all
+            )
+        found += [above(row, other, what) for what, other in best.items() if other]
     return found + [
         above(row, other, BLIND)
         for row in shown

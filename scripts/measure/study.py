@@ -151,6 +151,11 @@ def ladder_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespac
         {facts["model"]: facts["rung"] for facts in controls},
         frozenset(facts["model"] for facts in controls if facts["sees_all"]),
         dict(pair.split("=") for pair in given.without_pretraining),
+        {
+            (facts["source"], facts["dataset"], facts["model"]): facts["training_value"]
+            for facts in controls
+            if facts["training_value"] is not None
+        },
     )
 
 

@@ -36,6 +36,8 @@ class Published:
         studies needs several studies or models to compare, or a probe.
         """
         work, study, of_all = self.workplan, item["study"], item["study"] == ALL
+        if "headline" in item["reads"] and "headline" not in work.studies[study]:
+            return False
         if "others" in item["reads"] and not work.released_rows(self.experiments_of(study)):
             return False
         runs = work.model_runs(study) if item.get("needs_model") else work.measured_runs(study)
@@ -137,6 +139,7 @@ class Published:
                 {"build": f"results/build/{study}"},
             ),
             "human": (human, {"human": human}),
+            "headline": ([], {"headline": work.studies.get(study, {}).get("headline")}),
             "spans": (
                 [place(source) for source in challenges for place in (spans, cleaned)],
                 {

@@ -58,6 +58,7 @@ OPTIONS: dict[str, tuple[str, str, dict]] = {
         "CSV files of people's answers, if there are any",
         {"nargs": "*", "default": [], "required": False},
     ),
+    "--headline": ("headline", "the study's headline metric", {"type": str}),
     "--cleaned": ("cleaned spans", "results/clean: a folder for each source", {}),
     "--spans": ("spans", "results/build/temporal_spans: a folder for each source", {}),
     "--challenges": ("spans", "challenges with masked spans", {"type": str, "nargs": "+"}),

@@ -12,7 +12,6 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.tables import read_metrics
-from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate
 from scripts.measure.ladder import RUNGS, UNPRETRAINED
 from scripts.plan.probe import method_of_blind
@@ -34,6 +33,12 @@ SYSTEM = ["experiment", "source", "dataset", "split", "slice", "scoring", "model
 WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands"]
 
 
+def test_title(row: dict) -> str:
+    """Return the dataset, split, slice and scoring: `stride-0, validation 1`."""
+    parts = [row["dataset"], split_title(row["split"]), row["slice"], row["scoring"]]
+    return ", ".join(part for part in parts if pd.notna(part) and part != "all")
+
+
 def control_name(name: str, models: dict) -> str:
     """Return the title of a rung's control; empty for a blind model, which the heading names."""
     return "" if method_of_blind(name) else f"{model_title(name, models)}: "
@@ -49,40 +54,30 @@ def rung_cell(row: dict, rung: str, models: dict) -> str:
     return f"{control_name(row[f'{name}_control'], models)}{reached}; {above}"
 
 
-def compared_rows(file: Path, headlines: dict[str, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the means of the studies' headline metrics with their distances and stands (a row for
-    each test and model that has a control), and people's scores.
+def compared_rows(file: Path, headline: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the means of the headline metric with their distances and stands (a row for each test
+    and model that has a control), and people's scores.
     """
     metrics = read_metrics(file).to_pandas()
     metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
     metrics = metrics.astype(dict.fromkeys(SYSTEM, object))
-    headline = metrics["study"].map(headlines)
     is_model = metrics["rung"].isna() | (metrics["rung"] == UNPRETRAINED)
     is_model &= metrics["method"].map(method_of_blind).isna()
     rows = metrics[is_model & (metrics["metric"] == headline)].drop(columns=["rung", "control"])
     rows = with_distances(without_repeats(rows), metrics, SYSTEM)
     has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)
-    people = metrics[(metrics["metric"] == "human_" + headline) & (metrics["slice"] == "all")]
+    people = metrics[(metrics["metric"] == f"human_{headline}") & (metrics["slice"] == "all")]
     return with_stands(rows[has_control].reset_index(drop=True)), people
 
 
 def main(given: argparse.Namespace) -> None:
     models, sources = load_systems(given.models, given.sources), load(given.sources)
-    studies = read_yaml(given.sources.parent / "studies.yaml")
-    headlines = {name: study["headline"] for name, study in studies.items() if "headline" in study}
-    rows, people = compared_rows(given.metrics, headlines)
+    rows, people = compared_rows(given.metrics, given.headline)
     of_people = people.drop_duplicates(["source", "split"]).set_index(["source", "split"])["value"]
     table = [
         {
             "Corpus": source_title(row["source"], sources) + note_of(pd.Series(row)),
-            "Test": ", ".join(
-                [row["dataset"], split_title(row["split"])]
-                + [
-                    str(row[name])
-                    for name in ("slice", "scoring")
-                    if row[name] not in ("all", None)
-                ]
-            ),
+            "Test": test_title(row),
             "Model": f"{model_title(row['model'], models)}, {method_title(row['method'])}",
             "n": f"{row['n']:,}",
             "Score (%)": f"{percent(row['value'])} ({interval(row)})",
@@ -96,4 +91,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run_program(main, __doc__)
+    run_program(main, __doc__, "headline")

@@ -61,13 +61,13 @@ def with_stands(rows: pd.DataFrame) -> pd.DataFrame:
 
 def climb(row: dict, clear: dict[str, bool]) -> tuple[str | None, str | None]:
     """Return the highest rung that a model clearly leaves behind with all below it, and words that
-    also name the rung where it stops and the rungs that were not run. Both are None without any
-    control. clear: by rung.
+    also name the rung where it stops and the rungs above chance that were not run. Both are None
+    without any control. clear: by rung.
     """
     measured = [rung for rung in RUNGS if pd.notna(row[f"above_{rung}"])]
     if not measured:
         return None, None
-    missing = [TITLES[rung] for rung in RUNGS if rung not in measured]
+    missing = [TITLES[rung] for rung in RUNGS if rung not in (CHANCE, *measured)]
     left = []
     for rung in measured:
         if not clear[rung]:

@@ -65,6 +65,15 @@ def test_each_rung_gives_its_best_control():
     }
 
 
+def test_the_training_split_chooses_the_control_of_a_rung():
+    values = {("s", "d", "nearest"): 0.4, ("s", "d", "farthest"): 0.6}
+    found = by_system(found_distances(ROWS, **ON, training_values=values))
+    assert found["gpt"]["rules"] == "farthest" and found["gpt"]["control"] == "vectors"
+    apart = {"seeing_all": frozenset(["farthest"]), "training_values": values}
+    found = by_system(found_distances(ROWS, **ON, **apart))
+    assert found["gpt"]["rules"] == "nearest", "of two views the higher one on the test stands"
+
+
 def test_a_distance_is_the_paired_difference_of_both_rows():
     found = {one["metric"]: one for one in found_distances(ROWS, **ON) if one["model"] == "bert"}
     above = found["accuracy_above_texts"]
