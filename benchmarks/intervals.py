@@ -10,6 +10,8 @@ agree on most examples and differ in how good they are. A good 95 % interval cov
   * The slope over five strides of the same videos.
   * Items with two kinds of groups. Pairs of temporal NLI, for example, belong to a template and to
     a pair of times.
+Last come seeds that differ more, with one wording or three: how often the interval of a mean covers
+the truth, and how often two systems without a difference differ clearly (p < 0.05).
 Prints Markdown.
 """
 
@@ -20,10 +22,10 @@ from itertools import product
 import numpy as np
 
 from benchmarks.measure import options_of, table
-from scripts.measure.intervals import slope
+from scripts.measure.intervals import difference, slope
 from scripts.measure.bootstrap import Resampling, crossed, resampling
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
-from scripts.studies.temporal_nli.evaluate import weighted_f1
+from scripts.studies.temporal_nli.evaluate import counts_of, weighted_f1
 
 LABELS = np.array([0.5, 0.3, 0.2])  # how often each label is the right one, for the weighted F1
 # Title, whether it is for the weighted F1, how uneven groups are, numbers of seeds.
@@ -53,13 +55,18 @@ TWO_WAYS = [
 CROSSED = ["templates", "times", "items", "sd of templates", "sd of times"]
 CROSSED += ["by template (%)", "by both (%)", "width by template (points)", "width by both"]
 
+# How far seeds differ (sd), numbers of seeds and of wordings.
+SEEDS = [*product((0.0, 0.02, 0.03, 0.05, 0.08), (2, 3, 5), (1, 3))]
+DIFFERING = ["sd of seeds", "seeds", "wordings", "covered (%)", "width (points)"]
+DIFFERING += ["no difference: p < 0.05 (%)"]
+
 
 @dataclass(frozen=True)
 class World:
     """The distribution of examples.
 
     sd_seeds: how far a seed shifts the share of every group. alone_share: the share of examples on
-    which seeds (and systems) agree only by chance.
+    which seeds, wordings and systems agree only by chance. Each seed is asked in every wording.
     """
 
     groups: int
@@ -70,6 +77,17 @@ class World:
     correlation: float = 0.15
     sd_seeds: float = 0.02
     alone_share: float = 0.25
+    wordings: int = 1
+
+    @property
+    def shifts(self) -> np.ndarray:
+        """How far each wording shifts the share of every group: the same for all seeds."""
+        return np.linspace(-0.05, 0.05, self.wordings) * (self.wordings > 1)
+
+    @property
+    def replicates(self) -> list[Replicate]:
+        wordings = [str(number) for number in range(self.wordings)]
+        return [Replicate(*one) for one in product(range(self.seeds), wordings)]
 
 
 def items(groups: int, right: float, seeds: int = 1, alone_share: float = 0.4) -> World:
@@ -104,14 +122,15 @@ def truth(world: World, draw: np.random.Generator) -> float:
     if world.seeds == 1:
         return world.share
     shares = shares_of_groups(world, 2_000_000, draw) + draw.normal(0, world.sd_seeds, 2_000_000)
+    shares += draw.choice(world.shifts, len(shares))
     return float(np.clip(shares, 0, 1).mean())
 
 
 def answers(
     world: World, gains: list[float], draw: np.random.Generator
 ) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return, for each gain of a system, the (seeds, n) right answers on the same examples; and the
-    (n,) groups of the examples.
+    """Return, for each gain of a system, the (replicates, n) right answers on the same examples.
+    Also return the (n,) groups of the examples.
     """
     sizes = draw.lognormal(np.log(world.per_group), world.uneven, world.groups).round().clip(1)
     group = np.repeat(np.arange(world.groups), sizes.astype(int))
@@ -121,41 +140,39 @@ def answers(
         [],
     )
     for gain in gains:
-        shift = draw.normal(0, world.sd_seeds, (world.seeds, 1)) if world.seeds > 1 else 0
-        alone, other = draw.random((2, world.seeds, len(group)))
+        seeds = draw.normal(0, world.sd_seeds, (world.seeds, 1)) if world.seeds > 1 else 0
+        shift = np.reshape(seeds + world.shifts, (-1, 1))
+        alone, other = draw.random((2, world.seeds * world.wordings, len(group)))
         hard = np.where(alone < world.alone_share, other, shared)
         systems.append(hard < every[group] + gain + shift)
     return systems, group
 
 
 def tally_of(right: np.ndarray, group: np.ndarray, groups: int) -> Tally:
-    """Return the tally of the share of right answers; right: (seeds, n)."""
+    """Return the tally of the share of right answers; right: (replicates, n)."""
     sums = np.stack([np.bincount(group, seed, groups) for seed in right])
     return Tally("all", {"share": share}, sums, np.bincount(group, minlength=groups))
 
 
-def confusion_tally(
-    right: np.ndarray, group: np.ndarray, groups: int, draw: np.random.Generator
-) -> Tally:
+def f1_tally(right: np.ndarray, group: np.ndarray, groups: int, draw: np.random.Generator) -> Tally:
     """Return the tally of the weighted F1 of three labels; wrong answers have the other labels."""
     label = draw.choice(3, len(group), p=LABELS)
     answers = np.where(right, label, (label + draw.integers(1, 3, right.shape)) % 3)
-    cells = [np.bincount((group * 3 + label) * 3 + seed, minlength=groups * 9) for seed in answers]
-    cells = np.stack(cells).reshape(-1, groups, 3, 3)
-    return Tally("all", {"weighted_f1": weighted_f1}, cells, np.bincount(group, minlength=groups))
+    counts = np.stack([counts_of(label, seed, group, 3, groups) for seed in answers])
+    return Tally("all", {"weighted_f1": weighted_f1}, counts, np.bincount(group, minlength=groups))
 
 
 def true_f1(right: float) -> float:
     """Return the weighted F1 if a share is right and the rest is spread evenly over the other
     labels.
     """
-    confusion = np.where(np.eye(3) == 1, right, (1 - right) / 2) * LABELS[:, None]
-    return float(weighted_f1(confusion, np.float64(1)))
+    said = LABELS * right + (1 - LABELS) * (1 - right) / 2
+    return float(sum(LABELS * 2 * LABELS * right / (LABELS + said)))
 
 
 def mean_row(tally: Tally, world: World, drawn: Resampling) -> dict:
-    """Return the row of metrics over the seeds."""
-    return metric_rows([tally], [Replicate(seed) for seed in range(world.seeds)], drawn)[-1]
+    """Return the row of metrics over the seeds and wordings."""
+    return metric_rows([tally], world.replicates, drawn)[-1]
 
 
 def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.ndarray:
@@ -171,7 +188,7 @@ def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.n
     for _ in range(times):
         (right,), group = answers(world, [0.0], draw)
         if f1:
-            tally = confusion_tally(right, group, world.groups, draw)
+            tally = f1_tally(right, group, world.groups, draw)
         else:
             tally = tally_of(right, group, world.groups)
         row = mean_row(tally, world, drawn)
@@ -199,6 +216,27 @@ def comparisons(
         found["paired"] += estimate.clear and estimate.value > 0
         found["covered"] += estimate.ci_low <= gain <= estimate.ci_high
     return {name: count / times * 100 for name, count in found.items()}
+
+
+def differing_seeds(
+    sd: float, seeds: int, wordings: int, times: int, resamples: int
+) -> tuple[float, ...]:
+    """Return how often (%) the interval of a mean over seeds that differ covers the truth, and its
+    width in points. Also return how often two equal systems differ clearly.
+    """
+    world = World(300, 0.6, seeds, sd_seeds=sd, wordings=wordings)
+    draw = np.random.default_rng([seeds, wordings, int(1000 * sd)])
+    wanted, drawn = truth(world, draw), resampling(range(world.groups), resamples)
+    found = np.zeros(3)
+    for _ in range(times):
+        right, group = answers(world, [0.0, 0.0], draw)
+        row, other = (mean_row(tally_of(each, group, world.groups), world, drawn) for each in right)
+        is_covered, width = (
+            row["ci_low"] <= wanted <= row["ci_high"],
+            row["ci_high"] - row["ci_low"],
+        )
+        found += [is_covered, width, difference(row, other).p_value < 0.05]
+    return tuple(found / times * 100)
 
 
 def two_ways(
@@ -242,7 +280,12 @@ def main(given: argparse.Namespace) -> None:
         sds = by_template, by_time
         found = two_ways(*world, sds, given.times, given.resamples)
         rows.append([*world, *sds, *(f"{percent:.1f}" for percent in found)])
-    print(f"Items that go together in two ways:\n\n{table(CROSSED, rows)}")
+    print(f"Items that go together in two ways:\n\n{table(CROSSED, rows)}\n", flush=True)
+    rows = []
+    for sd, seeds, wordings in SEEDS:
+        found = differing_seeds(sd, seeds, wordings, given.times, given.resamples)
+        rows.append([f"{sd:g}", seeds, wordings, *(f"{cell:.1f}" for cell in found)])
+    print(f"Seeds that differ, 300 groups:\n\n{table(DIFFERING, rows)}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """95 % intervals of shares and of differences, from draws over groups
 (scripts/measure/bootstrap.py) and from seeds.
 
-A part is the variance of a mean over groups or over seeds, with the degrees of freedom of this
-variance. An interval is a t interval with the degrees of freedom of Welch and Satterthwaite.
+A part is a variance with its degrees of freedom: one over groups, one over seeds. Each part has its
+own quantile of t, and the squares of the parts' half-widths add up (Banerjee 1961). One t with the
+degrees of freedom of Welch and Satterthwaite is too narrow for two or three seeds that differ much.
 benchmarks/intervals.py measures the coverage of the intervals.
 """
 
@@ -14,6 +15,7 @@ import numpy as np
 
 LEVEL = 0.95
 Z = 1.959963984540054  # the normal distribution's quantile for LEVEL
+LEAST_LOG_P = math.log(1e-100)  # smaller p-values are 0
 
 
 class Part(NamedTuple):
@@ -23,25 +25,47 @@ class Part(NamedTuple):
     freedom: float
 
 
-def student_t(freedom: float) -> float:
-    """Return the quantile t of Student's t distribution: the share LEVEL lies between -t and t.
-    freedom: above 0.
+NOTHING = Part(0.0, math.inf)  # what does not vary
+
+
+def student_t(freedom: float, outside: float = 1 - LEVEL) -> float:
+    """Return the quantile t of Student's t distribution: the share `outside` does not lie between
+    -t and t. freedom: less than 1 counts as 1.
     """
     from scipy.special import stdtrit  # imported here: it takes 0.25 s, which figures do not need
 
-    return float(stdtrit(freedom, (1 + LEVEL) / 2))
+    return -float(stdtrit(max(1.0, freedom), outside / 2))
 
 
-def spread(parts: Iterable[Part]) -> tuple[float, float]:
-    """Return the standard error of a sum of independent parts, and its degrees of freedom (Welch
-    and Satterthwaite). If nothing varies, return 0 and infinity.
+def pooled(parts: Iterable[Part]) -> Part:
+    """Return the sum of independent parts of one kind, with the degrees of freedom of Welch and
+    Satterthwaite.
     """
     parts = [part for part in parts if part.variance > 0]
     if not parts:
-        return 0.0, math.inf
+        return NOTHING
     variance = sum(part.variance for part in parts)
-    freedom = variance**2 / sum(part.variance**2 / part.freedom for part in parts)
-    return math.sqrt(variance), max(1.0, freedom)
+    return Part(variance, variance**2 / sum(part.variance**2 / part.freedom for part in parts))
+
+
+def half_width(parts: Iterable[Part], outside: float = 1 - LEVEL) -> float:
+    """Return half of the interval of a sum of independent parts of different kinds (Banerjee 1961).
+    outside: the share that the interval leaves out.
+    """
+    varying = [part for part in parts if part.variance > 0]
+    return math.sqrt(sum(part.variance * student_t(part.freedom, outside) ** 2 for part in varying))
+
+
+def p_value_of(value: float, parts: Sequence[Part]) -> float:
+    """Return the two-sided p-value: the share that is left out by the interval that ends at 0."""
+    if not value or not half_width(parts):
+        return float(not value)
+    from scipy.optimize import brentq  # as above
+
+    def beyond(log_p: float) -> float:
+        return half_width(parts, math.exp(log_p)) - abs(value)
+
+    return math.exp(brentq(beyond, LEAST_LOG_P, 0)) if beyond(LEAST_LOG_P) > 0 else 0.0
 
 
 def over_groups(draws: np.ndarray, groups: float) -> Part:
@@ -54,15 +78,13 @@ def over_groups(draws: np.ndarray, groups: float) -> Part:
     return Part(float(draws.var()) * (groups + 1) / (groups - 1), groups - 1)
 
 
-def over_seeds(sd: float | None, seeds: int) -> list[Part]:
-    """Return the variance of the mean over seeds; an empty list for less than two seeds. sd: the
-    standard deviation between seeds, beyond the variation on groups.
+def over_seeds(sd: float | None, seeds: int) -> Part:
+    """Return the variance of the mean over seeds, which is 0 for less than two seeds. sd: the
+    standard deviation between the means of seeds, beyond the variation on groups.
     """
-    return (
-        [Part(sd**2 / seeds, seeds - 1)]
-        if seeds > 1 and sd is not None and not math.isnan(sd)
-        else []
-    )
+    if seeds < 2 or sd is None or math.isnan(sd):
+        return NOTHING
+    return Part(sd**2 / seeds, seeds - 1)
 
 
 def wilson(value: float, groups: float) -> tuple[float, float]:
@@ -82,9 +104,7 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
     """
     if value <= 0 or value >= 1:
         return wilson(min(1.0, max(0.0, value)), groups)
-    error, freedom = spread(parts)
-    quantile = student_t(freedom)
-    odds, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
+    odds, half = math.log(value / (1 - value)), half_width(parts) / (value * (1 - value))
     low, high = (
         1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (odds - half, odds + half)
     )
@@ -130,24 +150,20 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
             for row, weight in zip(rows, coefficients)
         )
     )
-    parts = [over_groups(draws, groups)]
+    of_groups, of_seeds = [over_groups(draws, groups)], []
     for row, weight in zip(rows, coefficients):
         sd = row.get("sd_beyond_groups")
         if sd is None or math.isnan(sd):
             sd = row["sd"]  # metrics of releases before 0.2 have only sd: wider intervals
-        parts += [
-            Part(weight**2 * variance, freedom)
-            for variance, freedom in over_seeds(sd, row["seeds"])
-        ]
+        variance, freedom = over_seeds(sd, row["seeds"])
+        of_seeds.append(Part(weight**2 * variance, freedom))
         if row["value"] in (0, 1):
             low, high = wilson(row["value"], row["effective_groups"])
-            parts.append(Part((weight * (high - low) / (2 * Z)) ** 2, row["effective_groups"] - 1))
-    from scipy.special import stdtr  # as above
-
-    error, freedom = spread(parts)
-    half = student_t(freedom) * error
-    p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error else float(value == 0)
-    return Estimate(value, value - half, value + half, p_value)
+            error = weight * (high - low) / (2 * Z)
+            of_groups.append(Part(error**2, row["effective_groups"] - 1))
+    parts = [pooled(of_groups), pooled(of_seeds)]
+    half = half_width(parts)
+    return Estimate(value, value - half, value + half, p_value_of(value, parts))
 
 
 def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
@@ -173,7 +189,7 @@ def share_over_seeds(
     """
     if groups <= 1:
         return Estimate(value, None, None)
-    parts = [over_groups(draws, groups), *over_seeds(sd, seeds)]
+    parts = [over_groups(draws, groups), over_seeds(sd, seeds)]
     return Estimate(value, *share_interval(value, parts, groups))
 
 

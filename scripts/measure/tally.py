@@ -249,15 +249,16 @@ def measures(
     ]
     mean, of_mean = float(values.mean()), draws.mean(0)
     beyond = sd_beyond_groups(values, draws, replicates, effective)
+    seeds = len({one.seed for one in replicates})
     rows.append(
         {
             "seed": None,
             "wording": None,
             "sd": float(values.std(ddof=1)) if len(replicates) > 1 else None,
             "sd_beyond_groups": beyond,
-            "seeds": len(replicates),
+            "seeds": seeds,
             "draws": of_mean.astype(np.float32),
         }
-        | share_over_seeds(mean, of_mean, effective, beyond, len(replicates))._asdict()
+        | share_over_seeds(mean, of_mean, effective, beyond, seeds)._asdict()
     )
     return rows

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.intervals import World, comparisons, coverage
+from benchmarks.intervals import World, comparisons, coverage, differing_seeds
 from scripts.measure.intervals import (
+    Part,
     difference,
+    half_width,
     holm,
     mean_of,
     over_groups,
+    p_value_of,
     share_interval,
     slope,
     student_t,
@@ -141,6 +144,50 @@ def test_seeds_widen_the_mean_and_not_a_single_seed():
     assert all(row["draws"] is None for row in single)
 
 
+def test_wordings_of_a_seed_do_not_count_as_seeds():
+    """Three seeds asked in three wordings have the interval of three seeds: wordings with the same
+    answers change nothing. The reference is the formula of docs/statistics.md.
+    """
+    draw, groups = np.random.default_rng(2), np.arange(2000) // 2
+    values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
+    [*single, mean] = rows_of(values, groups, [1, 2, 3])
+    sums = sums_by_group([one for one in values for _ in "abc"], groups, 1000)
+    replicates = [Replicate(seed, wording) for seed in (1, 2, 3) for wording in "abc"]
+    tally = Tally("all", {"accuracy": share}, sums, np.full(1000, 2))
+    [*_, asked] = metric_rows(
+        [tally], replicates, resampling([f"g{one}" for one in range(1000)], 400)
+    )
+    names = ["value", "seeds", "sd_beyond_groups", "ci_low", "ci_high"]
+    assert [asked[name] for name in names] == pytest.approx([mean[name] for name in names])
+    [control] = rows_of([(draw.random(2000) < 0.55).astype(float)], groups)
+    assert difference(asked, control) == pytest.approx(difference(mean, control))
+    value, by_seed = mean["value"], np.var([row["value"] for row in single], ddof=1)
+    own = np.mean([row["value"] * (1 - row["value"]) / 2000 for row in single])
+    on_groups = np.var(mean["draws"]) * 1001 / 999
+    variance = on_groups * 1.9623**2 + (by_seed - own) / 3 * 4.3027**2
+    half = math.sqrt(variance) / (value * (1 - value))
+    odds = math.log(value / (1 - value))
+    wanted = [1 / (1 + math.exp(-(odds + side * half))) for side in (-1, 1)]
+    assert [asked["ci_low"], asked["ci_high"]] == pytest.approx(wanted, abs=2e-3)
+
+
+@pytest.mark.slow
+@each_row(
+    "sd, seeds, wordings",
+    """
+        0    | 3 | 3
+        0.05 | 3 | 3
+        0.05 | 2 | 1
+        0.08 | 2 | 3
+        0.08 | 3 | 1
+    """,
+)
+def test_intervals_of_seeds_that_differ(sd, seeds, wordings):
+    """The means of seeds cover the truth, and equal systems rarely differ clearly."""
+    covered, width, clear = differing_seeds(sd, seeds, wordings, 250, 200)
+    assert 90 <= covered and width < 75 and clear <= 8
+
+
 def test_wordings_are_no_sample():
     """The interval of the wordings' mean is over groups alone; that of seeds is wider."""
     draw, groups = np.random.default_rng(2), np.arange(2000) // 2
@@ -171,6 +218,10 @@ def test_families_of_tests_and_p_values():
     rows = [rows_of([values], np.arange(500))[0] for values in (right, other)]
     found = difference(*rows)
     assert 0 < found.p_value < 1 and (found.p_value < 0.05) == found.clear
+    ends_at_zero = Part(found.value**2 / student_t(7, 1e-3) ** 2, 7)
+    assert p_value_of(found.value, [ends_at_zero]) == pytest.approx(1e-3)
+    two = [Part(2.0, 50), Part(3.0, 2)]
+    assert p_value_of(half_width(two, 0.017), two) == pytest.approx(0.017)
     assert difference(rows[0], rows[0]).p_value == 1
 
 
@@ -259,7 +310,11 @@ def test_a_slope_and_a_mean_equal_a_slow_reference():
     draw = np.random.default_rng(8)
     groups = np.arange(400) // 4
     rows = [
-        rows_of([(draw.random(400) < rate).astype(float) for _ in range(3)], groups, [1, 2, 3])[-1]
+        rows_of(
+            [(draw.random(400) < rate + seed).astype(float) for seed in (-0.1, 0, 0.1)],
+            groups,
+            [1, 2, 3],
+        )[-1]
         for rate in (0.5, 0.55, 0.7)
     ]
     strides = [0, 1, 4]
@@ -271,13 +326,10 @@ def test_a_slope_and_a_mean_equal_a_slow_reference():
     share_of = [
         (place - 5 / 3) / sum((other - 5 / 3) ** 2 for other in strides) for place in strides
     ]
-    parts = [
-        np.var(slopes) * 101 / 99,
-        *(weight**2 * row["sd_beyond_groups"] ** 2 / 3 for weight, row in zip(share_of, rows)),
-    ]
-    parts = [part for part in parts if part]
-    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 99 + sum(part**2 / 2 for part in parts[1:]))
-    half = student_t(freedom) * math.sqrt(sum(parts))
+    parts = [weight**2 * row["sd_beyond_groups"] ** 2 / 3 for weight, row in zip(share_of, rows)]
+    assert min(parts[0], parts[2]) > 0
+    of_seeds = student_t(sum(parts) ** 2 / sum(part**2 / 2 for part in parts)) ** 2 * sum(parts)
+    half = math.sqrt(student_t(99) ** 2 * np.var(slopes) * 101 / 99 + of_seeds)
     assert (found.ci_low, found.ci_high) == pytest.approx(
         (found.value - half, found.value + half), rel=1e-3
     )
