@@ -13,7 +13,7 @@ from huggingface_hub.utils import build_hf_headers, tqdm
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.data.files import sha256_of
-from scripts.plan.models import CONFIG, INDEX, TOKENIZER_CONFIG
+from scripts.plan.models import CONFIG, GENERATION, INDEX, TOKENIZER_CONFIG
 from scripts.running.program import UserError, log
 from scripts.fetch.download import SETTING, Absent, Downloads, NoFile, find, in_mirror
 from scripts.fetch.web import (
@@ -36,7 +36,7 @@ def longest(file: str) -> int:
     """Return the most bytes that a file without a declared size may have."""
     if file.endswith(".safetensors"):
         return MOST
-    return LONGEST_JSON if file in (CONFIG, INDEX, TOKENIZER_CONFIG) else SMALL
+    return LONGEST_JSON if file in (CONFIG, GENERATION, INDEX, TOKENIZER_CONFIG) else SMALL
 
 
 class Bar(tqdm):

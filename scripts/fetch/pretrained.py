@@ -16,7 +16,15 @@ from pathlib import Path
 from huggingface_hub import constants
 
 from scripts.plan.kinds import kind_of
-from scripts.plan.models import CONFIG, INDEX, TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
+from scripts.plan.models import (
+    CONFIG,
+    GENERATION,
+    INDEX,
+    TEMPLATE,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    WEIGHTS,
+)
 from scripts.running.program import UserError, cut, log
 from scripts.fetch.download import Absent, Downloads, find
 from scripts.fetch.hub import Hub, Origin
@@ -186,6 +194,18 @@ def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
     return files
 
 
+def bring_ends(origin: Origin, writes: bool) -> dict[str, Path]:
+    """Bring the file that names the tokens which end an answer, if the model writes text; {name:
+    place}.
+    """
+    named = GENERATION in origin.pinned
+    if not (named or (writes and not origin.pinned and origin.locate(GENERATION))):
+        return {}
+    place = origin.bring(GENERATION)
+    read_object(origin.name, GENERATION, place)
+    return {GENERATION: place}
+
+
 def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
     """Bring the files of the tokenizer and, if the model writes text, its chat template; {name:
     place}. Raises UserError for a model without a tokenizer.
@@ -194,7 +214,7 @@ def bring_tokenizer(origin: Origin, writes: bool) -> dict[str, Path]:
         return {
             file: origin.bring(file)
             for file in origin.pinned
-            if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")
+            if file not in (CONFIG, INDEX, GENERATION) and not file.endswith(".safetensors")
         }
     files = bring_optional(origin, [TOKENIZER_CONFIG])
     if writes and origin.locate(TEMPLATE):
@@ -270,7 +290,8 @@ def bring_pretrained(origin: Origin) -> dict[str, Path]:
     place, config = read_transformers_config(origin)
     about = {CONFIG: place}
     network = network_of(origin.name, config)
-    tokenizer = bring_tokenizer(origin, kind_of(config) != "encoder")
+    writes = kind_of(config) != "encoder"
+    tokenizer, ends = bring_tokenizer(origin, writes), bring_ends(origin, writes)
     if TOKENIZER not in tokenizer:
         tokenizer = write_tokenizer(origin, about | tokenizer, config, partial / "tokenizer")
     check_tokenizer(origin.name, about | tokenizer, partial / "check", config)
@@ -285,4 +306,4 @@ def bring_pretrained(origin: Origin) -> dict[str, Path]:
     )
     weights |= {file: origin.bring(file) for file in names}
     check_tensors(origin.name, weights, config, network)
-    return about | tokenizer | weights
+    return about | tokenizer | ends | weights

@@ -4,6 +4,7 @@ from pathlib import Path
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
 TEMPLATE = "chat_template.jinja"  # newer models; other models have it in tokenizer_config.json
+GENERATION = "generation_config.json"  # of a model that writes: the tokens that end its answers
 # the whole weights, or the index of their shards
 WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]

@@ -29,7 +29,7 @@ from typing import IO
 from scripts.running.devices import processor
 from scripts.running.locks import flock
 from scripts.data.manifest import check_made, files_in
-from scripts.plan.models import DEFAULT_FILES, TEMPLATE
+from scripts.plan.models import DEFAULT_FILES, GENERATION, TEMPLATE
 from scripts.running.program import (
     UserError,
     execute,
@@ -118,7 +118,7 @@ def files_of(model: Path) -> list[str]:
     return (
         sorted(files_in(manifest))
         if manifest.exists()
-        else [file for file in (*DEFAULT_FILES, TEMPLATE) if (model / file).exists()]
+        else [file for file in (*DEFAULT_FILES, TEMPLATE, GENERATION) if (model / file).exists()]
     )
 
 
@@ -144,7 +144,7 @@ def main(given: argparse.Namespace) -> None:
     check_made(given.verify)
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
-    files = given.model_files or files_of(given.model)
+    files = given.model_files or [one for one in files_of(given.model) if one != GENERATION]
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
     keeps = (

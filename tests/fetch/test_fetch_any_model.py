@@ -230,6 +230,13 @@ def test_what_is_refused_by_its_configuration_before_anything_else_comes(
     assert {path.rsplit("/")[-1] for _, path, _ in server.asked} == {"config.json"}
 
 
+def test_the_ends_of_answers_are_json(refused, server, folder):
+    """A decoder brings generation_config.json, and an encoder does not."""
+    (folder / "generation_config.json").write_text("[")
+    mend(folder / "config.json", model_type="gpt2", n_embd=64, n_layer=2, n_head=2, n_positions=64)
+    assert "generation_config.json is not JSON" in refused(ENTRY)
+
+
 def test_an_adapter_alone(refused, server, folder):
     (folder / "config.json").rename(folder / "adapter_config.json")
     assert "me/mine is an adapter" in refused(ENTRY) and "is an adapter" in refused(here(folder))

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 import torch
+import yaml
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from scripts.data.manifest import write_manifest
@@ -16,6 +17,8 @@ from scripts.train.asking import ask
 from scripts.train.asking.shots import shots_of
 from scripts.train.run import LOCKS
 from scripts.train.splits import read_split
+from tests.fetch.fetch_models import mend
+from tests.files import read_json, write_json
 from tests.models import fetched
 from tests.rows import each_row
 from tests.train.test_asking import ALL, ONE, arguments
@@ -23,13 +26,19 @@ from tests.train.test_likelihood import save_decoder
 
 pytestmark = pytest.mark.models
 TOKENS = 8  # as in arguments()
+CHATS = ("chat", "ends")
+END = 99  # a token that the chat model writes
+# settings of a search that is not greedy, as old models have in config.json
+SEARCH = yaml.safe_load("""
+{num_beams: 3, repetition_penalty: 9.0, no_repeat_ngram_size: 1, suppress_tokens: [3, 4], min_length: 8, do_sample: true}
+""")
 TEMPLATE = "{% for turn in messages %}<{{ turn.role }}> {{ turn.content }} {% endfor %}<it> "
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Write tiny models with random weights: two decoders, one more with a chat template,
-    and a T5.
+    """Write tiny models with random weights: two decoders, one more with a chat template, one whose
+    end of turn stands in generation_config.json alone, and a T5. Two name another search.
     """
     folder = tmp_path_factory.mktemp("models")
     for name in ("gpt2", "llama"):
@@ -39,6 +48,10 @@ def models(tmp_path_factory):
     tokenizer = AutoTokenizer.from_pretrained(folder / "chat")
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder / "chat")
+    shutil.copytree(folder / "chat", folder / "ends")
+    write_json(folder / "ends/generation_config.json", {"eos_token_id": [END, 7]} | SEARCH)
+    mend(folder / "llama/config.json", **SEARCH)
+    (folder / "llama/generation_config.json").unlink()  # as in older models
     return folder
 
 
@@ -58,16 +71,19 @@ def written(model, question: str, shots: list[dict]) -> str:
     else:
         network = AutoModelForCausalLM.from_pretrained(model).eval()
         chat = f"{turns}<user> {question} <it> "
-        text = chat if model.name == "chat" else f"{before}{question}\nAnswer:"
-        found = tokenizer(text, add_special_tokens=model.name != "chat")["input_ids"]
+        text = chat if model.name in CHATS else f"{before}{question}\nAnswer:"
+        found = tokenizer(text, add_special_tokens=model.name not in CHATS)["input_ids"]
         read = {}
+    file = model / "generation_config.json"
+    ends = read_json(file).get("eos_token_id") if file.exists() else None
+    ends = [tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])]
     start = len(found)
     for _ in range(TOKENS):
         name = "decoder_input_ids" if read else "input_ids"
         with torch.no_grad():
             logits = network(**read, **{name: torch.tensor([found])}).logits
         found = [*found, int(logits[0, -1].argmax())]
-        if found[-1] == tokenizer.eos_token_id:
+        if found[-1] in ends:
             break
     text = tokenizer.decode(found[start:], skip_special_tokens=True).strip()
     return text.split("\n")[0] if model.name in ("gpt2", "llama") else text
@@ -86,6 +102,7 @@ def asked(folder, model, method: dict, **options):
         ("gpt2", ONE, 0),
         ("llama", ALL, 0),
         ("chat", ALL, 0),
+        ("ends", ALL, 0),
         ("t5", ONE, 0),
         ("llama", ONE, 3),
         ("chat", ALL, 2),
@@ -99,10 +116,14 @@ def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, name, met
     turns = shots_of(table, prompt, method["labels"], inputs, shots, 0) if shots else []
     answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
     assert answers
+    if name == "ends":
+        assert any(
+            row["answer"] != written(models / "chat", row["question"], []) for row in answers
+        )
     for row in answers:
         assert row["answer"] == written(models / name, row["question"], turns)
     facts = json.loads((output / "run.json").read_text())
-    assert facts["chat_template"] == (name == "chat")
+    assert facts["chat_template"] == (name in CHATS)
     assert facts["parameters"] > 1000 and 0 <= facts["unread"]["test"] <= 1
 
 

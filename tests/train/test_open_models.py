@@ -125,6 +125,8 @@ def test_a_decoder(fetch, tmp_path, name):
     fetched = model_view(tmp_path / "out/mine", files_of(tmp_path / "out/mine"), tmp_path)
     assert len(list(fetched.glob("model-*.safetensors"))) > 1
     assert not (fetched / "model.safetensors").exists()
+    said = (folder / "generation_config.json").read_bytes()
+    assert (fetched / "generation_config.json").read_bytes() == said
     tokenizer = read_tokenizer(fetched)
     loaded, missing = read_network(
         AutoModelForCausalLM, fetched, read_config(fetched, tokenizer, {"max_length": 64})
@@ -146,7 +148,9 @@ def test_a_decoder(fetch, tmp_path, name):
 def test_an_encoder(fetch, tmp_path, name):
     """An encoder is fetched and loaded with a fresh head."""
     folder, network = released(tmp_path / name, ENCODERS[name], SPECIAL, AutoModelForMaskedLM)
+    write_json(folder / "generation_config.json", {"eos_token_id": 1})
     fetched = fetch({"folder": str(folder), "licence": "none"})
+    assert not (fetched / "generation_config.json").exists()  # only where a model writes
     assert head_of(fetched, ["no", "yes"], None, learns=True).order is None
     _, classifier = classify.load(fetched, fresh_head(), {"max_length": 62})
     base = {

@@ -41,6 +41,23 @@ def templated(tokenizer, turns: list[dict[str, str]], model: Path) -> str:
         ) from None
 
 
+def greedy(network: torch.nn.Module, tokenizer, tokens: int) -> GenerationConfig:
+    """A greedy search that ends at the tokens which the model or its tokenizer names. The network
+    forgets its own search: generate() takes from it what another search leaves open.
+    """
+    own, network.generation_config = network.generation_config, GenerationConfig()
+    named = own.eos_token_id if isinstance(own.eos_token_id, list) else [own.eos_token_id]
+    ends = {*named, tokenizer.eos_token_id} - {None}
+    return GenerationConfig(
+        do_sample=False,
+        max_new_tokens=tokens,
+        pad_token_id=tokenizer.pad_token_id,
+        bos_token_id=own.bos_token_id,
+        eos_token_id=sorted(ends) or None,
+        decoder_start_token_id=getattr(network.config, "decoder_start_token_id", None),
+    )
+
+
 class LocalModel:
     """A model on this machine. training: chat_template, answer_tokens and precision. shots: turns
     before each question; several runs of one model may each set their own.
@@ -67,6 +84,7 @@ class LocalModel:
         check_whole(model, lost)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network.to(self.device).eval()
+        self.greedy = greedy(self.network, self.tokenizer, self.tokens)
         self.chats = bool(training["chat_template"] == "auto" and self.tokenizer.chat_template)
         self.tokenizer.padding_side = "left"
         positions = getattr(config, "max_position_embeddings", None)
@@ -120,16 +138,8 @@ class LocalModel:
     def generated(self, ids: list[list[int]]) -> list[str]:
         """The model's text after each prompt."""
         batch = self.tokenizer.pad({"input_ids": ids}, return_tensors="pt").to(self.device)
-        ends = self.network.generation_config.eos_token_id
-        greedy = GenerationConfig(
-            do_sample=False,
-            max_new_tokens=self.tokens,
-            pad_token_id=self.tokenizer.pad_token_id,
-            eos_token_id=self.tokenizer.eos_token_id if ends is None else ends,
-            decoder_start_token_id=getattr(self.network.config, "decoder_start_token_id", None),
-        )
         with torch.inference_mode():
-            found = self.network.generate(**batch, generation_config=greedy)
+            found = self.network.generate(**batch, generation_config=self.greedy)
         if self.kind == "decoder":
             found = found[:, batch["input_ids"].shape[1] :]
         texts = self.tokenizer.batch_decode(found, skip_special_tokens=True)
