@@ -161,17 +161,22 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
         assert found[row, 0] == pytest.approx(expected, abs=1e-4)
 
 
-def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
-    table = cloze().slice(0, 3)
+def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch, max_length=28):
+    """All candidates of a place have the same tokens of a dialog that is cut."""
+    table = cloze()
     # several readings, with a few copies in each
     monkeypatch.setattr(pseudo_log_likelihood, "AT_ONCE", 100)
-    paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False), {})
+    paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False, max_length), {})
     found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
     network = AutoModelForMaskedLM.from_pretrained(models / "bert").eval()
+    words = dict(zip(CONTEXTS, CANDIDATES))
     for row, (context, candidate) in enumerate(texts_of(table)):
-        ids = torch.tensor([tokenizer(context.replace("<MASK>", candidate))["input_ids"]])
-        expected = 0.0
+        of_place = [tokenizer(one, add_special_tokens=False)["input_ids"] for one in words[context]]
+        left, right = sides(context, tokenizer, max_length - 2 - max(map(len, of_place)))
+        middle = of_place[words[context].index(candidate)]
+        ids = [tokenizer.cls_token_id, *left, *middle, *right, tokenizer.sep_token_id]
+        ids, expected = torch.tensor([ids]), 0.0
         for place in range(1, ids.shape[1] - 1):
             masked = ids.clone()
             masked[0, place] = tokenizer.mask_token_id

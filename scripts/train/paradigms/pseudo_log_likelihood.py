@@ -4,6 +4,9 @@ with a candidate in place.
 One token of the text is masked at a time. The score is the sum of their log-likelihoods (Salazar
 et al. 2020, Masked Language Model Scoring, section 2). A text of n tokens takes n readings. The
 paradigm does not learn.
+
+A dialog that is too long is cut to the same tokens for all candidates of a place. Else a longer
+candidate would leave fewer tokens of the dialog to be scored, and so have a higher sum.
 """
 
 import pyarrow as pa
@@ -17,6 +20,7 @@ from scripts.train.paradigms.paradigm import (
     mask_token,
     window,
 )
+from scripts.train.paradigms.scored_tokens import of_group
 
 AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
@@ -29,7 +33,8 @@ class Paradigm(fill.Paradigm):
     def encode(self, table: pa.Table) -> Examples:
         """The texts with their candidates in place."""
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
-        n, room = len(table), self.max_length - len(self.before + self.after) - candidate.lengths
+        n, longest = len(table), of_group(candidate.lengths, table["choice"].to_numpy(), "max")
+        room = self.max_length - len(self.before + self.after) - longest
         left, right, truncated = window(left, right, room, table)
         fields = {
             "input_ids": joined(
