@@ -12,6 +12,7 @@ include: "rules/build.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
 include: "rules/publish.smk"
+include: "rules/rehearse.smk"
 
 
 report: "report/workflow.rst"

@@ -19,7 +19,7 @@ rule build:
 rule build_dataset:
     """A dataset of a study, by scripts/studies/<study>/build.py; study.yaml in the same folder lists its options."""
     input:
-        cleaned=lambda wildcards: JOBS.read_by_dataset(**wildcards),
+        cleaned=lambda w: sources.read_by(WORK, sources.dataset_of(WORK, **w)),
     output:
         manifest="results/build/{study}/{source}/{dataset}/manifest.json",
     log:
@@ -35,17 +35,27 @@ rule build_dataset:
     resources:
         mem_mb=4000,
     params:
-        **START.parameters("build_dataset"),
+        splits=lambda w: sources.splits_of(WORK, sources.dataset_of(WORK, **w)),
+        options=lambda w: sources.dataset_of(WORK, **w).options,
+        beside=lambda w: as_json(sources.sources_beside(WORK, sources.dataset_of(WORK, **w))),
+        spans=lambda w: option(
+            "--spans", WORK.studies[w.study].get("spans") and f"results/build/temporal_spans/{w.source}"
+        ),
+        tables=lambda w: sources.tables_of_dataset(WORK, sources.dataset_of(WORK, **w)),  # the names that the next rules read
+        code=lambda w: code(f"scripts.studies.{w.study}.build"),
     message:
         "Building {wildcards.study}: {wildcards.source}, {wildcards.dataset}"
     shell:
-        'rm -rf "$(dirname {output.manifest:q})"' " && python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.studies.{wildcards.study}.build --cleaned results/clean/{wildcards.source} {params.spans:q}"
+        " --splits {params.splits:q} --options={params.options:q} --beside={params.beside:q}"
+        " --output results/build/{wildcards.study}/{wildcards.source}/{wildcards.dataset:q} --manifest {output.manifest:q}"
+        " --log {log:q}"
 
 
 rule build_temporal_spans:
     """The temporal expressions in a source of dialogs, by the rules of resources/temporal_patterns.yaml."""
     input:
-        cleaned=lambda wildcards: cleaned(wildcards.source),
+        cleaned=lambda w: cleaned(w.source),
     output:
         manifest="results/build/temporal_spans/{source}/manifest.json",
     log:
@@ -55,13 +65,17 @@ rule build_temporal_spans:
     priority: 2
     conda:
         "../envs/data.yaml"
-    threads: lambda wildcards: 1 if "sample" in WORK.sources[wildcards.source] else 2
+    threads: lambda w: 1 if "sample" in WORK.sources[w.source] else 2
     resources:
         mem_mb=4000,
     params:
-        **START.parameters("build_temporal_spans"),
+        splits=lambda w: WORK.cleaned_splits(w.source),
+        spacy=lambda w: option("--spacy-model", WORK.config["spacy_pipeline"]),
+        patterns=lambda w: sha256_of(ROOT / "resources/temporal_patterns.yaml"),
+        code=lambda w: code("scripts.text.temporal_spans"),
     message:
         "Finding temporal expressions in {wildcards.source}"
     shell:
-        'rm -rf "$(dirname {output.manifest:q})"'
-        " && python -m {params.program} {params.arguments} --processes {threads} --log {log:q}"
+        "python -m scripts.text.temporal_spans --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
+        " {params.spacy:q} --output results/build/temporal_spans/{wildcards.source} --manifest {output.manifest}"
+        " --processes {threads} --log {log:q}"

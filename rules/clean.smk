@@ -17,7 +17,7 @@ rule clean:
 rule clean_corpus:
     """The tables of a corpus, by the cleaner that resources/sources.yaml names: scripts/clean/<cleaner>.py."""
     input:
-        fetched=lambda wildcards: WORK.fetched(wildcards.source),
+        fetched=lambda w: WORK.fetched(w.source),
     output:
         manifest="results/clean/{source}/manifest.json",
         cleaning="results/clean/{source}/cleaning.csv",
@@ -29,13 +29,20 @@ rule clean_corpus:
     conda:
         "../envs/data.yaml"
     # A job of two threads waits until two cores are free together. So a small corpus takes one thread.
-    threads: lambda wildcards: 2 if {"sharded", "sample"} & set(WORK.sources[wildcards.source]) == {"sharded"} else 1
+    threads: lambda w: 2 if {"sharded", "sample"} & set(WORK.sources[w.source]) == {"sharded"} else 1
     resources:
         mem_mb=4000,
     params:
-        **START.parameters("clean_corpus"),
+        cleaner=lambda w: WORK.sources[w.source].get("cleaner", w.source),
+        provenance=lambda w: as_json(sources.provenance_of(WORK, w.source)),
+        expect=lambda w: option("--expect", WORK.sources[w.source].get("expect")),
+        repeats=lambda w: option("--keep-rolling-repeats", WORK.sources[w.source].get("keep_rolling_repeats")),
+        tables=lambda w: sources.tables_of_corpus(WORK, w.source),  # the names that the next rules read
+        code=lambda w: code(f"scripts.clean.{WORK.sources[w.source].get('cleaner', w.source)}"),
+        fetched=uncompared(lambda w: sources.fetched_folder(WORK, w.source)),
     message:
         "Cleaning {wildcards.source}"
     shell:
-        'rm -rf "$(dirname {output.manifest:q})"'
-        " && python -m {params.program} {params.arguments} --processes {threads} --log {log:q}"
+        "python -m scripts.clean.{params.cleaner} --source {wildcards.source} --fetched {params.fetched:q}"
+        " --provenance={params.provenance:q} {params.expect:q} {params.repeats:q}"
+        " --output results/clean/{wildcards.source} --manifest {output.manifest} --processes {threads} --log {log:q}"

@@ -1,8 +1,9 @@
-"""Load what all rules use: the plan of the configuration (scripts/plan/), and the arguments of each rule's program."""
+"""Load what all rules use: the plan of the configuration (scripts/plan/), and what is known of this machine."""
 
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 # The folder of the project. A study can run in any working directory, and its results go there.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parent
@@ -15,17 +16,35 @@ os.environ.update(
     }
 )
 
-from scripts.plan.models import MADE_MODEL
+from scripts.data.files import sha256_of
+from scripts.data.plain_json import as_json
+from scripts.data.studies import ALL, folder_of
+from scripts.plan import evaluation, recording, rehearsal, sources, training
 from scripts.plan.workplan import built, cleaned, spans
-from scripts.running.start import Start, one_hashed, one_of
+from scripts.running.start import Start, code, one_hashed, one_of, option, uncompared
 
 START = Start(workflow, config, ROOT, is_module=Path(workflow.basedir).resolve() != ROOT)
-WORK, PUBLISHED, JOBS, GPUS = START.work, START.published, START.jobs, START.gpus
+WORK, PUBLISHED, GPUS = START.work, START.published, START.gpus
+
+# Snakemake compares the parameters of a rule with those of its last job, and runs the job again if they differ.
+# It does not compare what follows, because no result depends on it: MACHINE, {threads}, {log}, and parameters that
+# are marked as `uncompared`, such as URLs, licences and places. Another value reruns nothing.
+MACHINE = SimpleNamespace(
+    device=WORK.config["device"],
+    devices=WORK.config["devices_per_run"],
+    runs_per_gpu=WORK.config["runs_per_gpu"],
+    micro_batch_tokens=option("--micro-batch-tokens", WORK.config["micro_batch_tokens"]),
+    not_deterministic=option("--not-deterministic", not WORK.config["deterministic"]),
+    checkpoint_seconds=WORK.config["checkpoint_seconds"],
+    report_to=WORK.config["report_to"],
+    merge_adapter=option("--merge-adapter", WORK.config["merge_adapter"]),
+    mirror=WORK.mirror,
+)
 
 
 wildcard_constraints:
     source=one_of(WORK.sources),
     model=one_of(WORK.models),
     study=one_of(WORK.studies),
-    run=one_hashed(WORK.runs),
+    job=one_hashed(job.split("/")[1] for job in WORK.training_jobs),
     experiment=one_of(WORK.plan.experiments),

@@ -11,16 +11,16 @@ Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one
 rule evaluate:
     """All metrics of the study."""
     input:
-        JOBS.metrics,
-        [JOBS.metrics_of(study) for study in WORK.used_studies],
+        WORK.metrics,
+        [WORK.metrics_of(study) for study in WORK.used_studies],
     localrule: True
 
 
 rule evaluate_experiment:
     """The numbers of an experiment, by scripts/studies/<study>/evaluate.py."""
     input:
-        read=lambda wildcards: JOBS.read_by_evaluation(wildcards.experiment),
-        people=lambda wildcards: WORK.people[wildcards.experiment],
+        read=lambda w: evaluation.read_by(WORK, w.experiment),
+        people=lambda w: WORK.people[w.experiment],
     output:
         metrics=f"{WORK.evaluated}/{{study}}/{{experiment}}.parquet",
         manifest=f"{WORK.evaluated}/{{study}}/{{experiment}}.manifest.json",
@@ -33,17 +33,38 @@ rule evaluate_experiment:
     resources:
         mem_mb=4000,
     params:
-        **START.parameters("evaluate_experiment"),
+        resamples=WORK.config["bootstrap_resamples"],
+        untrained=lambda w: option("--without-pretraining", evaluation.without_pretraining(WORK, w.experiment)),
+        sources=lambda w: as_json(evaluation.sources_of(WORK, w.study)),
+        rows_of_others=lambda w: WORK.released_rows([w.experiment]),
+        code=lambda w: code(f"scripts.studies.{w.study}.evaluate"),
+        runs=uncompared(lambda w: "\n".join(WORK.plan.experiments[w.experiment])),
+        fetched=uncompared(
+            lambda w: option("--fetched", "results/fetch" * bool(evaluation.judged_sources(WORK, w.experiment)))
+        ),
+        released=uncompared(
+            lambda w: option("--released", WORK.released[w.experiment] and f"{folder_of(w.study, ROOT)}/released.csv")
+        ),
+        of_others=uncompared(lambda w: option("--released-sources", WORK.released[w.experiment])),
+        external=uncompared(lambda w: option("--external", WORK.external_systems(w.experiment))),
+        people=uncompared(lambda w: option("--people", WORK.people[w.experiment])),
+        others=uncompared(
+            lambda w: option("--others", WORK.people[w.experiment] and evaluation.datasets_of(WORK, w.study))
+        ),
     message:
         "Evaluating {wildcards.experiment}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.studies.{wildcards.study}.evaluate --experiment {wildcards.experiment} --runs -"
+        " --trained results/train/{wildcards.study} --build results/build/{wildcards.study}"
+        " --sources={params.sources:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
+        " {params.external:q} {params.people:q} {params.others:q}"
+        " {params.untrained:q} --resamples {params.resamples} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
 
 
 rule evaluate_study:
     """The numbers of a study's experiments in one table."""
     input:
-        experiments=lambda wildcards: JOBS.metrics_of_experiments(**wildcards),
+        experiments=lambda w: WORK.metrics_of_experiments(w.study),
     output:
         metrics=f"{WORK.evaluated}/{{study}}.parquet",
         manifest=f"{WORK.evaluated}/{{study}}.manifest.json",
@@ -55,19 +76,19 @@ rule evaluate_study:
     conda:
         "../envs/data.yaml"
     params:
-        **START.parameters("evaluate_study"),
+        code=lambda w: code("scripts.measure.collect"),
     message:
         "Collecting the metrics of {wildcards.study}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.measure.collect {input.experiments:q} --output {output.metrics:q} --log {log:q}"
 
 
 rule evaluate_metrics:
     """The numbers of all studies in one table."""
     input:
-        studies=[JOBS.metrics_of(study) for study in WORK.used_studies],
+        studies=[WORK.metrics_of(study) for study in WORK.used_studies],
     output:
-        metrics=JOBS.metrics,
+        metrics=WORK.metrics,
         manifest=f"{WORK.evaluated}/metrics.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/metrics.log",
@@ -77,8 +98,8 @@ rule evaluate_metrics:
     conda:
         "../envs/data.yaml"
     params:
-        **START.parameters("evaluate_metrics"),
+        code=lambda w: code("scripts.measure.collect"),
     message:
         "Collecting all metrics"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.measure.collect {input.studies:q} --output {output.metrics:q} --log {log:q}"

@@ -15,6 +15,7 @@ rule fetch:
     localrule: True
 
 
+# Only the hashes of the files are compared: a new URL, licence or downloader does not fetch again.
 rule fetch_source:
     """The files of a corpus, from a mirror or from their URLs."""
     output:
@@ -30,18 +31,22 @@ rule fetch_source:
     conda:
         "../envs/data.yaml"
     params:
-        **START.parameters("fetch_source"),
+        hashes=lambda w: WORK.fetched_hashes(w.source),
+        entry=uncompared(lambda w: as_json(WORK.sources[w.source])),
+        place=uncompared(lambda w: WORK.place_of("sources", w.source)),
+        mirror=uncompared(lambda w: "" if "sample" in WORK.sources[w.source] else WORK.mirror),
     message:
         "Fetching the corpus {wildcards.source}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.fetch.source --source {wildcards.source} --entry={params.entry:q} --place={params.place:q}"
+        " --mirror={params.mirror:q} --output results/fetch/{wildcards.source} --manifest {output.manifest} --log {log:q}"
 
 
 # An ESIM that reads the vectors of an encoder waits until that encoder is fetched.
 rule fetch_model:
     """The files of a model: from the hub, from a folder, or written from its architecture."""
     input:
-        encoder=lambda wildcards: WORK.encoder_files(wildcards.model),
+        encoder=lambda w: WORK.encoder_files(w.model),
     output:
         manifest="results/fetch/models/{model}/manifest.json",
     log:
@@ -55,8 +60,13 @@ rule fetch_model:
     conda:
         "../envs/train.yaml"
     params:
-        **START.parameters("fetch_model"),
+        decides=lambda w: as_json(sources.deciding_fields(WORK, w.model)),
+        code=lambda w: code(*["scripts.fetch.model"] * bool({"init", "esim"} & {*WORK.models[w.model]})),
+        entry=uncompared(lambda w: as_json(sources.with_absolute_paths(WORK, w.model))),
+        place=uncompared(lambda w: WORK.place_of("models", w.model)),
     message:
         "Fetching the model {wildcards.model}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.fetch.model --model {wildcards.model} --entry={params.entry:q} --place={params.place:q}"
+        " --mirror={MACHINE.mirror:q} --output results/fetch/models/{wildcards.model} --manifest {output.manifest}"
+        " --log {log:q}"

@@ -30,7 +30,7 @@ for OF in PUBLISHED.studies:
         name:
             f"publish_{OF}"
         input:
-            metrics=JOBS.metrics_of(OF),
+            metrics=WORK.metrics_of(OF),
             read=PUBLISHED.read_by(OF),
         output:
             [report(PUBLISHED.files(name)[0], **PUBLISHED.in_report(name)) for name in PUBLISHED.of_study(OF)],
@@ -44,17 +44,21 @@ for OF in PUBLISHED.studies:
         conda:
             "../envs/data.yaml"
         params:
-            **START.parameters("publish_study", study=OF),
+            drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
+            papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
+            code=lambda w, of=OF: code(*PUBLISHED.programs_of(of)),
         message:
             f"Publishing {PUBLISHED.count(OF)}"
         shell:
-            "python -m {params.program} {params.arguments} --log {log:q}"
+            "python -m scripts.publish.items --metrics {input.metrics:q} --output {output.manifest:q}"
+            f" --folder {WORK.pages}"
+            " --log {log:q} <<< {params.drawn:q}"
 
 
 rule publish_leaderboard:
     """The numbers of each model, in the forms of lm-evaluation-harness and every_eval_ever."""
     input:
-        metrics=JOBS.metrics,
+        metrics=WORK.metrics,
     output:
         [f"{WORK.pages}/leaderboard/{model}.json" for model in WORK.ranked_models],
         [f"{WORK.pages}/leaderboard/every_eval_ever/{model}.json" for model in WORK.ranked_models],
@@ -66,20 +70,23 @@ rule publish_leaderboard:
     conda:
         "../envs/data.yaml"
     params:
-        **START.parameters("publish_leaderboard"),
+        facts=lambda w: as_json(PUBLISHED.leaderboard),
+        code=lambda w: code("scripts.publish.leaderboard"),
+        folder=uncompared(lambda w: f"{WORK.pages}/leaderboard"),
     message:
         "Writing the numbers of each model"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.publish.leaderboard --metrics {input.metrics:q} --facts={params.facts:q}"
+        " --output {params.folder:q} --log {log:q}"
 
 
 rule publish_page:
     """The page of the study: what was asked, what was found, how each figure was made."""
     input:
-        metrics=JOBS.metrics,
+        metrics=WORK.metrics,
         published=[PUBLISHED.manifest(study) for study in PUBLISHED.studies],
         cleaning=[f"results/clean/{source}/cleaning.csv" for source in WORK.used_sources],
-        runs=list(dict.fromkeys(WORK.run_outputs(run)[-1] for run in WORK.runs)),
+        runs=WORK.manifests_of(WORK.runs),
     output:
         page=report(f"{WORK.pages}/index.html", caption="../report/workflow.rst", category="The page"),
         findings=f"{WORK.pages}/findings.json",
@@ -91,11 +98,19 @@ rule publish_page:
     conda:
         "../envs/data.yaml"
     params:
-        **START.parameters("publish_page"),
+        texts=lambda w: as_json(PUBLISHED.page_texts),
+        papers=lambda w: PUBLISHED.page_papers,
+        configuration=lambda w: as_json(PUBLISHED.page_configuration),
+        provenance=lambda w: as_json(PUBLISHED.page_provenance),
+        templates=lambda w: as_json(PUBLISHED.page_templates),
+        code=lambda w: code("scripts.publish.site"),
+        runs=uncompared(lambda w: [f"{run.folder}/run.json" for run in WORK.runs.values()]),
     message:
         "Publishing the page"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.publish.site --metrics {input.metrics:q} --texts /dev/stdin --publish {WORK.pages}"
+        " --cleaning {input.cleaning:q} --runs {params.runs:q} --configuration={params.configuration:q}"
+        " --provenance={params.provenance:q} --output {output.page:q} --log {log:q} <<< {params.texts:q}"
 
 
 # This rule has no output, because Snakemake would remove an output if the rule failed. The rule runs each time that a user names it.
@@ -104,19 +119,19 @@ rule record:
     input:
         rules.publish.input,
         published=rules.publish_page.input.published,
-        metrics=JOBS.metrics,
-        runs=WORK.outputs_of_runs(WORK.runs),
+        metrics=WORK.metrics,
+        runs=WORK.manifests_of(WORK.runs),
     log:
         f"results/logs/publish/{WORK.name}/record.log",
     localrule: True
     conda:
         "../envs/data.yaml"
     params:
-        arguments=lambda wildcards, input: f"@{JOBS.record(workflow.config_settings).arguments(input)}",
+        study=lambda w: as_json(recording.recorded_study(WORK, PUBLISHED.recorded(), workflow.config_settings)),
     message:
         f"Recording the study {WORK.name} in docs/record"
     shell:
-        "python -m scripts.publish.record {params.arguments} --log {log:q}"
+        "python -m scripts.publish.record --study /dev/stdin --output docs/record --log {log:q} <<< {params.study:q}"
 
 
 rule harness:
@@ -129,8 +144,10 @@ rule harness:
     conda:
         "../envs/data.yaml"
     params:
-        arguments=lambda wildcards, input: f"@{JOBS.harness().arguments(input)}",
+        study=lambda w: as_json(recording.harness_datasets(WORK)),
+        folder=f"results/harness/{WORK.name}",
     message:
         f"Writing the tasks results/harness/{WORK.name}"
     shell:
-        "python -m scripts.publish.harness_tasks {params.arguments} --log {log:q}"
+        "python -m scripts.publish.harness_tasks --study /dev/stdin --output {params.folder:q} --log {log:q}"
+        " <<< {params.study:q}"

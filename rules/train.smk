@@ -1,13 +1,14 @@
-"""Train: one job for each run. Some runs share a job: the controls of a study, runs that ask one model, runs of a tiny model.
+"""Train: each job trains, asks or measures a list of runs, often a list of one. Runs that ask one model share a job, and
+so do the controls of a study and the runs of a tiny model: the imports, or the model, are loaded once.
 A run that is finished is not trained again; a killed run resumes (scripts/train/run.py).
 
 Reads  results/build/<study>/<source>/<dataset>/, and the model's files
-Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every evaluation split
+Writes results/train/<study>/<job>.manifest.json         the files that the runs of a job wrote; a job of one run has its name
+       results/train/<study>/<run>/predictions.parquet   scores for every example of every evaluation split
        results/train/<study>/<run>/history.parquet       loss and accuracy by epoch
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
        results/train/<study>/<run>/model/                weights from which other runs start. An MLM or CLM stage writes them
                                                          instead of predictions, other runs (`initial:`) beside predictions
-       results/train/<study>/<batch>.manifest.json       for runs that share a job: the list of the files that they wrote
        results/train/<study>/<run>/work/                 checkpoint and finished work; they stay (no output of a rule)
        results/train/kept/<weights>/                     trained weights, if `keep` says so (no output of a rule)
 """
@@ -16,25 +17,23 @@ Writes results/train/<study>/<run>/predictions.parquet   scores for every exampl
 rule train:
     """All runs of the study."""
     input:
-        WORK.outputs_of_runs(WORK.runs),
+        WORK.manifests_of(WORK.runs),
     localrule: True
 
 
+# The runs are the program's standard input: a line of JSON each, with the settings. Hundreds fit, and no name of a run is cut.
 rule train_run:
-    """A run of an experiment. Its data, its model and its settings decide its name."""
+    """Runs of a model, one after the other in one process. Data, model and settings of a run decide its name."""
     input:
-        data=lambda wildcards: built(WORK.runs[wildcards.run].dataset),
-        model=lambda wildcards: WORK.start_files(WORK.runs[wildcards.run]),
+        read=lambda w: training.read_by(WORK, w.study, w.job),
     output:
-        result="results/train/{study}/{run}/predictions.parquet",
-        history="results/train/{study}/{run}/history.parquet",
-        facts="results/train/{study}/{run}/run.json",
+        manifest="results/train/{study}/{job}.manifest.json",
     log:
-        "results/logs/train/{study}/{run}.log",
+        "results/logs/train/{study}/{job}.log",
     benchmark:
-        "results/benchmarks/train/{study}/{run}.jsonl"
+        "results/benchmarks/train/{study}/{job}.jsonl"
     wildcard_constraints:
-        run=one_hashed(set(WORK.runs) - WORK.makers - WORK.starts - set(WORK.batch_manifests)),
+        job=one_hashed(WORK.training_jobs_of("model")),
     # Training, which takes longest, starts as soon as possible: after data (priority 2), before evaluation and publishing (0).
     priority: 1
     # Each attempt has more memory and time. If a job failed for another reason, the next attempts fail at once with the same error.
@@ -51,126 +50,102 @@ rule train_run:
         mem_mb=lambda wildcards, attempt: 16000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        **START.parameters("train_run"),
-        message=lambda wildcards, output: JOBS.message(wildcards.study, [wildcards.run]),
+        runs=lambda w: training.lines_of(WORK, w.study, w.job),
+        keep=WORK.config["keep"],
+        code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
+        cards=uncompared(lambda w: as_json(training.cards_of(WORK, w.study, w.job))),
         threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
+        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
     message:
         "{params.message}"
     shell:
-        "python -m {params.program} {params.arguments} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
-
-
-# These rules are separate only because their outputs differ. Everything else is the same as above.
-use rule train_run as train_model with:
-    """A run that makes a model, from which other runs start."""
-    output:
-        result=[f"results/train/{{study}}/{{run}}/{name}" for name in MADE_MODEL],
-        history="results/train/{study}/{run}/history.parquet",
-        facts="results/train/{study}/{run}/run.json",
-    wildcard_constraints:
-        run=one_hashed(WORK.makers),
-
-
-use rule train_run as train_start with:
-    """A measured run whose weights other runs start from."""
-    output:
-        result=[f"results/train/{{study}}/{{run}}/{name}" for name in ("predictions.parquet", *MADE_MODEL)],
-        history="results/train/{study}/{run}/history.parquet",
-        facts="results/train/{study}/{run}/run.json",
-    wildcard_constraints:
-        run=one_hashed(WORK.starts),
-
-
-use rule train_run as train_batch with:
-    """Runs of one model of a study, one after the other in one process."""
-    input:
-        lambda wildcards: JOBS.read_by_batch(**wildcards),
-    output:
-        manifest="results/train/{study}/{batch}.manifest.json",
-    log:
-        "results/logs/train/{study}/{batch}.log",
-    benchmark:
-        "results/benchmarks/train/{study}/{batch}.jsonl"
-    wildcard_constraints:
-        batch=one_hashed(WORK.batches_of("model")),
-    params:
-        **START.batch_parameters(),
-        threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
-    message:
-        "{params.message}"
+        "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
+        " --keep {params.keep} --cards={params.cards:q} --tokens results/train/tokens"
+        " --device {MACHINE.device} --devices {MACHINE.devices} --runs-per-gpu {MACHINE.runs_per_gpu}"
+        " --threads {params.threads} {MACHINE.micro_batch_tokens} {MACHINE.not_deterministic} {MACHINE.merge_adapter}"
+        " --checkpoint-seconds {MACHINE.checkpoint_seconds} --report-to {MACHINE.report_to}"
+        " --attempt {resources.attempt} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_controls:
     """The controls of a study, one after the other: each takes a moment."""
     input:
-        lambda wildcards: JOBS.read_by_batch(**wildcards),
+        read=lambda w: training.read_by(WORK, w.study, w.job),
     output:
-        manifest="results/train/{study}/{batch}.manifest.json",
+        manifest="results/train/{study}/{job}.manifest.json",
     log:
-        "results/logs/train/{study}/{batch}.log",
+        "results/logs/train/{study}/{job}.log",
     benchmark:
-        "results/benchmarks/train/{study}/{batch}.jsonl"
+        "results/benchmarks/train/{study}/{job}.jsonl"
     wildcard_constraints:
-        batch=one_hashed(WORK.batches_of("control")),
+        job=one_hashed(WORK.training_jobs_of("control")),
     conda:
         "../envs/train.yaml"
     resources:
         mem_mb=4000,
     params:
-        **START.batch_parameters(),
+        runs=lambda w: training.lines_of(WORK, w.study, w.job),
+        code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
+        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
     message:
         "{params.message}"
     shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
+        "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
+        " --log {log:q} <<< {params.runs:q}"
 
 
-use rule train_controls as train_api with:
+rule train_api:
     """Runs that ask a model behind an API, which needs no GPU."""
-    wildcard_constraints:
-        batch=one_hashed(WORK.batches_of("api")),
-
-
-use rule train_controls as train_recorded with:
-    """Runs taken from the record (`recorded: true`), which need no model."""
-    wildcard_constraints:
-        batch=one_hashed(WORK.batches_of("recorded")),
-
-
-# These rules are not part of the stages. A user runs them by name, before a study.
-rule rehearse_files:
-    """Check that every file of the study can be fetched, and read the configurations of its models."""
-    output:
-        files=f"results/rehearse/{WORK.name}.json",
-    log:
-        f"results/logs/rehearse/{WORK.name}.files.log",
-    localrule: True
-    conda:
-        "../envs/train.yaml"
-    params:
-        **START.parameters("rehearse_files"),
-    message:
-        "Asking for every file"
-    shell:
-        "python -m {params.program} {params.arguments} --log {log:q}"
-
-
-rule rehearse:
-    """One training step, and one batch of scores, for each kind of run (scripts/train/rehearse.py)."""
     input:
-        files=f"results/rehearse/{WORK.name}.json",
+        read=lambda w: training.read_by(WORK, w.study, w.job),
+    output:
+        manifest="results/train/{study}/{job}.manifest.json",
     log:
-        f"results/logs/rehearse/{WORK.name}.log",
+        "results/logs/train/{study}/{job}.log",
+    benchmark:
+        "results/benchmarks/train/{study}/{job}.jsonl"
+    wildcard_constraints:
+        job=one_hashed(WORK.training_jobs_of("api")),
     conda:
         "../envs/train.yaml"
-    threads: workflow.cores or 1
     resources:
-        **GPUS.request,
-        cpus_per_task=4,
-        mem_mb=32000,
-        runtime=240,
+        mem_mb=4000,
     params:
-        arguments=lambda wildcards, input, threads: f"@{JOBS.rehearse(threads).arguments()}",
+        runs=lambda w: training.lines_of(WORK, w.study, w.job),
+        code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
+        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        key=uncompared(lambda w: training.key_of(WORK, w.study, w.job)),
     message:
-        f"Rehearsing {WORK.name}"
+        "{params.message}"
     shell:
-        "python -m scripts.train.rehearse {params.arguments} --log {log:q}"
+        "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
+        " --key={params.key:q} --log {log:q} <<< {params.runs:q}"
+
+
+rule train_recorded:
+    """Runs taken from the record (`recorded: true`), which need no model."""
+    input:
+        read=lambda w: training.read_by(WORK, w.study, w.job),
+    output:
+        manifest="results/train/{study}/{job}.manifest.json",
+    log:
+        "results/logs/train/{study}/{job}.log",
+    benchmark:
+        "results/benchmarks/train/{study}/{job}.jsonl"
+    wildcard_constraints:
+        job=one_hashed(WORK.training_jobs_of("recorded")),
+    conda:
+        "../envs/train.yaml"
+    resources:
+        mem_mb=4000,
+    params:
+        runs=lambda w: training.lines_of(WORK, w.study, w.job),
+        scores=lambda w: sha256_of(WORK.record_of(w.study) / "scores.parquet"),
+        code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
+        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        record=uncompared(lambda w: str(WORK.record_of(w.study))),
+    message:
+        "{params.message}"
+    shell:
+        "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
+        " --record {params.record:q} --log {log:q} <<< {params.runs:q}"

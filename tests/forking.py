@@ -54,7 +54,7 @@ TRAINING = {
 }
 # The imports of a program: WORDS takes one second, spacy three.
 NEEDED = (
-    dict.fromkeys(["scripts.train.run", "scripts.running.several"], LOOP)
+    dict.fromkeys(["scripts.train.run", "scripts.train.runs"], LOOP)
     | {"scripts.text.temporal_spans": (*SHARED, "spacy")}
     | dict.fromkeys(
         (

@@ -8,8 +8,7 @@ import argparse
 from pathlib import Path
 
 from scripts.data.yaml_files import read_yaml
-from scripts.plan import checks
-from scripts.plan.jobs import Jobs
+from scripts.plan import checks, evaluation, training
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan
 from scripts.running.program import UserError, execute, parser
@@ -21,13 +20,16 @@ def main(given: argparse.Namespace) -> None:
     if not isinstance(configuration, dict):  # Snakemake itself refuses this
         raise UserError(f"{given.configfile}: holds no keys with values")
     work = Workplan(configuration, ROOT, [given.configfile])
-    jobs = Jobs(work, Published(work))
+    published = Published(work)
     checks.check_places(work)
     for experiment, runs in work.plan.experiments.items():
-        jobs.evaluate_experiment(work.runs[runs[0]].study, experiment).arguments()
-    for item in jobs.published.items:
-        jobs.publish_item(item).decides()
-    jobs.publish_page().arguments()
+        evaluation.read_by(work, experiment)
+        evaluation.sources_of(work, work.runs[runs[0]].study)
+    for job in work.training_jobs:
+        training.lines_of(work, *job.split("/"))
+    for study in published.studies:
+        published.lines_of(study)
+    assert published.page_texts and published.page_configuration
 
 
 if __name__ == "__main__":

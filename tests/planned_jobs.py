@@ -34,8 +34,20 @@ STUDIES = {"default": ([], {})} | {
     preset.stem: ([preset], PROBED if preset.stem == "probe" else {})
     for preset in sorted((ROOT / "presets").glob("*.yaml"))
 }
-WORDS = {"template", "texts", "shown"}  # parameters with text for figures and the page
-CODE = re.compile(r'"code": "[0-9a-f]{12}"')  # the identity of a program inside another parameter
+WORDS = {"code", "papers", "templates", "texts"}  # identities, and text for figures and the page
+CODE = re.compile(r'"code":"[0-9a-f]{12}"')  # the identity of a program inside another parameter
+
+
+def without_texts(value) -> str:
+    """Return a parameter as text. The lines of figures (scripts/publish/items.py) lose their
+    texts.
+    """
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if '"texts":' not in value:
+        return value
+    items = [json.loads(line) for line in value.split("\n")]
+    return json.dumps([{key: item[key] for key in item if key != "texts"} for item in items])
 
 
 def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:
@@ -57,15 +69,13 @@ def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[
         study.dag(DAGSettings(forceall=True)).execute_workflow(executor="dryrun")
         jobs = []
         for job in study._workflow.dag.jobs:  # Snakemake has no documented way to list jobs
-            decides = json.loads(job.params.get("decides", "{}"))  # scripts/plan/jobs.py
-            parts = {kind: decides.get(kind, {}) for kind in ("options", "watched")}
             parameters = {
-                f"{kind} {name}": json.dumps(value)
-                for kind, named in parts.items()
-                for name, value in named.items()
-                if name not in WORDS
+                name: without_texts(value)
+                for name, value in job.params.items()
+                # what Snakemake compares
+                if not job.rule._is_deriving_function(getattr(job.rule.params, name))
+                and name not in WORDS
             }
-            parameters |= {"files": json.dumps(decides.get("files", []))}
             jobs.append(
                 (
                     f"{job.rule.name} {next(iter(job.output), '')}".strip(),

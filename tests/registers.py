@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scripts.data.studies import read_claims, read_figures, read_published, read_studies
 from scripts.data.yaml_files import read_yaml
-from scripts.running.job_files import rows_of
+from scripts.data.csv_rows import rows_of
 from tests.conftest import ROOT
 
 SOURCES, MODELS = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models"))

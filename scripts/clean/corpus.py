@@ -18,7 +18,16 @@ import pyarrow as pa
 from scripts.data.files import whole, whole_set
 from scripts.data.tables import CLEANING, write_table
 from scripts.data.texts import STRING, json_of, text_of
-from scripts.running.program import UserError, cut, json_object, log, parser, shown, whole_number
+from scripts.running.program import (
+    UserError,
+    add_manifest,
+    cut,
+    json_object,
+    log,
+    parser,
+    shown,
+    whole_number,
+)
 
 Count = tuple[str, str, str, str, int]
 Shape = TypeVar("Shape")
@@ -50,6 +59,9 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         metavar="N",
         help="the most processes that work at the same time; default: %(default)s",
     )
+    add_manifest(shared)
+    # A local corpus lies outside of results/, and no rule wrote it.
+    shared.set_defaults(reads=lambda given: [given.fetched] * (given.fetched.parts[0] == "results"))
     return shared
 
 

@@ -8,7 +8,8 @@ job that reads the files depends on it.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.data.files import sha256_of, whole
@@ -76,10 +77,13 @@ def _hashes_of(file: Path) -> tuple[Path, dict[Path, str]]:
 
 def check_made(files: Iterable[Path]) -> None:
     """Raise UserError if a file of an earlier stage has changed since its rule wrote it. For a
-    manifest, all its files are checked. For a file of a finished run, the run's own list of hashes
-    is used.
+    folder or a manifest, all listed files are checked; a folder without a manifest is not. For a
+    file of a finished run, the run's own list of hashes is used.
     """
-    for file in files:
+    manifests = (file / "manifest.json" if file.is_dir() else file for file in files)
+    for file in dict.fromkeys(manifests):
+        if file.name == "manifest.json" and not file.exists():
+            continue  # a folder that no rule wrote: a local corpus, a test's data
         recorded_in, hashes = _hashes_of(file)
         for place, sha256 in hashes.items():
             if not place.is_file() or sha256_of(place) != sha256:
@@ -102,6 +106,46 @@ def write_manifest(folder: Path, names: list[str], output: Path) -> None:
     with whole(output) as place:
         text = json.dumps({"files": files}, indent=1, sort_keys=True)
         place.write_text(text + "\n", encoding="utf-8")
+
+
+def _states(folder: Path) -> dict[Path, tuple[int, int]]:
+    """Return the files of a folder, each with what changes when a program writes it again."""
+    return {
+        file: (file.stat().st_ino, file.stat().st_ctime_ns)
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+@contextmanager
+def replaced_folder(manifest: Path | None) -> Iterator[None]:
+    """Let the block write the folder of a manifest. Afterwards the folder has only the files that
+    the block wrote, and the manifest lists them. On an error nothing is removed or listed. Without
+    a manifest, do nothing.
+
+    A folder inside that has its own manifest is listed by that one file.
+    """
+    if manifest is None:
+        yield
+        return
+    folder = manifest.parent
+    before = _states(folder)
+    yield
+    written = _states(folder)
+    for file, state in before.items():
+        if written.get(file) == state:
+            file.unlink()
+            del written[file]
+    for inside in sorted(folder.rglob("*"), reverse=True):
+        if inside.is_dir() and not any(inside.iterdir()):
+            inside.rmdir()
+    parts = {file.parent for file in written if file.name == "manifest.json"} - {folder}
+    names = [
+        str(file.relative_to(folder))
+        for file in written
+        if file != manifest and (file.parent not in parts or file.name == "manifest.json")
+    ]
+    write_manifest(folder, names, manifest)
 
 
 def describe_beside(*files: Path) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from scripts.data.studies import read_studies
 from scripts.plan.grid import defaults_of
 from scripts.plan.schemas import check
-from scripts.running.program import UserError, json_object, parser
+from scripts.running.program import UserError, add_manifest, json_object, parser
 
 
 class Beside(NamedTuple):
@@ -43,6 +43,12 @@ def source_beside(given: argparse.Namespace, name: str) -> Beside:
     if name not in given.beside:
         raise UserError(f"--beside: the source {name} is missing; the dataset needs it, so add it")
     return given.beside[name]
+
+
+def read_by(given: argparse.Namespace) -> list[Path]:
+    """Return the folders that a builder reads."""
+    sources = [(given.cleaned, given.spans), *(one[:2] for one in given.beside.values())]
+    return [folder for folders in sources for folder in folders if folder]
 
 
 def options_of(study: str) -> Callable[[str], dict]:
@@ -101,4 +107,6 @@ def builder_arguments(
         ),
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    add_manifest(options)
+    options.set_defaults(reads=read_by)
     return options

@@ -61,9 +61,9 @@ FRACTION = 23  # bits of the fraction of a float32
 KEPT = (9, 12, 15, 18)  # bits to keep: the smallest number that changes no rank is used
 
 
-def digest_of_given(settings: str, method: dict, splits: list[str]) -> str:
-    """Return the sha256 of a run's settings, method and splits; settings: their JSON."""
-    given = {"settings": json.loads(settings), "method": method, "splits": splits}
+def digest_of_given(settings: dict, method: dict, splits: list[str]) -> str:
+    """Return the sha256 of a run's settings, method and splits."""
+    given = {"settings": settings, "method": method, "splits": splits}
     return hashlib.sha256(as_json(given).encode()).hexdigest()
 
 

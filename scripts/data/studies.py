@@ -19,7 +19,7 @@ from pathlib import Path
 
 from scripts.data.yaml_files import read_yaml
 from scripts.running.identity import ROOT
-from scripts.running.job_files import csv_rows
+from scripts.data.csv_rows import csv_rows
 from scripts.running.program import UserError
 
 # The columns of published.csv.
@@ -27,6 +27,8 @@ PUBLISHED = ["table", "row", "model", "setting", "metric", "value", "unit", "not
 # The columns of released.csv.
 RELEASED = ["source", "corpus", "name", "model", "shots"]
 RELEASED += ["asked", "wording", "file", "form", "joined"]
+# The files of a figure and of a table, by their ends.
+SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 EACH, ALL = "each", "all"  # an item that every study has, and an item about all studies
 
 

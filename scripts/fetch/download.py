@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
 from scripts.data.files import sha256_of, whole_set
-from scripts.running.program import UserError, closest, log, parser
+from scripts.running.program import UserError, add_manifest, closest, json_object, log, parser
 from scripts.data.yaml_files import entries_of
 from scripts.fetch.web import (
     NoAnswer,
@@ -60,6 +60,12 @@ def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argp
         help=f"the file with the entries of {kind}s; default: %(default)s",
     )
     program.add_argument(
+        "--entry",
+        type=json_object,
+        metavar="JSON",
+        help=f"the entry itself, instead of its name in --{kind}s",
+    )
+    program.add_argument(
         "--place",
         metavar="TEXT",
         help="the words by which messages name the entry; default: FILE (NAME)",
@@ -67,6 +73,7 @@ def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argp
     program.add_argument("--output", type=Path, required=True, help=output)
     add_mirror(program)
     if partial:
+        add_manifest(program)
         program.add_argument(
             "--partial",
             type=Path,
@@ -86,8 +93,12 @@ def add_mirror(program: argparse.ArgumentParser) -> None:
     )
 
 
-def read_entry(name: str, listing: Path) -> dict:
-    """An entry of resources/sources.yaml or models.yaml. Raises UserError for an unknown name."""
+def read_entry(name: str, listing: Path, entry: dict | None = None) -> dict:
+    """An entry that is given, or of resources/sources.yaml or models.yaml. Raises UserError for an
+    unknown name.
+    """
+    if entry is not None:
+        return entry
     known = entries_of(listing)
     if name not in known:
         raise UserError(f"{listing}: has no {name}{closest(name, known)}")

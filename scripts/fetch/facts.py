@@ -191,7 +191,7 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
 
 
 def main(given: argparse.Namespace) -> None:
-    entry = read_entry(given.model, given.models)
+    entry = read_entry(given.model, given.models, given.entry)
     check({given.model: entry}, schema("models"), str(given.models))
     with tempfile.TemporaryDirectory() as partial:
         facts = read_facts(given, entry, Path(partial))

@@ -6,7 +6,7 @@ Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the 
 Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index
        and shards (not for a model that is trained from scratch), and all other files that the entry
        names: all files or no file. For ESIM: config.json, and its word vectors or a copy of its
-       encoder, which must be in the folder beside OUTPUT. MANIFEST lists the files
+       encoder, which must be in the folder beside OUTPUT
 
     python -m scripts.fetch.model --model tiny_bert --output results/fetch/models/tiny_bert
 """
@@ -28,7 +28,6 @@ from tokenizers import (
 )
 
 from scripts.plan.kinds import is_decoder
-from scripts.data.manifest import write_manifest
 from scripts.plan.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check, schema
@@ -225,7 +224,7 @@ def bring(name: str, entry: dict, downloads: Downloads, fetched: Path) -> dict[s
 
 def main(given: argparse.Namespace) -> None:
     mirror, name = check_mirror(given.mirror), given.model
-    entry = read_entry(name, given.models)
+    entry = read_entry(name, given.models, given.entry)
     check({name: entry}, schema("models"), str(given.models))
     kind, partial = kind_of(entry), given.partial / "models" / name
     downloads = Downloads(given.place or f"{given.models} ({name})", partial, mirror)
@@ -241,12 +240,18 @@ def main(given: argparse.Namespace) -> None:
         shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
         raise
     finish(name, files, given.output, partial)
-    if given.manifest:
-        write_manifest(given.output, list(files), given.manifest)
 
 
 def arguments() -> argparse.ArgumentParser:
-    return fetch_parser(__doc__, "model", "the folder to write to, results/fetch/models/NAME")
+    program = fetch_parser(__doc__, "model", "the folder to write to, results/fetch/models/NAME")
+    program.set_defaults(
+        reads=lambda given: [
+            given.output.parent / (given.entry or {})[key]
+            for key in ("encoder",)
+            if key in (given.entry or {})
+        ]
+    )
+    return program
 
 
 if __name__ == "__main__":

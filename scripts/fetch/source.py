@@ -155,7 +155,9 @@ def fetch(items: list[dict], downloads: Downloads) -> dict[str, Path]:
 
 def main(given: argparse.Namespace) -> None:
     mirror = check_mirror(given.mirror)
-    items = check_downloads(given.source, read_entry(given.source, given.sources), given.sources)
+    items = check_downloads(
+        given.source, read_entry(given.source, given.sources, given.entry), given.sources
+    )
     partial = given.partial / given.source
     try:
         pin = given.place or f"{given.sources} ({given.source})"

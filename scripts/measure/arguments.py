@@ -3,9 +3,12 @@ predictions made elsewhere.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
-from scripts.running.program import parser, whole_number
+from scripts.data.runs import facts_of
+from scripts.data.yaml_files import entries_of
+from scripts.running.program import UserError, json_object, parser, whole_number
 
 HELP = """{doc}
 Of an experiment's runs, as the workflow measures them, values are shares from 0 to 1 with 95 %
@@ -29,6 +32,31 @@ in per cent:
 OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 
+def sources_given(text: str) -> dict[str, dict]:
+    """Return the entries of sources, from JSON or from the file with this path."""
+    if text.startswith("{"):
+        return json_object(text)
+    try:
+        return entries_of(Path(text))
+    except UserError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def read_by(given: argparse.Namespace) -> list[Path]:
+    """Return the files and folders of earlier stages that an evaluation reads."""
+    if not given.runs:
+        return [given.dataset] if given.dataset else []
+    runs = [given.trained / name for name in given.runs]
+    facts = [facts_of(run / "run.json") for run in runs]
+    judged = [name for name, entry in given.sources.items() if "predictions" in entry]
+    judged += getattr(given, "released_sources", [])
+    return [
+        *(run / name for run in runs for name in ("run.json", "predictions.parquet")),
+        *(given.build / one["source"] / one["dataset"] for one in facts),
+        *(given.fetched / name for name in judged if getattr(given, "fetched", None)),
+    ]
+
+
 def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argparse.ArgumentParser:
     """Return the arguments of every study's evaluation. gold: the help text of --gold. A study has
     it if its paper scored predictions against a gold file, which may replace a dataset.
@@ -36,10 +64,14 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
     options = parser(HELP.format(doc=doc, study=study))
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
     runs.add_argument("--experiment", help="the experiment's name, for the table")
-    runs.add_argument("--runs", nargs="+", help="the names of the runs")
+    runs.add_argument(
+        "--runs", nargs="+", help="the names of the runs; `-` reads them from standard input"
+    )
     runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
     runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
-    runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
+    runs.add_argument(
+        "--sources", type=sources_given, help="resources/sources.yaml, or its entries as JSON"
+    )
     runs.add_argument(
         "--external",
         type=Path,
@@ -101,6 +133,7 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         default=2000,
         help="the number of draws for each interval; default: %(default)s",
     )
+    options.set_defaults(reads=read_by)
     return options
 
 
@@ -109,6 +142,8 @@ def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
     missing, exit and name them.
     """
     given = options.parse_args()
+    if given.runs == ["-"]:
+        given.runs = sys.stdin.read().split()
     gold = getattr(given, "gold", None)
     if gold and (given.dataset or given.name):
         options.error(

@@ -35,6 +35,7 @@ def arguments() -> argparse.ArgumentParser:
         "files", nargs="+", type=Path, help="files of metrics, one for each experiment"
     )
     options.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
+    options.set_defaults(reads=lambda given: given.files)
     return options
 
 

@@ -6,7 +6,6 @@ import pandas as pd
 
 from scripts.people.answer_files import places_of, read_answers, refuse
 from scripts.running.program import log
-from scripts.data.yaml_files import entries_of
 
 
 def limit_of(facts: dict) -> int | None:
@@ -83,7 +82,7 @@ def answers_given(
     """
     if not given.people:
         return None
-    sources = entries_of(given.sources)
+    sources = given.sources
     known: dict[tuple[str, str], list[str] | None] = {
         tuple(name.split("/", 1)): None for name in given.others
     }

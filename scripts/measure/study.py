@@ -10,7 +10,6 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
-from scripts.data.yaml_files import entries_of
 from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
 from scripts.measure.answered import Answered
 from scripts.measure.ladder import Ladder
@@ -171,7 +170,7 @@ def evaluate(
         score_predictions(given, study.answered, study.measure_file, study.printed)
         return
     datasets = runs_by_dataset(given.trained, given.runs)
-    sources = entries_of(given.sources)
+    sources = given.sources
     external = external_systems(given.external, given.build, study.answered)
     people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))

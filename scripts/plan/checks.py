@@ -19,14 +19,14 @@ def manifests_of(work: Workplan) -> set[str]:
         *map(spans, work.used_sources),
         *map(built, work.datasets.values()),
         *(file for model in work.used_models for file in work.model_files(model)),
-        *work.batch_manifests.values(),
+        *work.manifests.values(),
     }
 
 
 def manifest_of(work: Workplan, file: Path) -> str | None:
     """Return the manifest of the folder that contains a file."""
     folders = {Path(name).parent: name for name in manifests_of(work) if "/manifest.json" in name}
-    runs = {Path(work.run_folder(run)): name for run, name in work.batch_manifests.items()}
+    runs = {Path(work.runs[run].folder): name for run, name in work.manifests.items()}
     return next((found for place in file.parents if (found := (folders | runs).get(place))), None)
 
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from scripts.running.job_files import hand_over_json
 from scripts.running.program import UserError, cut
 
 PLACE = Path("results/fetch/facts")
@@ -57,13 +56,12 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
         if facts or not needed:
             return facts
         print(f"Reading the kind of the model {name}.", file=sys.stderr)
-        listing = hand_over_json("models.yaml", {name: entry}, at_once=True)
         command = [
             sys.executable,
             "-m",
             "scripts.fetch.facts",
             f"--model={name}",
-            f"--models={listing}",
+            f"--entry={json.dumps(entry)}",
             f"--place={place_of(name)}",
             f"--mirror={mirror}",
             f"--root={root}",

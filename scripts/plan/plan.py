@@ -34,6 +34,10 @@ class Run:
     wording: str | None = None  # for a method with prompts
     begins_with: str | None = None  # the run whose weights it starts from; None: the model's own
 
+    @property
+    def folder(self) -> str:
+        return f"results/train/{self.study}/{self.name}"
+
 
 @dataclass
 class Plan:

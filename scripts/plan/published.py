@@ -10,15 +10,17 @@ from functools import cached_property
 from pathlib import Path
 
 from scripts.data.files import sha256_of
-from scripts.data.studies import ALL, read_claims
+from scripts.data.papers import texts_of
+from scripts.data.plain_json import as_json
+from scripts.data.studies import ALL, SUFFIXES
+from scripts.plan.fields import fields_of, has_options
 from scripts.plan.models import STAGES
 from scripts.plan.workplan import Workplan, built, cleaned, spans
-from scripts.running.identity import identity
-from scripts.running.job_files import fields_of, hand_over, has_options, rows_of
+from scripts.running.identity import identity, sha256
 
-SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 PRESENCE = ("init", "esim", "control")  # keys of a model of which only the presence is kept
+CAPTIONS = Path(".snakemake/timestride/captions")  # a file for each item: Snakemake's report
 OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 # the keys that change numbers
 OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
@@ -38,7 +40,9 @@ class Published:
         work, study, of_all = self.workplan, item["study"], item["study"] == ALL
         if "headline" in item["reads"] and "headline" not in work.studies[study]:
             return False
-        if "others" in item["reads"] and not work.released_rows(self.experiments_of(study)):
+        if "others" in item["reads"] and not work.released_rows(
+            self.workplan.experiments_of(study)
+        ):
             return False
         runs = work.model_runs(study) if item.get("needs_model") else work.measured_runs(study)
         if item.get("needs_people"):
@@ -68,12 +72,6 @@ class Published:
             has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs
         )
 
-    def experiments_of(self, study: str) -> list[str]:
-        experiments = self.workplan.config["experiments"]
-        return [
-            name for name in self.workplan.plan.experiments if experiments[name]["study"] == study
-        ]
-
     @cached_property
     def studies(self) -> list[str]:
         """The studies that have a figure or a table, and `all` for items about all studies."""
@@ -94,10 +92,9 @@ class Published:
         return f"{self.workplan.pages}/{study}.manifest.json"
 
     def in_report(self, name: str) -> dict:
-        folder = hand_over({"caption.rst": self.items[name]["caption"]})
         study = self.items[name]["study"]
         return {
-            "caption": f"{Path.cwd()}/{folder}/caption.rst",
+            "caption": str(CAPTIONS.absolute() / f"{name}.rst"),
             "category": "All studies" if study == ALL else self.workplan.studies[study]["title"],
             "labels": {"what": name.replace("_", " ")},
         }
@@ -123,10 +120,12 @@ class Published:
         sources = sorted({run.dataset.source for run in measured})
         challenges = sorted({work.measured_on(source) for source in sources})
         with_judgements = [name for name in sources if "predictions" in work.sources[name]]
-        human = sorted({file for name in self.experiments_of(study) for file in work.people[name]})
+        human = sorted(
+            {file for name in self.workplan.experiments_of(study) for file in work.people[name]}
+        )
         parts: dict[str, tuple[list[str], dict]] = {
             "runs": (
-                work.outputs_of_runs(run.name for run in runs),
+                work.manifests_of(run.name for run in runs),
                 {
                     "train": "results/train" if of_all else f"results/train/{study}",
                     "runs": [f"{run.study}/{run.name}" if of_all else run.name for run in runs],
@@ -182,21 +181,54 @@ class Published:
         sources = fields_of(work.sources, work.measured_sources(study), OF_SOURCES)
         used_models = work.with_base_models({run.model for run in runs})
         models = fields_of(work.models, used_models, OF_MODELS, PRESENCE)
-        texts = {"published.csv": rows_of(work.papers, "study", studies)}
         values: dict[str, object] = {"sources": sources, "models": models}
         if item["kind"] == "table":
             values["figures"] = [{"name": name, "caption": item["caption"]}]
         if item.get("show") in ("verdicts", "published"):
             facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
             values["studies"] = {study: facts | {"altered": work.altered.get(study, [])}}
-        if "others" in item["reads"]:
-            texts["released.csv"] = work.released_rows(self.experiments_of(study))
-        if "claims" in item["reads"]:
-            values["claims"] = read_claims(study, work.root)
         if study == ALL:
             shown = ("headline_methods", "extensions", "altered")
             values |= {"studies": self.studies_shown(studies, *shown), "left_out": self.left_out}
-        return texts | {f"{file}.yaml": json.dumps(value) for file, value in values.items()}
+        return {f"{file}.yaml": json.dumps(value) for file, value in values.items()}
+
+    def papers_of(self, name: str) -> dict:
+        """Return what an item shows of papers: the arguments of scripts.data.papers.texts_of()."""
+        work, item = self.workplan, self.items[name]
+        study, reads = item["study"], item["reads"]
+        sources = {one for name in work.experiments_of(study) for one in work.released[name]}
+        return {
+            "published": sorted({run.study for run in work.measured_runs(study)}),
+            "claims": [study] * ("claims" in reads),
+            "released": {study: sorted(sources)} if "others" in reads else {},
+        }
+
+    def digest_of_papers(self, study: str) -> str:
+        """Return a hash of all that the items of a study show of papers."""
+        names = self.of_study(study)
+        texts = [texts_of(**self.papers_of(name), root=self.workplan.root) for name in names]
+        return sha256(as_json(texts))
+
+    def lines_of(self, study: str) -> str:
+        """Return the items of a study, a line of JSON each, as scripts/publish/items.py reads
+        them.
+        """
+        return "\n".join(
+            as_json(
+                {
+                    "name": name,
+                    "program": self.items[name]["program"],
+                    "kind": self.items[name]["kind"],
+                    "reads": self.read_by_item(self.items[name])[1],
+                    "texts": self.shown_by(name),
+                    "papers": self.papers_of(name),
+                }
+            )
+            for name in self.of_study(study)
+        )
+
+    def programs_of(self, study: str) -> list[str]:
+        return list(dict.fromkeys(self.items[name]["program"] for name in self.of_study(study)))
 
     # ---- The page
 
@@ -235,12 +267,16 @@ class Published:
         }
         return {
             **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-            "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies}),
             **{
                 path: (work.root / path).read_text(encoding="utf-8")
                 for path in ("report/workflow.rst", "report/all.rst")
             },
         }
+
+    @cached_property
+    def page_papers(self) -> str:
+        """A hash of the published numbers that the page shows."""
+        return sha256(as_json(texts_of(self.workplan.used_studies, root=self.workplan.root)))
 
     @cached_property
     def page_configuration(self) -> dict:

@@ -14,7 +14,7 @@ from glob import glob
 from pathlib import Path
 
 from scripts.data.files import Hashes
-from scripts.data.studies import read_figures, read_published, read_released, read_studies
+from scripts.data.studies import ALL, read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset, without_limit
@@ -23,7 +23,7 @@ from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check, check_figures, check_study, schema, shown
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
-from scripts.running.job_files import rows_of
+from scripts.data.csv_rows import rows_of
 from scripts.running.program import UserError, closest
 
 
@@ -76,7 +76,7 @@ class Workplan:
             self.probed,
             facts_reader(root, self.mirror, lambda name: self.place_of("models", name)),
         )
-        self.papers = read_published(self.studies, root)
+        read_published(self.studies, root)  # raises UserError for a broken file
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
         self.local_hashes = {
             name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry
@@ -118,9 +118,9 @@ class Workplan:
                     "answers there, or correct the name"
                 )
             files += found
-        if wrong := [file for file in files if re.search("^@|[{}]", file)]:
+        if wrong := [file for file in files if re.search("^-|[{}]", file)]:
             raise UserError(
-                f"experiments: {experiment}: people: {wrong[0]} begins with @ or holds a brace; "
+                f"experiments: {experiment}: people: {wrong[0]} begins with - or holds a brace; "
                 "rename the file"
             )
         return list(dict.fromkeys(files))
@@ -245,18 +245,29 @@ class Workplan:
         )
         return batches(shared, self.recorded, tiny)
 
-    def batches_of(self, kind: str) -> list[str]:
-        """Return the names, without their study, of one kind of batches: recorded runs
-        (`recorded`), controls (`control`), models behind an API (`api`), or other models (`model`).
+    @cached_property
+    def training_jobs(self) -> dict[str, list[str]]:
+        """The runs of each training job, by `<study>/<job>`. The job of a single run has its
+        name.
         """
+        shared = {run for names in self.batches.values() for run in names}
+        alone = (run for run in self.runs.values() if run.name not in shared)
+        return self.batches | {f"{run.study}/{run.name}": [run.name] for run in alone}
 
-        def kind_of(run: str) -> str:
-            entry = self.models[self.runs[run].model]
-            of = next((key for key in ("control", "api") if key in entry), "model")
-            return RECORDED if run in self.recorded else of
+    def kind_of_run(self, run: str) -> str:
+        """Return how a run is made: from the record (`recorded`), as a `control`, by an `api`, or
+        by another `model`.
+        """
+        entry = self.models[self.runs[run].model]
+        of = next((key for key in (CONTROL, "api") if key in entry), "model")
+        return RECORDED if run in self.recorded else of
 
+    def training_jobs_of(self, kind: str) -> list[str]:
+        """Return the names, without their study, of the training jobs of one kind of runs."""
         return [
-            batch.split("/")[1] for batch, (run, *_) in self.batches.items() if kind_of(run) == kind
+            job.split("/")[1]
+            for job, (run, *_) in self.training_jobs.items()
+            if self.kind_of_run(run) == kind
         ]
 
     @cached_property
@@ -268,6 +279,10 @@ class Workplan:
     def starts(self) -> set[str]:
         """The measured runs whose weights other runs start from."""
         return {run.begins_with for run in self.runs.values() if run.begins_with} - self.makers
+
+    def experiments_of(self, study: str) -> list[str]:
+        entries = self.config["experiments"]
+        return [name for name in self.plan.experiments if entries[name]["study"] == study]
 
     @cached_property
     def measured(self) -> set[str]:
@@ -377,6 +392,16 @@ class Workplan:
         return f"results/evaluate/{self.name}"
 
     @property
+    def metrics(self) -> str:
+        return f"{self.evaluated}/metrics.parquet"
+
+    def metrics_of(self, study: str) -> str:
+        return self.metrics if study == ALL else f"{self.evaluated}/{study}.parquet"
+
+    def metrics_of_experiments(self, study: str) -> list[str]:
+        return [f"{self.evaluated}/{study}/{name}.parquet" for name in self.experiments_of(study)]
+
+    @property
     def pages(self) -> str:
         return f"results/publish/{self.name}"
 
@@ -416,51 +441,33 @@ class Workplan:
     def start_folder(self, run: Run) -> str:
         """Return the folder of the weights that a run starts from."""
         start = self.runs.get(run.begins_with or "")
-        return (
-            f"results/train/{start.study}/{start.name}/model"
-            if start
-            else f"results/fetch/models/{run.model}"
-        )
+        return f"{start.folder}/model" if start else f"results/fetch/models/{run.model}"
 
     def start_files(self, run: Run) -> list[str]:
-        return (
-            [f"{self.start_folder(run)}/{Path(name).name}" for name in MADE_MODEL]
-            if run.begins_with
-            else self.model_files(run.model)
-        )
+        return [self.manifests[run.begins_with]] if run.begins_with else self.model_files(run.model)
 
     @cached_property
-    def batch_manifests(self) -> dict[str, str]:
-        """The manifest of the batch of each run that is in a batch."""
+    def manifests(self) -> dict[str, str]:
+        """The manifest of the training job of each run: the file that represents a finished run."""
         return {
-            name: f"results/train/{batch}.manifest.json"
-            for batch, names in self.batches.items()
+            name: f"results/train/{job}.manifest.json"
+            for job, names in self.training_jobs.items()
             for name in names
         }
 
-    def run_outputs(self, run: str) -> list[str]:
-        """Return the files that represent a finished run: its predictions, the model that it made,
-        or both, then its history and its facts. For a run in a batch, return the batch's manifest.
+    def manifests_of(self, runs: Iterable[str]) -> list[str]:
+        return list(dict.fromkeys(self.manifests[run] for run in runs))
+
+    def files_of_run(self, run: str) -> list[str]:
+        """Return the files that a run writes to its folder: its predictions, the model that it
+        made, or both; its history and its facts.
         """
-        if run in self.batch_manifests:
-            return [self.batch_manifests[run]]
-        result = [
+        return [
             *([] if run in self.makers else ["predictions.parquet"]),
             *(MADE_MODEL if run in self.makers | self.starts else []),
+            "history.parquet",
+            "run.json",
         ]
-        return [
-            *(f"{self.run_folder(run)}/{name}" for name in (*result, "history.parquet")),
-            self.run_facts(run),
-        ]
-
-    def run_folder(self, run: str) -> str:
-        return f"results/train/{self.runs[run].study}/{run}"
-
-    def run_facts(self, run: str) -> str:
-        return f"{self.run_folder(run)}/run.json"
-
-    def outputs_of_runs(self, names: Iterable[str]) -> list[str]:
-        return list(dict.fromkeys(file for name in names for file in self.run_outputs(name)))
 
     def fetched_hashes(self, source: str) -> dict:
         """Return the required hashes of a source's files: {file: sha256}."""
@@ -472,28 +479,6 @@ class Workplan:
             for download in entry["downloads"]
             for file, fact in (download.get("members") or {download.get("file"): download}).items()
         }
-
-    def fetched_names(self, source: str) -> list[str]:
-        return [Path(name).name for name in self.fetched_hashes(source)]
-
-    def cleaned_names(self, source: str) -> list[str]:
-        """Return the files of a source's cleaner: for each split a table, or the manifest of its
-        shards, and the counts. A sharded source also has a table of videos.
-        """
-        is_sharded = bool(self.sources[source].get("sharded"))
-        end = "/manifest.json" if is_sharded else ".parquet"
-        names = [f"{split}{end}" for split in self.cleaned_splits(source)]
-        return [*names, "cleaning.csv", *["videos.parquet"] * is_sharded]
-
-    def dataset_names(self, dataset: Dataset) -> list[str]:
-        """Return the files of a dataset: its splits, and leakage.csv (the counts of removed items)
-        if the study has it.
-        """
-        study = self.studies[dataset.study]
-        learn, *measure = self.splits(dataset.source)
-        splits = filter(None, [learn, study.get("held_out"), *measure])
-        names = [f"{split}.parquet" for split in splits]
-        return [*names, "leakage.csv"] if study.get("leakage") else names
 
     def external_systems(self, experiment: str) -> list[str]:
         """Return the folders of predictions made elsewhere on the datasets of an experiment."""

@@ -3,12 +3,13 @@
 import argparse
 import json
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from scripts.data.csv_rows import rows_of
 from scripts.data.studies import read_figures, read_published, read_studies
 from scripts.running.identity import ROOT
-from scripts.running.job_files import hand_over, rows_of
 from scripts.running.program import execute, parser
 
 HELP = """{doc}
@@ -20,6 +21,17 @@ The workflow puts the other files of resources/ beside sources.yaml. A figure is
         --sources resources/sources.yaml --models resources/models.yaml \\
         {more}--output results/publish/default/NAME
 """
+
+
+COPIES: list[tempfile.TemporaryDirectory] = []  # folders that last until the program ends
+
+
+def write_texts(texts: dict[str, str], folder: Path) -> Path:
+    """Write texts to files of a folder, by name. Return the folder."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
 
 
 def sources_file(text: str) -> Path:
@@ -36,7 +48,8 @@ def sources_file(text: str) -> Path:
         "figures.yaml": json.dumps(read_figures(studies)),
         "published.csv": rows_of(read_published(studies), "study", set(studies)),
     }
-    return Path(hand_over(files, at_once=True), "sources.yaml")
+    COPIES.append(tempfile.TemporaryDirectory())
+    return write_texts(files, Path(COPIES[-1].name)) / "sources.yaml"
 
 
 # Each option: the `reads` (figures.yaml) that need it, its help, and its settings if not a path.

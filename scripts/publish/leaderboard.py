@@ -121,6 +121,7 @@ def arguments() -> argparse.ArgumentParser:
         help="JSON: models, headlines, shots",
     )
     asked.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    asked.set_defaults(reads=lambda given: [given.metrics])
     return asked
 
 

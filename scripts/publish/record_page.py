@@ -28,7 +28,8 @@ from scripts.data.yaml_files import read_yaml
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish import site
 from scripts.running.identity import ROOT, identity
-from scripts.running.job_files import has_options, rows_of
+from scripts.data.csv_rows import rows_of
+from scripts.plan.fields import has_options
 from scripts.running.program import UserError, execute, log, parser
 
 CONTROLS = "controls"  # the preset of controls alone

@@ -22,6 +22,7 @@ Writes the page, and findings.json beside it: the findings of the first screen, 
 import argparse
 import json
 import os
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -33,9 +34,11 @@ from scripts.data.files import sha256_of, whole
 from scripts.data.manifest import describe_beside
 from scripts.plan.models import STAGES, stage_of
 from scripts.running.program import execute, json_object, log, parser
+from scripts.data.papers import texts_of
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
+from scripts.publish.arguments import write_texts
 from scripts.publish.comparison import published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
@@ -164,6 +167,13 @@ def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
 
 
 def main(given: argparse.Namespace) -> None:
+    if given.texts:
+        texts = json.loads(given.texts.read_text(encoding="utf-8"))
+        with tempfile.TemporaryDirectory() as folder:
+            given.resources, given.texts = write_texts(texts, Path(folder)) / "resources", None
+            studies = load(given.resources / "studies.yaml")
+            write_texts(texts_of(studies), given.resources)
+            return main(given)
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (
         load(resources / f"{name}.yaml") for name in ("sources", "models", "studies")
@@ -258,7 +268,12 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     for name, help_text, more in (
         ("--metrics", "results/evaluate/<name>/metrics.parquet", {}),
-        ("--resources", "the folder resources/, with report/ beside it", {}),
+        ("--resources", "the folder resources/, with report/ beside it", {"required": False}),
+        (
+            "--texts",
+            "JSON instead of it: its files by path; published.csv is the project's",
+            {"required": False},
+        ),
         ("--publish", "the folder with figures/ and tables/", {}),
         ("--cleaning", "cleaning.csv of each source", {"nargs": "+"}),
         ("--runs", "run.json of each run", {"nargs": "+"}),
@@ -267,6 +282,7 @@ def arguments() -> argparse.ArgumentParser:
         ("--output", "the HTML file to write", {}),
     ):
         options.add_argument(name, help=help_text, **{"type": Path, "required": True} | more)
+    options.set_defaults(reads=lambda given: [given.metrics, *given.cleaning, *given.runs])
     options.add_argument(
         "--alone", action="store_true", help="write a page without links to other files"
     )

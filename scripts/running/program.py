@@ -98,39 +98,29 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 class _Parser(argparse.ArgumentParser):
     """Reports a wrong argument in one line, as any other error, without the usage above it."""
 
-    def _read_args_from_files(self, arg_strings: list[str]) -> list[str]:
-        try:
-            return super()._read_args_from_files(arg_strings)
-        except UnicodeDecodeError as error:
-            self.error(f"a file of arguments is not UTF-8 ({error.reason} at byte {error.start})")
-
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {cut(message, LONGEST)}; see --help\n")
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """Return an argument parser whose --help begins with the module's docstring. It accepts --log,
-    --verify, --manifest, --listed and @FILE.
+    """Return an argument parser whose --help begins with the module's docstring. It accepts --log.
+
+    A program that reads files of an earlier stage names them: `set_defaults(reads=…)`, a function
+    of the arguments. execute() checks them.
     """
-    shared = _Parser(
-        description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@"
-    )
+    shared = _Parser(description=doc, formatter_class=_Help, allow_abbrev=False)
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
-    shared.add_argument(
-        "--verify",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a file of an earlier stage, or its manifest; stop if it has changed since",
-    )
-    shared.add_argument(
-        "--manifest", type=Path, metavar="FILE", help="at the end, list the written files here"
-    )
-    shared.add_argument(
-        "--listed", nargs="+", metavar="NAME", help="the files to list in --manifest"
-    )
     return shared
+
+
+def add_manifest(options: argparse.ArgumentParser) -> None:
+    """Add --manifest to a program that writes a folder (--output)."""
+    options.add_argument(
+        "--manifest",
+        type=Path,
+        metavar="FILE",
+        help="list the written files here, and remove all other files from the folder of this file",
+    )
 
 
 def _within(
@@ -273,10 +263,10 @@ def execute(
     opens_log: bool = False,
 ) -> None:
     """Run main(arguments). Messages go to stderr and to --log. An expected error ends the program
-    with one line and exit 1, Ctrl-C with exit 130. opens_log: main itself calls log_to and
-    check_made.
+    with one line and exit 1, Ctrl-C with exit 130. The files that the program reads are checked
+    first, and the folder that it writes gets its manifest. opens_log: main itself calls log_to.
     """
-    from scripts.data.manifest import check_made, write_manifest  # late: it imports this module
+    from scripts.data.manifest import check_made, replaced_folder  # late: it imports this module
 
     end_with_owner()
     terminal = logging.StreamHandler(sys.stderr)
@@ -285,13 +275,12 @@ def execute(
         terminal.addFilter(lambda record: record.levelno == logging.WARNING)
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
-        if not opens_log:
-            if arguments.log:
-                log_to(arguments.log)
-            check_made(arguments.verify)
-        main(arguments)
-        if arguments.listed:
-            write_manifest(arguments.manifest.parent, arguments.listed, arguments.manifest)
+        if arguments.log and not opens_log:
+            log_to(arguments.log)
+        if reads := getattr(arguments, "reads", None):
+            check_made(reads(arguments))
+        with replaced_folder(getattr(arguments, "manifest", None)):
+            main(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         log.error(

@@ -10,23 +10,21 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from scripts.data.card import OF_STUDY, describe_datasets
+from scripts.data.files import whole
+from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
 from scripts.plan import checks
-from scripts.plan.jobs import Job, Jobs
-from scripts.plan.published import Published
+from scripts.plan.published import CAPTIONS, Published
 from scripts.plan.workplan import Workplan
 from scripts.publish.index import list_studies
 from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
-from scripts.running.identity import MEMORY, write_memory
-from scripts.running.job_files import write_waiting
+from scripts.running.identity import MEMORY, identity, write_memory
 from scripts.running.program import UserError, closest
 from scripts.running.summary import summary
 
@@ -41,6 +39,29 @@ def one_hashed(names: Iterable[str]) -> str:
     names. With a thousand whole names, matching takes seconds.
     """
     return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
+
+
+def code(*entries: str) -> str:
+    """Return the identity of the code that programs reach, as `<program>@<digits>` for each."""
+    return " ".join(f"{entry}@{identity(entry)}" for entry in entries)
+
+
+def option(name: str, value) -> str | list[str]:
+    """Return an option of a shell command, empty without a value. JSON is written for a mapping. A
+    shell line quotes it: {params.x:q}.
+    """
+    if isinstance(value, list) and value:
+        return [name, *value]
+    if value is True or not value:
+        return name if value else ""
+    return f"{name}={as_json(value) if isinstance(value, dict) else value}"
+
+
+def uncompared(answer: Callable) -> Callable:
+    """Return a parameter that Snakemake does not compare. It compares no parameter that takes the
+    output files.
+    """
+    return lambda wildcards, output: answer(wildcards)
 
 
 def check_writable() -> None:
@@ -91,7 +112,6 @@ class Start:
         internals.leave_out_damaged_records()
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
         self.published = Published(self.work)
-        self.jobs = Jobs(self.work, self.published)
         config = self.work.config
         may_use = config["device"] != "cpu"
         self.gpus = internals.Gpus(
@@ -101,9 +121,7 @@ class Start:
             config["runs_per_gpu"],
             may_use,
         )
-        jobs = {
-            self.work.run_outputs(run)[0] for run in self.work.runs if run not in self.work.controls
-        }
+        jobs = self.work.training_jobs_of("model")
         # Without a GPU the runs share the cores.
         self.threads_per_run = max(
             (workflow.cores or 1) // (len(jobs) or 1),
@@ -150,7 +168,7 @@ class Start:
     def begin(self) -> None:
         """Write the files that jobs need, when jobs start. A dry run writes nothing."""
         gc.enable()
-        write_waiting()
+        self.write_captions()
         write_memory(MEMORY)
         self.work.hashes.write()
         if not self.is_module:
@@ -159,41 +177,17 @@ class Start:
                 internals.start_jobs_when_one_ends(self.workflow)
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
 
+    def write_captions(self) -> None:
+        """Write the captions of Snakemake's report."""
+        CAPTIONS.mkdir(parents=True, exist_ok=True)
+        for name, item in self.published.items.items():
+            with whole(CAPTIONS / f"{name}.rst") as place:
+                place.write_text(item["caption"], encoding="utf-8")
+
     def shortest_study(self) -> str:
         """The study with the fewest runs, whose figures are ready first."""
         runs = Counter(run.study for run in self.work.runs.values())
         return min(runs, key=runs.__getitem__, default=ALL)
-
-    def parameters(self, rule: str, **fixed: str) -> dict[str, Callable]:
-        """Return the parameters of a rule from its function in Jobs. fixed: values that no wildcard
-        gives. Snakemake compares `code` and `decides`, because they do not take `output`.
-        """
-
-        @cache
-        def found(wildcards: tuple) -> Job:
-            return getattr(self.jobs, rule)(**fixed, **dict(wildcards))
-
-        def ask(wildcards, answer: Callable[[Job], str]) -> str:
-            try:
-                return answer(found(tuple(wildcards.items())))
-            except UserError as error:
-                raise WorkflowError(str(error)) from None  # one line on the terminal
-
-        return {
-            "code": lambda wildcards: ask(wildcards, Job.identity),
-            "decides": lambda wildcards: ask(wildcards, Job.decides),
-            "program": lambda wildcards, output: ask(wildcards, lambda job: job.program),
-            "arguments": lambda wildcards, input, output: ask(
-                wildcards, lambda job: f"@{job.arguments(input)}"
-            ),
-        }
-
-    def batch_parameters(self) -> dict[str, Callable]:
-        def message(wildcards, output) -> str:
-            runs = self.work.batches[f"{wildcards.study}/{wildcards.batch}"]
-            return self.jobs.message(wildcards.study, runs)
-
-        return self.parameters("train_batch") | {"message": message}
 
     def list_results(self) -> None:
         """Write a card of each study's datasets and the list of studies, from all existing results.
@@ -218,7 +212,7 @@ class Start:
             of_all = self.published.of_study(ALL)
             print(
                 summary(
-                    Path(self.jobs.metrics),
+                    Path(self.work.metrics),
                     Path(self.work.pages, "index.html"),
                     Path("results/benchmarks"),
                     self.begun,

@@ -49,7 +49,7 @@ from scripts.text.span_values import has_numeral, values_of
 from scripts.text.temporal_words import RULES, Piece, Rules, pieces, rules_of
 from scripts.data.files import whole_set
 from scripts.running.owner import end_forks_with_this
-from scripts.running.program import UserError, execute, log, parser, whole_number
+from scripts.running.program import UserError, add_manifest, execute, log, parser, whole_number
 from scripts.data.tables import (
     CHALLENGE,
     DIALOGS,
@@ -423,6 +423,8 @@ def arguments() -> argparse.ArgumentParser:
         help="the file of rules; default: resources/temporal_patterns.yaml",
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    add_manifest(options)
+    options.set_defaults(reads=lambda given: [given.cleaned])
     return options
 
 

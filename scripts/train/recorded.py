@@ -17,7 +17,6 @@ Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; for a r
 
 import argparse
 import hashlib
-import json
 from functools import cache
 from pathlib import Path
 
@@ -78,7 +77,7 @@ def cut_predictions(predictions: pa.Table, cut: dict, splits: list[str], column:
 
 def cut_facts(facts: dict, cut: dict, method: dict, splits: list[str]) -> dict:
     """The facts of a control, changed to those of the same control on the cut splits."""
-    settings, columns = json.loads(cut["settings"]), tuple(columns_of(method, False))
+    settings, columns = cut["settings"], tuple(columns_of(method, False))
     data = {split: digest_of(Path(cut["data"], f"{split}.parquet"), columns) for split in splits}
     data = facts["data"] | data
     digest = hashlib.sha256(as_json([facts["digest"], data]).encode()).hexdigest()
@@ -97,7 +96,7 @@ def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder:
     if not job["makes_model"] and finished(work, job):
         return hand_out(work, job, output)
     provenance = {"run": facts["run"], "digest": facts["digest"]}
-    provenance |= {"settings": json.loads((cut or asked)["settings"])}
+    provenance |= {"settings": (cut or asked)["settings"]}
     result = output if job["makes_model"] else work / "result"
     if not job["makes_model"]:
         forget(work)

@@ -8,8 +8,7 @@ process. The program reports failed jobs at the end, and the exit code is then 1
 themselves have no meaning.
 
 Reads  STUDY, JSON of the workflow: jobs (run, experiments, model, settings, method, splits),
-       models, vocabulary, scored (texts of a batch of scores), options (those of
-       scripts/train/run.py); FILES, of scripts/fetch/reachable.py
+       models, vocabulary, scored (texts of a batch of scores); FILES, of scripts/fetch/reachable.py
 Writes to standard output one line for each kind of run: parameters, peak memory, seconds a step;
        FOLDER is emptied at the end
 
@@ -28,6 +27,7 @@ from pathlib import Path
 
 from scripts.running.program import UserError, cut, execute, log, parser
 from scripts.train.early_end import remedies
+from scripts.train.run import add_training_options
 from scripts.train.stand_in import write_data, write_model
 
 RATE = re.compile(r"\((\d+) tokens/s\)")
@@ -97,8 +97,9 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
     )
 
 
-def rehearse(job: dict, study: dict, folder: Path) -> str:
-    """Take one step and one batch of scores; returns the time and memory that they took.
+def rehearse(job: dict, study: dict, options: list[str], folder: Path) -> str:
+    """Take one step and one batch of scores; returns the time and memory that they took. options:
+    of scripts/train/run.py.
 
     Raises UserError if the job fails.
     """
@@ -123,7 +124,7 @@ def rehearse(job: dict, study: dict, folder: Path) -> str:
         folder / "data",
         "--model",
         folder / "model",
-        *study["options"],
+        *options,
         "--output",
         folder / "run",
     ]
@@ -143,18 +144,27 @@ def rehearse(job: dict, study: dict, folder: Path) -> str:
     return outcome(folder / "run", done.stderr, method["learns"])
 
 
+def options_of(given: argparse.Namespace) -> list[str]:
+    """Return the options of scripts/train/run.py that say on what a step runs."""
+    numbers = ("device", "devices", "runs_per_gpu", "threads", "micro_batch_tokens")
+    values = {name.replace("_", "-"): getattr(given, name) for name in numbers}
+    options = [f"--{name}={value}" for name, value in values.items() if value is not None]
+    return options + ["--not-deterministic"] * given.not_deterministic
+
+
 def main(given: argparse.Namespace) -> None:
     study, files = (
         json.loads(file.read_text(encoding="utf-8")) for file in (given.study, given.files)
     )
     study |= {"configs": files["configs"]}
+    options = options_of(given)
     failures = list(files["missing"])
     for number, job in enumerate(study["jobs"], 1):
         called = f"{', '.join(job['experiments'])}: {job['model']}, {job['settings']['method']}"
         folder = given.folder / str(number)
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            print(f"{called}: {rehearse(job, study, folder)}", flush=True)
+            print(f"{called}: {rehearse(job, study, options, folder)}", flush=True)
         except UserError as error:
             print(f"{called}: FAILED, {error}", flush=True)
             failures.append(f"{called}: {error}")
@@ -194,6 +204,7 @@ def arguments() -> argparse.ArgumentParser:
         metavar="DIR",
         help="the folder to work in; default: %(default)s",
     )
+    add_training_options(program)
     return program
 
 

@@ -29,7 +29,7 @@ from typing import IO
 from scripts.running.devices import processor
 from scripts.running.locks import flock
 from scripts.data.manifest import check_made, files_in
-from scripts.plan.models import DEFAULT_FILES, GENERATION, TEMPLATE
+from scripts.plan.models import DEFAULT_FILES, GENERATION, MADE_MODEL, TEMPLATE
 from scripts.running.program import (
     UserError,
     execute,
@@ -122,6 +122,12 @@ def files_of(model: Path) -> list[str]:
     )
 
 
+def read_of_model(model: Path) -> list[Path]:
+    """Return what stands for the files of a model: its folder, or the files that a run made."""
+    made = [model.parent / name for name in MADE_MODEL]
+    return [file for file in made if file.is_file()] or [model]
+
+
 def train_here(launch: Launch) -> None:
     """Train in this process."""
     is_first = "scripts.train.process" not in sys.modules
@@ -139,9 +145,9 @@ def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
     lock(work)
-    if given.log:
+    if given.log and given.opens_log:
         log_to(given.log)  # only now: the process that we waited for was writing it
-    check_made(given.verify)
+    check_made([given.data, *read_of_model(given.model)])
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
     files = given.model_files or [one for one in files_of(given.model) if one != GENERATION]
@@ -213,33 +219,8 @@ def main(given: argparse.Namespace) -> None:
         raise
 
 
-def arguments() -> argparse.ArgumentParser:
-    training = parser(__doc__)
-    training.add_argument("--run", required=True, help="the run's name")
-    training.add_argument(
-        "--settings",
-        type=json_object_with(*SETTINGS),
-        required=True,
-        help="JSON with the keys study, source, dataset, data, model, method, training, seed",
-    )
-    training.add_argument(
-        "--method",
-        type=json_object_with(*METHOD),
-        required=True,
-        help="JSON: columns, labels, merged_labels, held_out and peak of the study; "
-        "paradigm, learns, inputs and makes_model of the method (study.yaml)",
-    )
-    training.add_argument(
-        "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"
-    )
-    training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
-    training.add_argument("--model", type=Path, required=True, help="the folder of the model")
-    training.add_argument(
-        "--model-files",
-        nargs="*",
-        help="the files of the model to read; default: the files that its manifest.json lists; "
-        "without manifest.json, the usual files of a model",
-    )
+def add_training_options(training: argparse.ArgumentParser) -> None:
+    """Add the options that say where and how fast a run trains, and whether its weights stay."""
     training.add_argument(
         "--device",
         choices=["auto", "cpu", "gpu"],
@@ -307,21 +288,9 @@ def arguments() -> argparse.ArgumentParser:
         help="the folder for kept weights; default: %(default)s",
     )
     training.add_argument(
-        "--hands-on",
-        action="store_true",
-        help="also write the trained weights without their head, for runs that start from them; "
-        "the epoch is the one that --keep names, or the reported one",
-    )
-    training.add_argument(
         "--merge-adapter",
         action="store_true",
         help="merge the trained adapter into the weights of the model that is kept",
-    )
-    training.add_argument(
-        "--card",
-        type=json_object,
-        default={},
-        help="JSON for the model card of kept weights: title, licence, hub, revision, sources",
     )
     training.add_argument(
         "--attempt",
@@ -329,7 +298,50 @@ def arguments() -> argparse.ArgumentParser:
         default=1,
         help="the number of this attempt of the workflow; default: %(default)s",
     )
+
+
+def arguments() -> argparse.ArgumentParser:
+    training = parser(__doc__)
+    training.add_argument("--run", required=True, help="the run's name")
+    training.add_argument(
+        "--settings",
+        type=json_object_with(*SETTINGS),
+        required=True,
+        help="JSON with the keys study, source, dataset, data, model, method, training, seed",
+    )
+    training.add_argument(
+        "--method",
+        type=json_object_with(*METHOD),
+        required=True,
+        help="JSON: columns, labels, merged_labels, held_out and peak of the study; "
+        "paradigm, learns, inputs and makes_model of the method (study.yaml)",
+    )
+    training.add_argument(
+        "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"
+    )
+    training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
+    training.add_argument("--model", type=Path, required=True, help="the folder of the model")
+    training.add_argument(
+        "--model-files",
+        nargs="*",
+        help="the files of the model to read; default: the files that its manifest.json lists; "
+        "without manifest.json, the usual files of a model",
+    )
+    add_training_options(training)
+    training.add_argument(
+        "--hands-on",
+        action="store_true",
+        help="also write the trained weights without their head, for runs that start from them; "
+        "the epoch is the one that --keep names, or the reported one",
+    )
+    training.add_argument(
+        "--card",
+        type=json_object,
+        default={},
+        help="JSON for the model card of kept weights: title, licence, hub, revision, sources",
+    )
     training.add_argument("--output", type=Path, required=True, help="the run's folder")
+    training.set_defaults(opens_log=True)
     return training
 
 

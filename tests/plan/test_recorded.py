@@ -7,8 +7,7 @@ import json
 import pytest
 
 from scripts.data.record import RUNS
-from scripts.plan.jobs import Jobs
-from scripts.plan.published import Published
+from scripts.plan.training import paradigm_of
 from scripts.plan.workplan import Workplan
 from scripts.train.work import code_of
 from tests.conftest import ROOT
@@ -23,11 +22,10 @@ def lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Workplan, "record_of", lambda self, study: tmp_path / study)
     work = Workplan(CONFIG, ROOT)
-    jobs = Jobs(work, Published(work))
     found = {}
     for run in work.runs.values():
         is_control = run.name in work.controls
-        paradigm = "control" if is_control else jobs.paradigm_of(run)
+        paradigm = "control" if is_control else paradigm_of(work, run)
         facts = {"run": run.name, "code": code_of(paradigm), "model_files": {}}
         found[run.name] = {"run": facts, "paradigm": paradigm, "given": "0123"}
     return found

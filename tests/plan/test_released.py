@@ -4,7 +4,7 @@ a table.
 
 import pytest
 
-from scripts.plan.jobs import Jobs
+from scripts.plan import evaluation
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan
 from scripts.running.program import UserError
@@ -14,10 +14,10 @@ from tests.rows import rows_of
 EXPERIMENT = {"study": "mctaco", "data": {"source": "mctaco"}, "models": ["bag_of_words"]}
 
 
-def planned(**more) -> Jobs:
+def planned(**more) -> Published:
     config = {"run": ["one", "two"], "experiments": {"one": EXPERIMENT | more, "two": EXPERIMENT}}
     workplan = Workplan(config, ROOT)
-    return Jobs(workplan, Published(workplan))
+    return Published(workplan)
 
 
 @pytest.fixture
@@ -26,29 +26,26 @@ def here(tmp_path, monkeypatch):
 
 
 def test_only_what_names_it_reads_it(here):
-    jobs = planned(released=["temporal_llms"])
-    one, two = (jobs.evaluate_experiment("mctaco", name) for name in ("one", "two"))
-    assert one.watched["released"].count("\n") == 72 and "released" not in two.watched
-    assert one.places["released"] and not two.places["released"]
+    published = planned(released=["temporal_llms"])
+    work = published.workplan
+    assert work.released_rows(["one"]).count("\n") == 72 and not work.released_rows(["two"])
     manifest = "results/fetch/temporal_llms/manifest.json"
-    assert manifest in jobs.read_by_evaluation("one")
-    assert manifest not in jobs.read_by_evaluation("two")
-    assert (
-        "mctaco_released" in jobs.published.items and "temporal_llms" in jobs.work.fetched_sources
-    )
-    assert "temporal_llms" not in jobs.work.used_sources, "it is not cleaned"
-    texts = jobs.published.page_texts["resources/sources.yaml"]
+    assert manifest in evaluation.read_by(work, "one")
+    assert manifest not in evaluation.read_by(work, "two")
+    assert "mctaco_released" in published.items and "temporal_llms" in work.fetched_sources
+    assert "temporal_llms" not in work.used_sources, "it is not cleaned"
+    texts = published.page_texts["resources/sources.yaml"]
     assert "Qiu et al. 2024" in texts, "its terms stand on the page"
 
 
 def test_without_it_there_is_no_table(here):
-    assert "mctaco_released" not in planned().published.items
+    assert "mctaco_released" not in planned().items
 
 
 def test_of_contrast_pairs_alone_no_figure_of_whole_questions_is_drawn(here):
     one = EXPERIMENT | {"data": {"source": "mctaco", "contrast": "unit"}}
     items = Published(Workplan({"run": ["one"], "experiments": {"one": one}}, ROOT)).items
-    assert "mctaco_by_category" in planned().published.items and "mctaco_by_category" not in items
+    assert "mctaco_by_category" in planned().items and "mctaco_by_category" not in items
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import yaml
 
 from scripts.data.yaml_files import read_yaml
-from scripts.running.job_files import has_options
+from scripts.plan.fields import has_options
 from scripts.data.tables import HISTORY, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.ladder import compared

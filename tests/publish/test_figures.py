@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from scripts.running.job_files import has_options
+from scripts.plan.fields import has_options
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from tests.registers import FIGURES

@@ -61,7 +61,7 @@ class Study:
         jobs = self.jobs(*arguments)
         messages = [
             message
-            for rule in ("train_run", "train_model", "train_start", "train_batch", "train_api")
+            for rule in ("train_run", "train_api")
             for message in jobs.get(rule, [])
             if not message.startswith("Already trained")
         ]

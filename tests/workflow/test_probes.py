@@ -68,6 +68,13 @@ def probed(study: Study, *settings: str) -> dict[str, list[str]]:
     return study.jobs(*PRESET, "--config", *settings)
 
 
+def by_verb(messages: list[str]) -> tuple[list[str], list[str]]:
+    """Return the jobs that train, and those that ask."""
+    found = {verb: [one for one in messages if one.startswith(verb)] for verb in ("Train", "Ask")}
+    assert sum(map(len, found.values())) == len(messages)
+    return found["Train"], found["Ask"]
+
+
 def test_one_command_for_each_kind(probe):
     """An encoder is fine-tuned and asked, a decoder is asked; the values of the command line have
     the right types.
@@ -77,14 +84,14 @@ def test_one_command_for_each_kind(probe):
     assert "Fetching the model tiny_bert-" in jobs["fetch_model"][0], (
         "the name is a tracked model's"
     )
-    assert all("limit-20" in run and "seed-1-" in run for run in jobs["train_run"])
-    assert any("-classify-seed-1-" in run for run in jobs["train_run"])
-    assert all(message.startswith("Asking tiny_bert-") for message in jobs["train_batch"])
-    asked = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=auto")
-    assert "train_run" not in asked and asked["train_batch"]
-    more = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=true")
-    assert asked["train_batch"] == more["train_batch"]
-    assert any("classify-seed-1" in run for run in more["train_run"])
+    trained, asked = by_verb(jobs["train_run"])
+    assert all("limit-20" in run and "seed-1-" in run for run in trained)
+    assert any("-classify-seed-1-" in run for run in trained)
+    assert asked and all(message.startswith("Asking tiny_bert-") for message in asked)
+    auto = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=auto")["train_run"]
+    more = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=true")["train_run"]
+    assert by_verb(auto) == ([], by_verb(more)[1]) and auto
+    assert any("classify-seed-1" in run for run in by_verb(more)[0])
     facts = {
         read_json(file)["kind"] for file in (probe / "results/fetch/facts").glob("tiny_*-*.json")
     }

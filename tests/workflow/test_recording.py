@@ -73,8 +73,8 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
     stale["run"]["code"] = "0123"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     planned = study.jobs("evaluate", *recorded)
-    assert TAKEN | {"train_batch"} == {rule for rule in planned if rule.startswith("train")}
-    assert planned["train_batch"] == [f"Training {stale['run']['run']}"], "of other code"
+    assert TAKEN | {"train_run"} == {rule for rule in planned if rule.startswith("train")}
+    assert planned["train_run"] == [f"Training {stale['run']['run']}"], "of other code"
     file.write_text(text)
     planned = study.jobs("evaluate", *recorded)
     assert TAKEN == {rule for rule in planned if rule.startswith("train")}

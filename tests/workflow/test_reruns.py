@@ -94,7 +94,7 @@ def test_the_cleaner_of_one_source(study):
     jobs = study.jobs()
     assert jobs["clean_corpus"] == ["Cleaning sample_howto100m"] and "fetch" not in families(jobs)
     assert not about(jobs, "mini")
-    assert "train_batch" in jobs
+    assert "train_run" in jobs
 
 
 def test_the_hash_of_one_source(study):
@@ -108,7 +108,7 @@ def test_the_hash_of_one_source(study):
     assert jobs["fetch_source"] == ["Fetching the corpus sample_howto100m"]
     assert jobs["clean_corpus"] == ["Cleaning sample_howto100m"]
     assert not about(jobs, "mini")
-    assert "train_batch" in jobs
+    assert "train_run" in jobs
 
 
 def test_the_url_of_a_source(study):
@@ -189,7 +189,7 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
     jobs = study.jobs()
     assert "fetch" not in families(jobs)
-    assert all(message.startswith("Already trained, if data") for message in jobs["train_batch"])
+    assert all(message.startswith("Already trained, if data") for message in jobs["train_run"])
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="MIT"))
     assert study.jobs() == {}
     study.edit("scripts/clean/activitynet.py", MAIN, f"{MAIN}    added = 1\n")
@@ -216,7 +216,7 @@ def test_another_study_and_back(study):
     )
     card = study / "results/build/strided_sop/README.md"
     listed = study / "results/publish/index.html"
-    assert set(study.jobs(*other)) >= {"build_dataset", "train_batch"}
+    assert set(study.jobs(*other)) >= {"build_dataset", "train_run"}
     assert "config_name: mini-stride-3" not in card.read_text()
     study.run("train", *other)
     assert "config_name: mini-stride-3" in card.read_text() and study.jobs() == {}
@@ -296,7 +296,7 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, pr
     program(evaluate, dataset, cwd=study.folder).checked()
     jobs = study.jobs()
     assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"]
-    assert not {"train_batch", "build_dataset"} & set(jobs)
+    assert not {"train_run", "build_dataset"} & set(jobs)
     study.run()
     metrics = read_table(study / study.metrics).to_pandas()
     rows = metrics[(metrics["model"] == "oracle") & (metrics["slice"] == "all")].set_index("metric")

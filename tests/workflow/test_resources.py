@@ -29,8 +29,8 @@ BUILT = OF_DATA | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
 # For TimeDial: a model of an MLM stage is a run, and expressions of time are searched in cleaned
 # data.
-ALL_RUNS = TRAINED | {"train_model"}
-DIALOGS = CLEANED | {"build_temporal_spans", "train_model"}
+ALL_RUNS = TRAINED
+DIALOGS = CLEANED | {"build_temporal_spans"}
 
 
 def rules_of(words: str) -> set[str] | None:
@@ -58,7 +58,6 @@ class Touched(Study):
             return REFUSED
         studies = [file.parent.name for file in self.folder.glob("scripts/studies/*/study.yaml")]
         same = {f"publish_{study}": "publish_STUDY" for study in [*studies, "all"]}
-        same["train_batch"] = "train_run"
         return {same.get(rule, rule) for rule in self.listed(said)}
 
     def touch_all(self) -> None:

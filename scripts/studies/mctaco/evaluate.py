@@ -373,6 +373,8 @@ def main(given: argparse.Namespace) -> None:
         score_released(given.gold, given.predictions, given.resamples)
         return
     others = read_released(given.released) if given.released else []
+    if named := given.released_sources:
+        others = [one for one in others if one.source in named]
     evaluate(
         given, STUDY, lambda parts: released_rows(parts, given.fetched, others, given.resamples)
     )
@@ -390,9 +392,14 @@ def arguments() -> argparse.ArgumentParser:
         help="results/fetch, to measure the judgements that were released with a corpus",
     )
     options.add_argument(
-        "--released",
-        type=Path,
-        help="released.csv: the list of other people's released answers, in results/fetch",
+        "--released", type=Path, help="released.csv: the list of other people's released answers"
+    )
+    options.add_argument(
+        "--released-sources",
+        nargs="+",
+        default=[],
+        metavar="SOURCE",
+        help="the sources of --released to measure, in results/fetch; default: all",
     )
     return options
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from scripts.data.studies import RELEASED
 from scripts.data.texts import text_of
-from scripts.running.job_files import csv_rows
+from scripts.data.csv_rows import csv_rows
 from scripts.running.program import UserError, shown
 
 FORMS = ("judgements", "letters")

@@ -304,9 +304,9 @@ def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
     lock(work)
-    if given.log:
+    if given.log and given.opens_log:
         log_to(given.log)
-    check_made(given.verify)
+    check_made([given.data, *([given.model] if given.model else [])])
     sweep(work, given.output, work / "result")
     folder = None if given.api else model_view(given.model, files_of(given.model), work)
     job = describe(given, folder)
@@ -382,6 +382,7 @@ def arguments() -> argparse.ArgumentParser:
         help="the number of this attempt of the workflow; default: %(default)s",
     )
     asking.add_argument("--output", type=Path, required=True, help="the run's folder")
+    asking.set_defaults(opens_log=True)
     return asking
 
 

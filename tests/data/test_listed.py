@@ -1,4 +1,4 @@
-"""Files with the arguments of jobs, and manifests that stand for folders."""
+"""Files that several stages read: rows of a CSV, YAML, manifests that stand for folders."""
 
 import re
 from contextlib import nullcontext
@@ -6,25 +6,12 @@ from contextlib import nullcontext
 import pytest
 
 from scripts.data.yaml_files import read_yaml
-from scripts.running.job_files import argument_file, csv_rows, has_options
+from scripts.data.csv_rows import csv_rows
+from scripts.plan.fields import has_options
 from scripts.data.manifest import lost_files, write_manifest
 from scripts.running.program import UserError
 from tests.files import read_json
 from tests.rows import each_row
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("scripts.running.job_files._waiting", None)  # jobs have started
-
-
-@pytest.mark.parametrize(
-    "argument", ["two\nlines", "a form\x0cfeed", "two\u2028lines", "@another", "end\n"]
-)
-def test_an_argument_that_cannot_stand_on_a_line(argument):
-    with pytest.raises(UserError, match="line break"):
-        argument_file(["--text", argument])
 
 
 @each_row(
@@ -45,13 +32,6 @@ def test_an_argument_that_cannot_stand_on_a_line(argument):
 def test_a_table_with_other_cells_is_refused(text, said):
     with pytest.raises(UserError, match=re.escape(said)):
         csv_rows(text, ["study", "note"], "a.csv")
-
-
-def test_a_file_of_arguments_that_is_no_text(tmp_path, program):
-    (tmp_path / "bad").write_bytes(b"--one\n\xff")
-    program(f"scripts.clean.hellaswag @{tmp_path}/bad").refused(
-        "a file of arguments is not UTF-8 (invalid start byte at byte 6)", code=2
-    )
 
 
 @each_row(

@@ -1,0 +1,47 @@
+"""Rehearse: try each kind of run before anything is fetched. Not part of the stages: a user asks for it by name.
+
+Writes results/rehearse/<name>.json   the files that cannot be fetched, and the configurations of the models
+"""
+
+
+rule rehearse_files:
+    """Check that every file of the study can be fetched, and read the configurations of its models."""
+    output:
+        files=f"results/rehearse/{WORK.name}.json",
+    log:
+        f"results/logs/rehearse/{WORK.name}.files.log",
+    localrule: True
+    conda:
+        "../envs/train.yaml"
+    params:
+        study=uncompared(lambda w: as_json(rehearsal.files_to_ask_for(WORK))),
+    message:
+        "Asking for every file"
+    shell:
+        "python -m scripts.fetch.reachable --study /dev/stdin --mirror={MACHINE.mirror:q} --output {output.files:q}"
+        " --log {log:q} <<< {params.study:q}"
+
+
+rule rehearse:
+    """One training step, and one batch of scores, for each kind of run (scripts/train/rehearse.py)."""
+    input:
+        files=f"results/rehearse/{WORK.name}.json",
+    log:
+        f"results/logs/rehearse/{WORK.name}.log",
+    conda:
+        "../envs/train.yaml"
+    threads: workflow.cores or 1
+    resources:
+        **GPUS.request,
+        cpus_per_task=4,
+        mem_mb=32000,
+        runtime=240,
+    params:
+        study=lambda w: as_json(rehearsal.steps_to_take(WORK)),
+        folder=f"results/rehearse/{WORK.name}",
+    message:
+        f"Rehearsing {WORK.name}"
+    shell:
+        "python -m scripts.train.rehearse --study /dev/stdin --files {input.files:q} --folder {params.folder:q}"
+        " --device {MACHINE.device} --devices {MACHINE.devices} --runs-per-gpu {MACHINE.runs_per_gpu} --threads {threads}"
+        " {MACHINE.micro_batch_tokens} {MACHINE.not_deterministic} --log {log:q} <<< {params.study:q}"

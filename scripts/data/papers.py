@@ -1,0 +1,36 @@
+"""What the project knows of papers: their numbers, their claims, and answers to their items that
+others released.
+
+Programs read these texts themselves, because they are long. A rule compares their hash.
+"""
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from scripts.data.csv_rows import rows_of
+from scripts.data.studies import read_claims, read_published, read_released, read_studies
+from scripts.running.identity import ROOT
+
+
+@cache
+def _rows(root: Path) -> list[list[str]]:
+    return read_published(read_studies(root), root)
+
+
+def texts_of(
+    published: Iterable[str],
+    claims: Iterable[str] = (),
+    released: dict[str, list[str]] | None = None,
+    root: Path = ROOT,
+) -> dict[str, str]:
+    """Return texts by file name. published: the studies whose papers' numbers are shown; claims:
+    the study whose claims are shown; released: by study the sources of released answers.
+    """
+    texts = {"published.csv": rows_of(_rows(root), "study", set(published))}
+    for study in claims:
+        texts["claims.yaml"] = json.dumps(read_claims(study, root))
+    for study, sources in (released or {}).items():
+        texts["released.csv"] = rows_of(read_released(study, root), "source", set(sources))
+    return texts

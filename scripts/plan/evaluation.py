@@ -1,0 +1,49 @@
+"""What the evaluation of an experiment reads."""
+
+from scripts.plan.fields import fields_of
+from scripts.plan.workplan import Workplan, built
+
+FIELDS = ("evaluate", "measured_on", "domain", "sample", "predictions")  # of a source
+
+
+def judged_sources(work: Workplan, experiment: str) -> list[str]:
+    """Return the sources with judgements that the paper's authors, or others, released."""
+    of_others = work.released[experiment]
+    measured = {work.runs[run].dataset.source for run in work.plan.experiments[experiment]}
+    of_authors = [name for name in sorted(measured) if "predictions" in work.sources[name]]
+    return list(dict.fromkeys([*of_authors, *of_others]))
+
+
+def read_by(work: Workplan, experiment: str) -> list[str]:
+    runs = [work.runs[run] for run in work.plan.experiments[experiment]]
+    return [
+        *work.manifests_of(run.name for run in runs),
+        *sorted({built(run.dataset) for run in runs}),
+        *map(work.fetched, judged_sources(work, experiment)),
+        *(
+            f"{folder}/{name}"
+            for folder in work.external_systems(experiment)
+            for name in ("predictions.parquet", "run.json")
+        ),
+    ]
+
+
+def sources_of(work: Workplan, study: str) -> dict[str, dict]:
+    """Return the fields of a study's sources that its evaluation reads."""
+    return fields_of(work.sources, work.measured_sources(study), FIELDS)
+
+
+def without_pretraining(work: Workplan, experiment: str) -> list[str]:
+    """Return `<model>=<the same network without pretraining>` for the models of an experiment."""
+    models = sorted({work.runs[run].model for run in work.plan.experiments[experiment]})
+    bases = {model: work.models[model].get("without_pretraining") for model in models}
+    return [f"{model}={base}" for model, base in bases.items() if base]
+
+
+def datasets_of(work: Workplan, study: str) -> list[str]:
+    """Return every planned dataset of a study: the ones that people's answers may name."""
+    return [
+        f"{dataset.source}/{dataset.name}"
+        for dataset in work.plan.datasets.values()
+        if dataset.study == study
+    ]

@@ -1,0 +1,39 @@
+"""Parts of entries: the fields that something shows, and whether options meet a need."""
+
+from collections.abc import Iterable
+
+
+def fields_of(
+    entries: dict[str, dict],
+    names: Iterable[str],
+    fields: Iterable[str],
+    presence: Iterable[str] = (),
+) -> dict[str, dict]:
+    """Return the named fields of the named entries, in the order of the entries. The value of a
+    field in `presence` is only `true`, for example `esim: true`.
+    """
+    wanted, kept = set(names), set(fields)
+    return {
+        name: {
+            key: True if key in presence else value for key, value in entry.items() if key in kept
+        }
+        for name, entry in entries.items()
+        if name in wanted
+    }
+
+
+def has_options(options: dict, needs: dict | list[dict]) -> bool:
+    """Return whether a run's data options meet the needs of an item. An option must have the given
+    value, or a value of the given list. `null`: the option is not set. `any`: it is set. `number`:
+    it is a whole number. A list of needs: one of them must be met.
+    """
+    if isinstance(needs, list):
+        return any(has_options(options, one) for one in needs)
+    return all(
+        isinstance(options.get(name), int)
+        if value == "number"
+        else options.get(name) is not None
+        if value == "any"
+        else options.get(name) in (value if isinstance(value, list) else [value])
+        for name, value in needs.items()
+    )

@@ -1,0 +1,110 @@
+"""Draw the figures and tables of a study, or those about all studies, one after the other in one
+process: the imports take longer than a figure.
+
+The items come from standard input, a line of JSON each, as scripts/plan/published.py describes
+them: name, program, kind (figure or table), reads (the options of the program that name what it
+reads besides the metrics), texts (the files that it shows, by name), papers (which published
+numbers, claims and released answers it shows). A failed item is reported, and the others go on; the
+process then ends with exit 1.
+
+Reads  METRICS, and what an item names
+Writes FOLDER/figures/<name>.{svg,dark.svg,png,pdf,csv}, FOLDER/tables/<name>.{csv,md,tex}, and
+       MANIFEST, which lists these files
+
+    python -m scripts.publish.items --metrics results/evaluate/default/mctaco.parquet \\
+        --folder results/publish/default --output MANIFEST < items.jsonl
+"""
+
+import argparse
+import gc
+import importlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from scripts.data.manifest import check_made, write_manifest
+from scripts.data.papers import texts_of
+from scripts.data.runs import facts_of
+from scripts.data.studies import SUFFIXES
+from scripts.publish.arguments import READS, publisher_arguments, write_texts
+from scripts.running.program import UserError, execute, json_object_with, log, parser, sentence_of
+
+ITEM = json_object_with("name", "program", "kind", "reads", "texts", "papers")
+
+
+def read_items(lines: list[str]) -> list[dict]:
+    """Return the items. Raises UserError, with the line, for one that is not an item."""
+    items = []
+    for number, line in enumerate(lines, 1):
+        try:
+            items.append(ITEM(line))
+        except argparse.ArgumentTypeError as error:
+            raise UserError(f"standard input: line {number}: {error}; correct it") from None
+    return items
+
+
+def read_by(item: dict) -> list[Path]:
+    """Return the files and folders that an item reads besides the metrics."""
+    reads, found = item["reads"], []
+    for name in reads.get("runs", []):
+        run = Path(reads["train"], name)
+        found += [run / "predictions.parquet", run / "run.json"]
+        if "build" in reads:
+            facts = facts_of(run / "run.json")
+            found.append(Path(reads["build"], facts["source"], facts["dataset"]))
+    folders = [reads[key] for key in ("cleaned", "spans", "fetched") if key in reads]
+    sources = json.loads(item["texts"].get("sources.yaml", "{}"))
+    return found + [Path(folder, source) for folder in folders for source in sources]
+
+
+def publish(item: dict, given: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        resources = write_texts(item["texts"] | texts_of(**item["papers"]), Path(folder))
+        options = {
+            "metrics": given.metrics,
+            "sources": resources / "sources.yaml",
+            "models": resources / "models.yaml",
+            "output": given.folder / f"{item['kind']}s" / item["name"],
+        } | item["reads"]
+        words: list[str] = []
+        for name, value in options.items():
+            values = value if isinstance(value, list) else [value]
+            words += [f"--{name}", *map(str, values)]
+        arguments = publisher_arguments("", *READS, required=False).parse_args(words)
+        arguments.program = item["program"]
+        importlib.import_module(item["program"]).main(arguments)
+
+
+def files_of(item: dict) -> list[str]:
+    return [f"{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
+
+
+def main(given: argparse.Namespace) -> None:
+    items, failed = read_items(sys.stdin.read().splitlines()), []
+    check_made([given.metrics, *dict.fromkeys(file for item in items for file in read_by(item))])
+    for item in items:
+        try:
+            publish(item, given)
+        except Exception as error:
+            failed.append(sentence_of(error) or "an unexpected error, see the log")
+            log.info("failed: %s: %s", item["name"], failed[-1])
+        gc.collect()
+    if failed:
+        rest = "" if len(items) == 1 else f" ({len(failed)} of {len(items)} items failed)"
+        raise UserError(failed[0] + rest)
+    write_manifest(given.folder, [file for item in items for file in files_of(item)], given.output)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--metrics", type=Path, required=True, help="the metrics that they show")
+    options.add_argument(
+        "--folder", type=Path, required=True, help="the folder of the page: results/publish/<name>"
+    )
+    options.add_argument("--output", type=Path, required=True, help="the manifest to write")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

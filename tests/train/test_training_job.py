@@ -1,0 +1,106 @@
+"""A training job: several runs in one process give the same numbers as alone, and a failed run does
+not stop the others.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from transformers import AutoModelForMaskedLM
+
+from scripts.data.studies import read_studies
+from scripts.plan.prompts import prompts_of
+from tests.conftest import ROOT
+from tests.models import fetched
+from tests.training import METHOD, SETTINGS, TRAINING, arguments, write_pairs
+
+pytestmark = pytest.mark.models
+PROMPTS = prompts_of("strided_sop", read_studies()["strided_sop"], "likelihood")
+ASKED = {"paradigm": "likelihood", "learns": False, "peak": False}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """Write a dataset and a tiny model."""
+    folder = tmp_path_factory.mktemp("job")
+    write_pairs(folder / "data", {"train": 30, "val": 30})
+    fetched("tiny_bert", folder / "model", AutoModelForMaskedLM)
+    return folder
+
+
+def options_of_runs() -> dict[str, dict]:
+    """Return the options of two runs that train, one of which fails, and of two that ask in
+    different wordings.
+    """
+    first, second = (
+        (name, {"method": ASKED | {"prompt": PROMPTS[name]}}) for name in list(PROMPTS)[:2]
+    )
+    failing = {"training": {"max_length": 5000}}
+    return dict([first, ("fails", failing), ("learns", {"training": {"epochs": 2}}), second])
+
+
+def line_of(prepared: Path, name: str, training=(), method=()) -> str:
+    return json.dumps(
+        {
+            "run": name,
+            "settings": SETTINGS | {"training": TRAINING | dict(training)},
+            "method": METHOD | dict(method),
+            "splits": ["train", "val"],
+            "data": str(prepared / "data"),
+            "model": str(prepared / "model"),
+        }
+    )
+
+
+def job(folder: Path, lines: list[str], *options: str) -> subprocess.CompletedProcess:
+    given = ["--folder", folder, "--output", folder / "job.manifest.json", "--device", "cpu"]
+    return subprocess.run(
+        [sys.executable, "-m", "scripts.train.runs", *map(str, given), *options],
+        input="\n".join(lines),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, program, tmp_path):
+    runs, together = options_of_runs(), tmp_path / "together"
+    lines = {name: line_of(prepared, name, **options) for name, options in runs.items()}
+    done = job(together, list(lines.values()))
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "max_length is 5000" in done.stderr and "(1 of 4 failed)" in done.stderr
+    assert not (together / "job.manifest.json").exists()
+    del lines["fails"]
+    for name in lines:
+        output = tmp_path / "alone" / name
+        given = arguments(output, prepared / "data", prepared / "model", run=name, **runs[name])
+        program("scripts.train.run", *given).checked()
+        assert (together / name / "predictions.parquet").read_bytes() == (
+            output / "predictions.parquet"
+        ).read_bytes()
+    again = job(together, list(lines.values()))
+    assert again.returncode == 0 and again.stderr.count("no step taken") == 3
+    files = json.loads((together / "job.manifest.json").read_text())["files"]
+    assert len(files) == 9 and "learns/predictions.parquet" in files
+
+
+def test_several_processes_write_the_manifest_too(prepared, tmp_path):
+    done = job(tmp_path, [line_of(prepared, "two", {"epochs": 1})], "--devices", "2")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "two/run.json").read_text())["hardware"]["processes"] == 2
+    assert (tmp_path / "job.manifest.json").exists()
+
+
+@pytest.mark.parametrize(
+    "lines, said",
+    [
+        ([], "standard input: has no run"),
+        (["{}"], "standard input: line 1: '{}' has no key run"),
+        (["nothing"], "standard input: line 1: 'nothing' is not JSON"),
+    ],
+)
+def test_a_line_that_is_no_run_is_refused(tmp_path, lines, said):
+    done = job(tmp_path, lines)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
