@@ -6,6 +6,7 @@ Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes
 Writes OUTPUT/<file> for each file and archive member that the entry names: all files or no file
 
 A download that is cut continues where it stopped: give the same command again after a failure.
+Nothing is fetched if OUTPUT has all files with their hashes.
 
     python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet \\
         --mirror ../mirror
@@ -19,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from scripts.data.files import zip_errors
+from scripts.data.files import sha256_of, zip_errors
 from scripts.running.program import UserError, cut, execute
 from scripts.plan.schemas import check, schema
 from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry, verify
@@ -153,6 +154,20 @@ def fetch(items: list[dict], downloads: Downloads) -> dict[str, Path]:
     return files
 
 
+def already_here(items: list[dict], folder: Path) -> dict[str, Path]:
+    """Return the files of a folder if all of them have their declared hashes; else nothing."""
+    facts = {
+        PurePosixPath(name).name: fact["sha256"]
+        for item in items
+        for name, fact in item.get("members", {item.get("file"): item}).items()
+    }
+    files = {name: folder / name for name in facts}
+    are_here = all(
+        file.is_file() and sha256_of(file) == facts[name] for name, file in files.items()
+    )
+    return files if are_here else {}
+
+
 def main(given: argparse.Namespace) -> None:
     mirror = check_mirror(given.mirror)
     items = check_downloads(
@@ -161,7 +176,7 @@ def main(given: argparse.Namespace) -> None:
     partial = given.partial / given.source
     try:
         pin = given.place or f"{given.sources} ({given.source})"
-        files = fetch(items, Downloads(pin, partial, mirror))
+        files = already_here(items, given.output) or fetch(items, Downloads(pin, partial, mirror))
         finish(given.source, files, given.output, partial)
     finally:
         shutil.rmtree(partial / "opened", ignore_errors=True)

@@ -176,3 +176,22 @@ def test_the_real_corpora(program, mirror, tmp_path):
         ).checked()
         assert len(list((tmp_path / name).iterdir())) == count
         assert "files" in (tmp_path / f"{name}.log").read_text()
+
+
+def test_what_is_here_is_not_fetched_again_and_strays_go(program, tmp_path):
+    """A rule runs again although the files are there: its manifest was removed, or its options
+    changed.
+    """
+    folder = tmp_path / "sample"
+    call = (
+        f"scripts.fetch.source --source sample_mctaco --output {folder} --partial {tmp_path}/part"
+    )
+    program(call, f"--manifest={folder}/manifest.json").checked()
+    names = sorted(file.name for file in folder.iterdir())
+    (folder / "stray").touch()
+    (folder / "manifest.json").unlink()
+    again = program(call, f"--manifest={folder}/manifest.json").checked()
+    assert "samples/mctaco.zip" not in again.stderr, "it was opened again"
+    assert sorted(file.name for file in folder.iterdir()) == names and len(names) == 3
+    (folder / names[0]).write_text("another")
+    assert "samples/mctaco.zip" in program(call).checked().stderr
