@@ -190,7 +190,7 @@ class Terminal(logging.StreamHandler):
             self.left.fail(facts["jobid"])
             return self.failure(facts)
         if event == LogEvent.SHELLCMD:
-            return str(facts.get("shellcmd") or record.msg)
+            return str(facts.get("shellcmd") or "")  # the target of a stage has none
         text = str(record.msg or "")
         chatter = (
             REPEATED.match(text)

@@ -64,10 +64,7 @@ def commands(study: Study, *arguments) -> list[tuple[str, str]]:
             found.append((job["rule"], []))
         elif found:
             found[-1][1].append(line)
-    texts = [(rule, "\n".join(lines)) for rule, lines in found]
-    return [
-        (rule, text.split("\n\n")[0].rpartition("\nJob stats")[0] or text) for rule, text in texts
-    ]
+    return [(rule, "\n".join(lines).partition("\nJob stats:")[0]) for rule, lines in found]
 
 
 def paste(command: str, folder: Path) -> subprocess.CompletedProcess:
