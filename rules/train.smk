@@ -56,6 +56,7 @@ rule train_run:
         cards=uncompared(lambda w: as_json(training.cards_of(WORK, w.study, w.job))),
         threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        again=START.again("train_run"),
     message:
         "{params.message}"
     shell:
@@ -64,7 +65,7 @@ rule train_run:
         " --device {MACHINE.device} --devices {MACHINE.devices} --runs-per-gpu {MACHINE.runs_per_gpu}"
         " --threads {params.threads} {MACHINE.micro_batch_tokens} {MACHINE.not_deterministic} {MACHINE.merge_adapter}"
         " --checkpoint-seconds {MACHINE.checkpoint_seconds} --report-to {MACHINE.report_to}"
-        " --attempt {resources.attempt} --log {log:q} <<< {params.runs:q}"
+        " --attempt {resources.attempt} {params.again} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_controls:
@@ -87,11 +88,12 @@ rule train_controls:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        again=START.again("train_controls"),
     message:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --log {log:q} <<< {params.runs:q}"
+        " {params.again} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_api:
@@ -115,11 +117,12 @@ rule train_api:
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
         key=uncompared(lambda w: training.key_of(WORK, w.study, w.job)),
+        again=START.again("train_api"),
     message:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --key={params.key:q} --log {log:q} <<< {params.runs:q}"
+        " --key={params.key:q} {params.again} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_recorded:
@@ -144,8 +147,9 @@ rule train_recorded:
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
         record=uncompared(lambda w: str(WORK.record_of(w.study))),
+        again=START.again("train_recorded"),
     message:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --record {params.record:q} --log {log:q} <<< {params.runs:q}"
+        " --record {params.record:q} {params.again} --log {log:q} <<< {params.runs:q}"

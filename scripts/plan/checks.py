@@ -24,10 +24,12 @@ def manifests_of(work: Workplan) -> set[str]:
 
 
 def manifest_of(work: Workplan, file: Path) -> str | None:
-    """Return the manifest of the folder that contains a file."""
+    """Return the manifest that stands for a file or a folder; None without one."""
     folders = {Path(name).parent: name for name in manifests_of(work) if "/manifest.json" in name}
     runs = {Path(work.runs[run].folder): name for run, name in work.manifests.items()}
-    return next((found for place in file.parents if (found := (folders | runs).get(place))), None)
+    return next(
+        (found for place in (file, *file.parents) if (found := (folders | runs).get(place))), None
+    )
 
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:

@@ -10,8 +10,10 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from snakemake import dag
+from snakemake import dag as dag_module
+from snakemake.dag import DAG
 from snakemake.exceptions import RuleException
+from snakemake.jobs import Job
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
@@ -21,6 +23,7 @@ from scripts.running.owner import name_owner
 from scripts.running.terminal import Terminal
 
 KNOWN = ("9.27.",)  # the beginnings of versions
+FORCED = "TIMESTRIDE_FORCED"  # the rules and files that the user forces, a line each
 
 
 def is_known() -> bool:
@@ -45,7 +48,7 @@ def explain_missing_rules(explain: Callable[[str], str]) -> None:
         def __init__(self, file):
             super().__init__(explain(str(file)))
 
-    dag.MissingRuleException = NoRule
+    dag_module.MissingRuleException = NoRule
 
 
 def say_unknown(workflow) -> None:
@@ -95,6 +98,84 @@ def leave_out_damaged_records() -> None:
 
     read.leaves_out = True
     FilePersistence._read_record = read
+
+
+def keep_records_of_failed_jobs() -> None:
+    """Let a job that failed, or was killed, run again the next time.
+
+    Snakemake writes the record of a failed job as if it had ended well, and then deletes its
+    outputs. If later outputs exist, it misses nothing: the next command says "Nothing to be done",
+    and the results of old parameters stay. Here the old record and the mark "incomplete" stay, and
+    a marked file is made again even if it is missing.
+    """
+    inner, finished, check = Job.postprocess, PersistenceBase.finished, DAG.check_incomplete
+    if hasattr(inner, "keeps_records") or not is_known():
+        return
+    failed = set()
+
+    async def postprocess(job: Job, *given, error: bool = False, **named) -> None:
+        failed.add(job) if error else failed.discard(job)
+        await inner(job, *given, error=error, **named)
+
+    async def finished_well(persistence: PersistenceBase, job: Job) -> None:
+        if job not in failed:
+            await finished(persistence, job)
+
+    async def check_incomplete(dag: DAG) -> None:
+        await check(dag)
+        known = dag.workflow.persistence
+        for job in dag.jobs:
+            files = {known._get_key(file): file for file in job.output}
+            dag.forcefiles.update(files[key] for key in known._filter_incomplete_keys(files))
+
+    postprocess.keeps_records = True
+    Job.postprocess, PersistenceBase.finished = postprocess, finished_well
+    DAG.check_incomplete = check_incomplete
+
+
+def ask_for_manifests(manifest_of: Callable[[str], str | None]) -> None:
+    """Let a user ask for a file or a folder for which a manifest stands: the manifest is the
+    target.
+    """
+    inner = DAG.__init__
+    if hasattr(inner, "asks") or not is_known():
+        return
+
+    def with_manifests(dag: DAG, workflow, rules, **named) -> None:
+        for key in ("targetfiles", "forcefiles", "untilfiles"):
+            if named.get(key):
+                named[key] = {manifest_of(file) or file for file in named[key]}
+        inner(dag, workflow, rules, **named)
+
+    with_manifests.asks = True
+    DAG.__init__ = with_manifests
+
+
+def before_jobs(workflow, act: Callable[[], None]) -> None:
+    """Call `act` before this process runs jobs. A dry run and a question (--summary, --dag, --lint,
+    --report …) run none.
+    """
+    inner = workflow.execute
+
+    def execute(*given, **named):
+        if not is_dry_run(workflow):
+            act()
+        return inner(*given, **named)
+
+    workflow.execute = execute
+
+
+def forced_names(workflow) -> set[str]:
+    """Return the rules and files that the user forces by -f or -R; "*" for -F. The environment
+    tells the jobs of a cluster.
+    """
+    if not is_main_process(workflow):
+        return set(os.environ.get(FORCED, "").split("\n"))
+    settings = workflow.dag_settings
+    asked = settings.forcerun | (settings.targets if settings.forcetargets else set())
+    names = {"*"} if settings.forceall else set(map(str, asked))
+    os.environ[FORCED] = "\n".join(sorted(names))
+    return names
 
 
 def use_terminal(workflow) -> bool:

@@ -110,6 +110,8 @@ class Start:
             check_writable()
         internals.lock_by_owner()
         internals.leave_out_damaged_records()
+        if not is_module:
+            internals.keep_records_of_failed_jobs()
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
         self.published = Published(self.work)
         config = self.work.config
@@ -138,27 +140,42 @@ class Start:
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
             internals.explain_missing_rules(self.explain)
+            if not is_module:
+                internals.ask_for_manifests(self.manifest_of)
             self.check()
 
     def check(self) -> None:
         """Log notes and warnings, or raise a UserError, before any job runs. If a folder lost a
-        file, remove its manifest, so its rule runs again. A dry run only logs this.
+        file, its manifest is removed when jobs start, so its rule runs again.
         """
         for note in self.work.notes:
             logger.info(note)
-        for manifest, lost in checks.lost_outputs(self.work).items():
+        lost_outputs = checks.lost_outputs(self.work)
+        for manifest, lost in lost_outputs.items():
             logger.warning(
                 f"{manifest.parent}: {', '.join(lost)} is missing or has another length: it is "
                 f"written again when a job reads it, or by `snakemake {manifest.parts[1]}`"
             )
-            if not internals.is_dry_run(self.workflow):
-                manifest.unlink()
         for warning in checks.check_places(self.work):
             logger.warning(warning)
+        internals.before_jobs(
+            self.workflow, lambda: [manifest.unlink(missing_ok=True) for manifest in lost_outputs]
+        )
+
+    def manifest_of(self, name: str) -> str | None:
+        return checks.manifest_of(self.work, Path(name))
+
+    def again(self, rule: str) -> Callable:
+        """Return the parameter --again, for a job of this rule that the user forces."""
+
+        def given(wildcards, output) -> str:
+            forced = internals.forced_names(self.workflow)
+            forced |= {self.manifest_of(name) or name for name in forced}
+            return option("--again", not forced.isdisjoint({"*", rule, *output}))
+
+        return given
 
     def explain(self, target: str) -> str:
-        if manifest := checks.manifest_of(self.work, Path(target)):
-            return f"{target}: a manifest stands for this file; ask for it: `snakemake {manifest}`"
         if "/" in target:
             return f"{target}: no rule makes this file; `snakemake --summary` lists what rules make"
         return (

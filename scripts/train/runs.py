@@ -43,7 +43,7 @@ from scripts.running.program import (
     sentence_of,
 )
 from scripts.train import run
-from scripts.train.work import outputs_of
+from scripts.train.work import forget, outputs_of
 
 RUN = json_object_with("run", "settings", "method", "splits", "data")
 OF_CONTROL = ("run", "settings", "rung", "control", "vectors")
@@ -131,6 +131,15 @@ def take(runs: list[dict], given: argparse.Namespace) -> None:
     recorded.main(argparse.Namespace(runs=runs, record=given.record, folder=given.folder))
 
 
+def start_anew(runs: list[dict], given: argparse.Namespace) -> None:
+    """Forget what runs have finished, what they have learnt and which answers they have."""
+    for one in runs:
+        work = given.folder / one.get("cut", one)["run"] / "work"
+        forget(work)
+        for name in ("checkpoint.pt", "answers.jsonl"):
+            (work / name).unlink(missing_ok=True)
+
+
 def pieces_of(runs: list[dict], given: argparse.Namespace) -> list[Callable[[], None]]:
     """Return the pieces of work of a job. If one fails, the others go on."""
     if given.record:
@@ -155,6 +164,8 @@ def files_of(one: dict, given: argparse.Namespace) -> list[str]:
 
 def main(given: argparse.Namespace) -> None:
     runs = read_runs(sys.stdin.read().splitlines())
+    if given.again and given.attempt == 1:
+        start_anew(runs, given)
     pieces, failed = pieces_of(runs, given), []
     for do in pieces:
         try:
@@ -185,6 +196,9 @@ def arguments() -> argparse.ArgumentParser:
     )
     options.add_argument(
         "--key", metavar="VARIABLE", help="the environment variable that holds the API's key"
+    )
+    options.add_argument(
+        "--again", action="store_true", help="do the runs again, also those that are finished"
     )
     options.add_argument("--record", type=Path, help="take the runs from docs/record/<study>")
     options.add_argument("--output", type=Path, required=True, help="the manifest to write")

@@ -43,4 +43,4 @@ def test_a_rule_spells_its_command():
         assert command.lstrip().startswith('"python -m scripts.'), command
         assert not re.search(r"\brm\b|[;&]|params\.(?:program|arguments)", command), command
         unquoted = set(re.findall(r"\{params\.(\w+)\}", command))
-        assert unquoted <= {"cleaner", "keep", "threads", "resamples"}, command
+        assert unquoted <= {"again", "cleaner", "keep", "threads", "resamples"}, command
