@@ -241,14 +241,14 @@ def leads(
     widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
     how, (learn, *measured) = description["methods"]["control"], widest["splits"]
     method = {"columns": description["columns"], "inputs": how["inputs"]}
-    taught = method | {"inputs": [*how["inputs"], *how.get("teaches", [])]}
+    taught = how.get("teaches", [])
     exchangeable, whole = description.get("exchangeable", False), how.get("whole_groups", False)
     exchangeable &= not widest["data_options"].get("predict")
-    train = read_examples(folder / f"{learn}.parquet", taught, MOST)
+    train = read_examples(folder / f"{learn}.parquet", method, MOST, taught)
     splits = {}
     for split in measured:
         file = folder / f"{split}.parquet"
-        data = read_examples(file, taught if of_measured else method)
+        data = read_examples(file, method, taught=taught if of_measured else ())
         reached = partial(headline, study, widest, file, data, description["headline"])
         committed = [
             (row["value"], run.facts["model"], row)

@@ -39,6 +39,7 @@ import platform
 import re
 import time
 import warnings
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -92,25 +93,29 @@ LEAST_EXAMPLES = 2  # with a feature, so that its weight is learnt
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 
 
-def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataFrame:
+def read_examples(
+    file: Path, method: dict, most: int | None = None, taught: Sequence[str] = ()
+) -> pd.DataFrame:
     """Read a split: example_id, group_id, label, first and second (the texts), and, if the study
-    has them, category and choice_id.
+    has them, category and choice_id. If the method has one input, it is second, and first is empty.
 
-    most: read about `most` examples, drawn by hash. Raises UserError if the split is empty.
+    most: read about `most` examples, drawn by hash. taught: more columns, for training. Raises
+    UserError if the split is empty.
     """
     columns = {
         method["columns"][name]: name
         for name in ("example_id", "group_id", "choice_id")
         if name in method["columns"]
     }
-    first, second, *others = method["inputs"]
-    names = [*columns, first, second, *others, "label"]
+    texts = dict(zip(method["inputs"], ("first", "second")[len(method["inputs"]) < 2 :]))
+    names = [*columns, *method["inputs"], *taught, "label"]
     # the candidates for a mask stay together
     key = method["columns"].get("choice_id", method["columns"]["example_id"])
     table = read_table(file, names) if most is None else read_sample(file, names, key, most, DRAW)
     if not len(table):
         raise UserError(f"{file}: no examples; the log of its build says why")
-    return table.to_pandas().rename(columns=columns | {first: "first", second: "second"})
+    found = table.to_pandas().rename(columns=columns | texts)
+    return found if "first" in found else found.assign(first="")
 
 
 def matrix(table: pd.DataFrame, features: list[str], exchangeable: bool) -> csr_matrix:
@@ -488,8 +493,8 @@ def main(given: argparse.Namespace) -> None:
             continue
         if train is None:  # read when the first control needs it
             learn, *measured = given.splits
-            taught = method | {"inputs": [*method["inputs"], *method.get("teaches", [])]}
-            train = read_examples(given.data / f"{learn}.parquet", taught, MOST)
+            taught = method.get("teaches", [])
+            train = read_examples(given.data / f"{learn}.parquet", method, MOST, taught)
             evaluation = {
                 split: read_examples(given.data / f"{split}.parquet", method) for split in measured
             }

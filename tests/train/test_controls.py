@@ -150,6 +150,21 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     assert facts["labels"] == ["swapped", "in_order"]
 
 
+def test_a_control_of_one_text_reads_this_text_alone(program, tmp_path):
+    """Without the first text, scores are those of a pair whose first text is empty. The training
+    columns that a study teaches are not taken for a text.
+    """
+    train, test = (pairs(rows, rows).assign(place=rows) for rows in (300, 80))
+    one = {"inputs": ["text_b"], "teaches": ["place"], "exchangeable": False}
+    for name, method in (("one", one), ("two", {"exchangeable": False})):
+        empty = [table.assign(text_a="") for table in (train, test)]
+        shown = (train, test) if name == "one" else empty
+        run_control(program, tmp_path / name, *shown, {"features": ["words"]}, **method).checked()
+    found = scores_of(tmp_path / "one")
+    np.testing.assert_allclose(found, scores_of(tmp_path / "two"), atol=1e-6)
+    assert (found.argmax(1) == test["label"]).mean() > 0.6
+
+
 def test_a_further_control_is_measured_alone(program, tmp_path):
     """One process runs all controls. It takes finished controls unchanged, even if a later one was
     refused.
