@@ -37,6 +37,7 @@ rule clean_corpus:
         provenance=lambda w: as_json(sources.provenance_of(WORK, w.source)),
         expect=lambda w: option("--expect", WORK.sources[w.source].get("expect")),
         repeats=lambda w: option("--keep-rolling-repeats", WORK.sources[w.source].get("keep_rolling_repeats")),
+        cut=lambda w: option("--cut-rolling", WORK.sources[w.source].get("cut_rolling")),
         tables=lambda w: sources.tables_of_corpus(WORK, w.source),  # the names that the next rules read
         code=lambda w: code(f"scripts.clean.{WORK.sources[w.source].get('cleaner', w.source)}"),
         fetched=uncompared(lambda w: sources.fetched_folder(WORK, w.source)),
@@ -44,5 +45,5 @@ rule clean_corpus:
         "Cleaning {wildcards.source}"
     shell:
         "python -m scripts.clean.{params.cleaner} --source {wildcards.source} --fetched {params.fetched:q}"
-        " --provenance={params.provenance:q} {params.expect:q} {params.repeats:q}"
+        " --provenance={params.provenance:q} {params.expect:q} {params.repeats:q} {params.cut:q}"
         " --output results/clean/{wildcards.source} --manifest {output.manifest} --processes {threads} --log {log:q}"

@@ -18,8 +18,8 @@ again, so these two splits are not independent.
 import argparse
 from pathlib import Path
 
-from scripts.clean.captions import Captions, clean_splits, read_json
-from scripts.clean.corpus import cleaner_arguments, counted, shaped, write_corpus
+from scripts.clean.captions import Captions, caption_arguments, clean_splits, read_json
+from scripts.clean.corpus import counted, shaped, write_corpus
 from scripts.data.tables import CAPTIONS
 from scripts.running.program import UserError, cut, execute
 
@@ -53,7 +53,7 @@ def main(given: argparse.Namespace) -> None:
         for name in dict.fromkeys(LISTS.values())
     }
     tables, counts = {}, []
-    for split, table, found in clean_splits(videos, given.source):
+    for split, table, found in clean_splits(videos, given.source, given.cut_rolling):
         tables[split] = table
         with_captions, ids = set(videos[split]), set(listed[LISTS[split]])
         counts += found + counted(
@@ -75,4 +75,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, caption_arguments(__doc__).parse_args())

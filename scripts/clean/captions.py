@@ -1,5 +1,6 @@
 """Captions: reading the JSON of videos, and one split as a table. Not a program."""
 
+import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +9,29 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from scripts.clean.corpus import EMPTY, Count, changed_spaces, counted, joined
+from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted, joined
 from scripts.data.texts import STRING, json_of, text_of
 from scripts.running.program import cut
+from scripts.text.repeated_ends import rolling_words
 
 NO_TIME = "start or end is not a finite number"
 UNSORTED = "not in the order of start times: sorted"
 TOGETHER = "starts together with the one in front: in the order of the file"
 NO_SENTENCE = "no sentence is left"
+AGAIN = "occurs a second time, with the same video, times and text"
+ROLLS = "begins with the end of the one in front"
+CUT, ALL_CUT = f"{ROLLS}: cut", "repeats nothing but the end of the one in front"
+
+
+def caption_arguments(doc: str) -> argparse.ArgumentParser:
+    """The arguments of every cleaner of captions."""
+    shared = cleaner_arguments(doc)
+    shared.add_argument(
+        "--cut-rolling",
+        action="store_true",
+        help="cut the words with which a caption repeats the end of the caption before it",
+    )
+    return shared
 
 
 class Captions(msgspec.Struct):
@@ -63,14 +79,46 @@ def sentences_of(videos: dict[str, Captions]) -> pd.DataFrame:
     return table.assign(text=joined(table["raw"]))
 
 
+def rolls(rows: pd.DataFrame) -> pd.Series:
+    """How many words of each sentence repeat the end of the sentence before it, 0 for one that does
+    not roll. rows: video_id and text, in order.
+    """
+    words = rolling_words(rows["text"].iloc[:-1], rows["text"].iloc[1:])
+    same_video = rows["video_id"].to_numpy()[1:] == rows["video_id"].to_numpy()[:-1]
+    return pd.Series([0, *(words * same_video)][: len(rows)], index=rows.index, dtype=int)
+
+
+def without_first_words(texts: pd.Series, words: pd.Series) -> pd.Series:
+    """Texts without their first words. words: how many go."""
+    left = [" ".join(text.split(" ")[count:]) for text, count in zip(texts, words)]
+    return pd.Series(left, index=texts.index, dtype=object)
+
+
+def cut_repeats(rows: pd.DataFrame, cut: bool) -> tuple[pd.DataFrame, dict[str, dict]]:
+    """Sentences in order, and counts by action and reason. With `cut` a sentence loses the words
+    that repeat the end of the sentence before it.
+    """
+    repeated = rolls(rows)
+    if not cut:
+        return rows, {"noted": {ROLLS: repeated > 0}}
+    texts = without_first_words(rows["text"], repeated)
+    left = texts != ""
+    return rows.assign(text=texts)[left], {
+        "dropped": {ALL_CUT: ~left},
+        "changed": {CUT: (repeated > 0) & left},
+    }
+
+
 def clean_split(
-    videos: dict[str, Captions], source: str, split: str
+    videos: dict[str, Captions], source: str, split: str, cut_rolling: bool = False
 ) -> tuple[pd.DataFrame, list[Count]]:
     """One split (thousands of videos, not millions) as a table of captions,
     and the counts of what was found and changed.
 
     Sorted by video_id and start time; equal times keep the order of the file. A sentence is dropped
-    only for an empty text or a time that is not a finite number. Odd times are counted and stay.
+    only for an empty text, a time that is not a finite number, or if it occurs a second time. Odd
+    times are counted and stay. A sentence that repeats the end of the one before it is counted;
+    with cut_rolling the repeated words go.
     """
     rows = sentences_of(videos)
     noted = {
@@ -81,10 +129,12 @@ def clean_split(
     }
     timed = np.isfinite(rows[["start_s", "end_s"]]).all(axis=1)
     empty = timed & (rows["text"] == "")
-    kept_sentences = rows[timed & ~empty]
+    again = timed & ~empty & rows.duplicated(["video_id", "start_s", "end_s", "text"])
+    kept_sentences = rows[timed & ~empty & ~again]
     backwards = kept_sentences.groupby("video_id", sort=False)["start_s"].diff() < 0
     unsorted = kept_sentences.loc[backwards, "video_id"].nunique()
     kept_sentences = kept_sentences.sort_values(["video_id", "start_s"], kind="stable")
+    kept_sentences, rolling = cut_repeats(kept_sentences, cut_rolling)
     by_video = kept_sentences.groupby("video_id", sort=False)
     counts = [
         *counted(
@@ -99,17 +149,17 @@ def clean_split(
             split,
             "sentences",
             read=len(rows),
-            dropped={NO_TIME: ~timed, EMPTY: empty},
+            dropped={NO_TIME: ~timed, EMPTY: empty, AGAIN: again} | rolling.get("dropped", {}),
             kept=len(kept_sentences),
-            changed=changed_spaces(rows["raw"]),
-            noted=noted | {TOGETHER: by_video["start_s"].diff() == 0},
+            changed=changed_spaces(rows["raw"]) | rolling.get("changed", {}),
+            noted=noted | {TOGETHER: by_video["start_s"].diff() == 0} | rolling.get("noted", {}),
         ),
     ]
     return kept_sentences.assign(source=source, split=split, position=by_video.cumcount()), counts
 
 
 def clean_splits(
-    videos: dict[str, dict[str, Captions]], source: str
+    videos: dict[str, dict[str, Captions]], source: str, cut_rolling: bool = False
 ) -> Iterator[tuple[str, pd.DataFrame, list[Count]]]:
     """Every split with its table and counts. A video of another split leaves `train`."""
     others = [split for split in videos if split != "train"]
@@ -120,7 +170,10 @@ def clean_splits(
             else set()
         )
         table, counts = clean_split(
-            {name: video for name, video in read.items() if name not in shared}, source, split
+            {name: video for name, video in read.items() if name not in shared},
+            source,
+            split,
+            cut_rolling,
         )
         if split == "train":
             counts = (

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.clean.captions import Captions, clean_splits
-from scripts.clean.corpus import cleaner_arguments, file_named, write_corpus
+from scripts.clean.captions import Captions, caption_arguments, clean_splits
+from scripts.clean.corpus import file_named, write_corpus
 from scripts.data.keyed import keyed_uniform
 from scripts.data.tables import CAPTIONS
 from scripts.data.texts import csv_of, numbers_of
@@ -57,11 +57,11 @@ def main(given: argparse.Namespace) -> None:
     tables: dict[str, pd.DataFrame] = {}
     counts = []
     file = file_named(given.fetched, given.provenance, ".csv")
-    for split, table, found in clean_splits(read_videos(file), given.source):
+    for split, table, found in clean_splits(read_videos(file), given.source, given.cut_rolling):
         tables[split] = table
         counts += found
     write_corpus(given, tables, CAPTIONS, counts)
 
 
 if __name__ == "__main__":
-    execute(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, caption_arguments(__doc__).parse_args())

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.clean.captions import Captions, clean_splits, read_json
-from scripts.clean.corpus import Count, cleaner_arguments, counted, shaped, write_corpus
+from scripts.clean.captions import Captions, caption_arguments, clean_splits, read_json
+from scripts.clean.corpus import Count, counted, shaped, write_corpus
 from scripts.data.tables import CAPTIONS
 from scripts.running.program import UserError, cut, execute, shown
 
@@ -81,7 +81,7 @@ def main(given: argparse.Namespace) -> None:
     read = {split: read_split(given.fetched / name, split) for split, name in FILES.items()}
     tables, counts = {}, []
     for split, table, found in clean_splits(
-        {split: videos for split, (videos, _) in read.items()}, given.source
+        {split: videos for split, (videos, _) in read.items()}, given.source, given.cut_rolling
     ):
         tables[split] = table
         counts += read[split][1] + found
@@ -89,4 +89,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, caption_arguments(__doc__).parse_args())

@@ -15,8 +15,11 @@ change is counted:
   3. White space is stripped and joined.
   4. Empty text is dropped.
   5. Captions are sorted by start time.
-  6. A caption is dropped when the video's next caption repeats it, or continues it by whole words.
+  6. A caption that occurs a second time, with the same times and text, is dropped.
+  7. A caption is dropped when the video's next caption repeats it, or continues it by whole words.
      With --keep-rolling-repeats it is counted and kept, as in the examples of Jain et al. 2020.
+  8. A caption that begins with the end of the one before it is counted. With --cut-rolling the
+     repeated words are cut.
 A video id that occurs again is dropped.
 
     python -m scripts.clean.howto100m --source howto100m --fetched results/fetch/howto100m \\
@@ -37,8 +40,16 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 from tqdm import tqdm
 
-from scripts.clean.captions import NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED
-from scripts.clean.corpus import EMPTY, Count, cleaner_arguments, counted, write_cleaning
+from scripts.clean.captions import (
+    AGAIN,
+    NO_SENTENCE,
+    NO_TIME,
+    TOGETHER,
+    UNSORTED,
+    caption_arguments,
+)
+from scripts.clean.corpus import EMPTY, Count, counted, write_cleaning
+from scripts.clean.howto100m_repeats import occur_again, without_repeats, without_rolling
 from scripts.clean.howto100m_videos import MENDED, MISSING, NOT_TEXT, caption_file, opened, reading
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
@@ -63,7 +74,6 @@ VIDEOS = pa.schema(
 )
 ROWS = 1 << 17  # of the table of videos written at a time
 WHITE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]+"  # as str.split() has it, for Arrow's regular expressions
-SPACE = 32
 
 
 # ---- The captions of a batch
@@ -101,39 +111,6 @@ def spaced(texts: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
     return pc.replace_with_mask(texts, odd, after), rows[changed], rows[broken]
 
 
-def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Among pairs of rows with text: those where the second repeats or continues the first.
-
-    It must continue by whole words.
-    """
-    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :]
-    characters = np.frombuffer(texts.buffers()[2], np.uint8)
-    first, second = offsets[here], offsets[there]
-    size, size_there = offsets[here + 1] - first, offsets[there + 1] - second
-    behind = np.minimum(second + size, len(characters) - 1)
-    pairs = np.flatnonzero(
-        (size == size_there) | ((size < size_there) & (characters[behind] == SPACE))
-    )
-    for at in (np.zeros_like(size), size - 1, size // 2):  # single bytes differ in nearly all pairs
-        pairs = pairs[characters[(first + at)[pairs]] == characters[(second + at)[pairs]]]
-    # Compare the remaining pairs byte by byte, all at once.
-    sizes = size[pairs].astype(np.int64)
-    begins = np.cumsum(sizes) - sizes
-    within = np.arange(sizes.sum()) - np.repeat(begins, sizes)
-    one, other = (characters[np.repeat(side[pairs], sizes) + within] for side in (first, second))
-    return pairs[np.logical_and.reduceat(one == other, begins)]
-
-
-def without_rolling(texts: pa.Array, video: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows in order, without the rows that the video's next kept row repeats or continues."""
-    while True:
-        pairs = np.flatnonzero(video[rows[:-1]] == video[rows[1:]])
-        rolls = pairs[goes_on(texts, rows[pairs], rows[pairs + 1])] if len(pairs) else pairs
-        if not len(rolls):
-            return rows
-        rows = np.delete(rows, rolls)  # the rows before these now have another next row
-
-
 def with_text(
     videos: pa.RecordBatch, split_of: np.ndarray, counts: Counts
 ) -> tuple[pa.Array, np.ndarray]:
@@ -160,12 +137,13 @@ def with_text(
 
 
 def clean_batch(
-    videos: pa.RecordBatch, source: str, keep_rolling: bool = False
+    videos: pa.RecordBatch, source: str, keep_rolling: bool = False, cut_rolling: bool = False
 ) -> tuple[list[pa.Table], pa.Table, Counts]:
     """The captions of each split and the videos of a batch of different videos, and counts.
 
-    keep_rolling: whether a caption stays that the next one repeats or continues. Captions have
-    schema CAPTIONS, videos VIDEOS without the categories.
+    keep_rolling: whether a caption stays that the next one repeats or continues. cut_rolling:
+    whether a caption loses the words that repeat the end of the one before. Captions have schema
+    CAPTIONS, videos VIDEOS without the categories.
     """
     ids, counts = videos["video_id"], Counts()
     split_of = (keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0) < VAL_SHARE).astype(
@@ -190,6 +168,9 @@ def clean_batch(
     unsorted[video[rows[1:]][(np.diff(start[rows]) < 0) & (np.diff(video[rows]) == 0)]] = True
     counts.add("videos", "changed", UNSORTED, split_of[unsorted])
     rows = rows[np.lexsort((np.where(unsorted[video], start, 0)[rows], video[rows]))]
+    again = occur_again(tidy, video, start, end, rows)
+    counts.add("captions", "dropped", AGAIN, split_of_row[again])
+    rows = rows[~np.isin(rows, again)]
     stay = without_rolling(tidy, video, rows)
     counts.add(
         "captions",
@@ -197,7 +178,9 @@ def clean_batch(
         "the next caption repeats it or goes on from it",
         split_of_row[np.setdiff1d(rows, stay, assume_unique=True)],
     )
-    rows = rows if keep_rolling else stay
+    tidy, rows, found = without_repeats(tidy, video, rows if keep_rolling else stay, cut_rolling)
+    for (action, reason), those in found.items():
+        counts.add("captions", action, reason, split_of_row[those])
     counts.add("captions", "kept", "", split_of_row[rows])
     same = video[rows[1:]] == video[rows[:-1]]
     before, after = rows[:-1][same], rows[1:][same]
@@ -368,7 +351,9 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
             fresh = seen.new(batch["video_id"], hashes_of(batch["video_id"]))
             new = batch if fresh.all() else batch.filter(pa.array(fresh))
             repeated += len(batch) - len(new)
-            captions, listed, found = clean_batch(new, given.source, given.keep_rolling_repeats)
+            captions, listed, found = clean_batch(
+                new, given.source, given.keep_rolling_repeats, given.cut_rolling
+            )
             counts.update(found)
             videos.add(listed)
             for split, table in zip(SPLITS, captions):
@@ -405,7 +390,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    shared = cleaner_arguments(__doc__)
+    shared = caption_arguments(__doc__)
     shared.add_argument(
         "--videos-per-shard",
         type=whole_number(1, 10**9),

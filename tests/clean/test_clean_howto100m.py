@@ -21,6 +21,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.clean.captions import AGAIN, ALL_CUT, CUT, ROLLS
 from scripts.clean.howto100m import VIDEOS, clean_batch
 from scripts.clean.howto100m_videos import Video, Videos, as_batch
 from scripts.data.files import sha256_of
@@ -34,7 +35,7 @@ from tests.rows import each_row
 from tests.samples import speech
 from tests.clean.cleaned_dialogs import counted
 import numpy as np
-from scripts.clean.howto100m import without_rolling
+from scripts.clean.howto100m_repeats import without_rolling
 
 NAN = float("nan")
 IDS = pd.Series([f"vid{number:08}" for number in range(40)])
@@ -223,6 +224,52 @@ def test_an_id_again_no_listing_and_rolling_captions_kept(program, tmp_path):
     assert found["all", "videos", "dropped", "the video id occurs a second time"] == 1
     assert not [key for key in found.index if "HowTo100M_v1" in key[3]]
     assert read_table(tmp_path / "out/videos.parquet")["category_1"].null_count == len(CORPUS)
+
+
+# captions of two videos: the second time of the third; then each begins with the end of the last
+ROLLING = {
+    TRAIN[0]: {
+        "start": [0, 1, 1, 1, 1, 2],
+        "end": [1, 2, 2, 3, 2, 3],
+        "text": ["no", "one", "two", "two", "one", "three"],
+    },
+    TRAIN[1]: lines(
+        "heat some oil in the pan",
+        "Oil in the pan. Cut the onion",
+        "cut the onion",
+        "onion rings",
+        "yes",
+        "yes it is",
+    ),
+    VAL[0]: lines("only", "these"),
+}
+
+
+@pytest.mark.parametrize(
+    "options, left, said",
+    [
+        ([], None, [("noted", ROLLS, 2)]),
+        (
+            ["--cut-rolling"],
+            ["heat some oil in the pan", "Cut the onion", "onion rings", "yes it is"],
+            [("changed", CUT, 1), ("dropped", ALL_CUT, 1)],
+        ),
+        (
+            ["--cut-rolling", "--keep-rolling-repeats"],
+            ["heat some oil in the pan", "Cut the onion", "onion rings", "yes", "it is"],
+            [("changed", CUT, 2), ("dropped", ALL_CUT, 2)],
+        ),
+    ],
+)
+def test_captions_again_and_captions_that_roll(program, tmp_path, options, left, said):
+    place(tmp_path / "in", ROLLING, listing=None)
+    found = texts_in(cleaned(program, tmp_path / "in", tmp_path / "out", *options)["train"])
+    assert found[TRAIN[0]] == ["no", "one", "two", "three"]
+    assert found[TRAIN[1]] == (left or [*ROLLING[TRAIN[1]]["text"][:4], "yes it is"])
+    counts = counted(tmp_path / "out")
+    assert counts["train", "captions", "dropped", AGAIN] == 1
+    for action, reason, count in said:
+        assert counts["train", "captions", action, reason] == count
 
 
 @pytest.mark.parametrize(

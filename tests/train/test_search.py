@@ -390,3 +390,19 @@ def test_captions_without_a_cue_stay_at_chance(program, tmp_path):
     train, test = captions(1, planted=False), captions(2, planted=False)
     run_search(program, tmp_path, "both_texts", train, test).checked()
     assert abs((scores_of(tmp_path).argmax(1) == test["label"]).mean() - 0.5) < 0.07
+
+
+def test_captions_that_roll_are_ordered_by_their_ends(program, tmp_path):
+    """Words say nothing; the later caption begins with the last words of the earlier one."""
+    splits = []
+    for seed in (1, 2):
+        table, draw = captions(seed, planted=False), np.random.default_rng(seed)
+        ends = pd.Series([" ".join(draw.choice(WORDS, 3)) for _ in range(len(table))])
+        in_order = table["label"] == 1
+        early, late = table["text_a"] + " " + ends, ends + " " + table["text_b"]
+        splits.append(
+            table.assign(text_a=early.where(in_order, late), text_b=late.where(in_order, early))
+        )
+    run_search(program, tmp_path, "both_texts", *splits).checked()
+    assert (scores_of(tmp_path).argmax(1) == splits[1]["label"]).mean() > 0.98
+    assert facts_of(tmp_path / "run/run.json")["learner"] == "rule: start_repeats_end"

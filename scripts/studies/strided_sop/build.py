@@ -230,11 +230,13 @@ def none_left(part: Part, options: dict) -> UserError:
     cleaned, split = part.cleaned, part.split
     stride, same_videos = part.strides[-1], part.same_videos
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
+    units = "windows" if options["context"] else "sentences"
     return UserError(
         f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
-        f"{fewest_sentences(stride if same_videos is None else same_videos)} "
-        f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a "
-        f"smaller stride{', shorter windows' * bool(options['context'])} or another source"
+        f"{fewest_sentences(stride if same_videos is None else same_videos)} {units} or more with "
+        f"two different texts, which {reach} needs. As in the paper, videos with fewer than five "
+        f"{units} are left out, and so are the first and the last of each video. Use a smaller "
+        f"stride{', shorter windows' * bool(options['context'])} or another source"
     )
 
 

@@ -1,4 +1,5 @@
-"""Controls of strided sentence order: they see two captions, but each by itself.
+"""Controls of strided sentence order: they see two captions, but each by itself. One rule compares
+them: whether the start of one repeats the end of the other, as in captions that roll.
 
 A caption often shows its place in its video: "he begins by", "the man", "the end". `place` learns
 this place from the training captions, one at a time. The difference of two places orders a pair,
@@ -12,6 +13,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
+from scripts.text.repeated_ends import start_repeats_end
 from scripts.train.search import has_words
 from scripts.train.view import View
 
@@ -73,10 +75,12 @@ def looks(table: pd.DataFrame) -> np.ndarray:
 
 
 BOTH_TEXTS = View(
-    sees="each of the two captions by itself: words, letters, its likely place in a video",
+    sees="each of the two captions by itself: words, letters, its likely place in a video; and "
+    "whether the start of one repeats the end of the other",
     words=lambda table: table["second"],
     numbers=looks,
     learnt={"place": place},
+    rules={"start_repeats_end": start_repeats_end},
     each=True,
 )
 VIEWS = {"both_texts": BOTH_TEXTS}

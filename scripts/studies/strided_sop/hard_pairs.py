@@ -124,10 +124,10 @@ def examples_of(pairs: pa.Table) -> pd.DataFrame:
 def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
     """Learn to judge pairs from the tables of all splits.
 
-    Raises UserError if too few videos have pairs to learn from, or if all pairs have equal texts.
+    Raises UserError if too few videos have pairs to learn from.
     """
     sample = examples_of(sample_of(tables))
-    if sample["group_id"].nunique() < FOLDS or (sample["first"] == sample["second"]).all():
+    if sample["group_id"].nunique() < FOLDS:
         raise unlearnable(sample, source)
     with threadpool_limits(1):
         searched = Search(BOTH_TEXTS, sample, 2, exchangeable=True)
@@ -165,7 +165,7 @@ def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
 def unlearnable(sample: pd.DataFrame, source: str) -> UserError:
     """Return the error that the control cannot be trained."""
     return UserError(
-        f"{source}: hard: true trains a control on pairs of different texts, but "
+        f"{source}: hard: true trains a control on pairs, but "
         f"{sample['group_id'].nunique()} videos have too few pairs; set hard: false, or use a "
         "larger source"
     )

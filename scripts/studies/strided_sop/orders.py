@@ -102,7 +102,8 @@ def with_units(
 def orders_of(
     part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
 ) -> Iterator[pa.Table]:
-    """Return the candidates of a split, table by table.
+    """Return the candidates of a split, table by table. A span with two equal units is left out:
+    it has no single right order.
 
     keep: selects spans by the pair of their first and last unit; wrong: see chosen_orders().
     """
@@ -115,10 +116,9 @@ def orders_of(
     for captions in units_of(part, options):
         first = spans(captions, stride, part.same_videos)[0]
         pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories)
-        kept_spans = np.flatnonzero(keep(pairs))
-        pairs, rows = (
-            pairs.take(pa.array(kept_spans)),
-            first[kept_spans][:, None] + step * np.arange(length),
-        )
+        texts, rows = captions["text"].combine_chunks(), first[:, None] + step * np.arange(length)
+        unit = texts.dictionary_encode().indices.to_numpy()[rows]
+        kept = keep(pairs) & (np.diff(np.sort(unit, axis=1), axis=1) > 0).all(axis=1)
+        pairs, rows = pairs.filter(pa.array(kept)), rows[kept]
         span, order = chosen_orders(pairs, math.factorial(length), options["label_seed"], wrong)
-        yield with_units(pairs, captions["text"].combine_chunks(), rows, span, order)
+        yield with_units(pairs, texts, rows, span, order)

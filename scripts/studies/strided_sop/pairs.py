@@ -35,7 +35,7 @@ def spans(
     captions: pa.Table, stride: int, same_videos: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the row numbers of the first and the last sentence of every span of stride + 2 inner
-    sentences.
+    sentences. A span whose two sentences have the same text is left out: nothing shows their order.
 
     `captions` is sorted by video and position; positions of a video begin at 0. same_videos: the
     video must also have a pair of this stride.
@@ -45,8 +45,10 @@ def spans(
     fewest = fewest_sentences(stride if same_videos is None else same_videos)
     inner = np.flatnonzero((sentences >= fewest) & (position > 0) & (position < sentences - 1))
     first, last = inner[: max(0, len(inner) - stride - 1)], inner[stride + 1 :]
-    same = video[first] == video[last]
-    return first[same], last[same]
+    text = captions["text"].combine_chunks()
+    differs = pc.not_equal(text.take(pa.array(first)), text.take(pa.array(last)))
+    is_pair = (video[first] == video[last]) & differs.to_numpy(zero_copy_only=False)
+    return first[is_pair], last[is_pair]
 
 
 def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndarray:
