@@ -17,7 +17,8 @@ rule clean:
 rule clean_corpus:
     """The tables of a corpus, by the cleaner that resources/sources.yaml names: scripts/clean/<cleaner>.py."""
     input:
-        fetched=lambda w: WORK.fetched(w.source),
+        # A local file or folder is compared by its content, which is in the provenance, and not by its time.
+        fetched=lambda w: (ancient if "local" in WORK.sources[w.source] else str)(WORK.fetched(w.source)),
     output:
         manifest="results/clean/{source}/manifest.json",
         cleaning="results/clean/{source}/cleaning.csv",
@@ -38,6 +39,8 @@ rule clean_corpus:
         expect=lambda w: option("--expect", WORK.sources[w.source].get("expect")),
         repeats=lambda w: option("--keep-rolling-repeats", WORK.sources[w.source].get("keep_rolling_repeats")),
         cut=lambda w: option("--cut-rolling", WORK.sources[w.source].get("cut_rolling")),
+        columns=lambda w: option("--columns", WORK.sources[w.source].get("columns")),
+        encoding=lambda w: option("--encoding", WORK.sources[w.source].get("encoding")),
         tables=lambda w: sources.tables_of_corpus(WORK, w.source),  # the names that the next rules read
         code=lambda w: code(f"scripts.clean.{WORK.sources[w.source].get('cleaner', w.source)}"),
         fetched=uncompared(lambda w: sources.fetched_folder(WORK, w.source)),
@@ -45,5 +48,5 @@ rule clean_corpus:
         "Cleaning {wildcards.source}"
     shell:
         "python -m scripts.clean.{params.cleaner} --source {wildcards.source} --fetched {params.fetched:q}"
-        " --provenance={params.provenance:q} {params.expect:q} {params.repeats:q} {params.cut:q}"
+        " --provenance={params.provenance:q} {params.expect:q} {params.repeats:q} {params.cut:q} {params.columns:q} {params.encoding:q}"
         " --output results/clean/{wildcards.source} --manifest {output.manifest} --processes {threads} --log {log:q}"

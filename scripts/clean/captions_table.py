@@ -1,12 +1,14 @@
-"""Clean captions of your own: a CSV file of one sentence a row.
+"""Clean captions of your own: a file or a folder of any form that people have.
 
-The columns are video_id, start, end (seconds) and text; others are not read. The source's entry
-names the file, and --provenance has its name ({"sha256": {"<file>.csv": …}}). The file is read into
-memory: 300,000 rows take 0.44 GB and 10 seconds.
+caption_files.py lists the forms: tables, subtitles, transcripts, JSON of videos.
+
+The source's entry names the file or folder, and --provenance has its name ({"sha256": {"<name>":
+…}}). The captions are read into memory: 300,000 rows take 0.44 GB and 10 seconds. An end that is
+missing is the start of the video's next caption.
 
 A fifth of the videos, by hash of the video_id, is the test split. No video is in both splits.
 
-Reads  the .csv file in --fetched
+Reads  the named file or folder in --fetched
 Writes train.parquet, test.parquet (schema captions), sorted by video and start time, and
        cleaning.csv, as the cleaner of ActivityNet Captions does
 
@@ -21,26 +23,38 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from scripts.clean.caption_files import (
+    COLUMNS,
+    UTF_8,
+    Form,
+    files_in,
+    read_beginning,
+    read_captions,
+)
 from scripts.clean.captions import Captions, caption_arguments, clean_splits
-from scripts.clean.corpus import file_named, write_corpus
+from scripts.clean.corpus import counted, names_given, write_corpus
 from scripts.data.keyed import keyed_uniform
 from scripts.data.tables import CAPTIONS
-from scripts.data.texts import csv_of, numbers_of
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError, execute, json_object
 
 TEST_SHARE = 0.2
-REMEDY, MISSING = "write it anew", "correct `local:` in the source's entry"
+NO_END = "end is missing: the start of the next caption"
 
 
-def read_videos(file: Path) -> dict[str, dict[str, Captions]]:
-    """The videos of each split, by their ids. Raises UserError for a row without a video, for a
-    time that is no number, and for fewer videos than two splits need.
+def filled_ends(rows: pd.DataFrame) -> pd.Series:
+    """Return the ends of captions; a missing one is the start of the next caption of the video, or
+    the caption's own start.
     """
-    rows = csv_of(file, ["video_id", "start", "end", "text"], REMEDY, MISSING)
-    for name in ("start", "end"):
-        rows[name] = numbers_of(rows[name], file, REMEDY)
-    if len(nameless := rows.index[rows["video_id"].str.strip() == ""]):
-        raise UserError(f"{file}: row {nameless[0] + 2} has no video_id; fill it in")
+    starts = rows[["video_id", "start"]].drop_duplicates().sort_values(["video_id", "start"])
+    starts = starts.assign(following=starts.groupby("video_id")["start"].shift(-1))
+    following = rows.merge(starts, how="left", on=["video_id", "start"])["following"]
+    return rows["end"].fillna(following).fillna(rows["start"])
+
+
+def split_videos(rows: pd.DataFrame, place: Path) -> dict[str, dict[str, Captions]]:
+    """The videos of each split, by their ids. Raises UserError for fewer videos than two splits
+    need.
+    """
     videos: dict[str, dict[str, Captions]] = {"train": {}, "test": {}}
     is_test = keyed_uniform(rows["video_id"]) < TEST_SHARE
     for split, read in rows.groupby(np.where(is_test, "test", "train")):
@@ -48,20 +62,51 @@ def read_videos(file: Path) -> dict[str, dict[str, Captions]]:
             times = list(zip(video["start"], video["end"]))
             videos[split][name] = Captions(video["end"].max(), times, list(video["text"]))
     if not all(videos.values()):
-        found = rows["video_id"].nunique()
-        raise UserError(f"{file}: {found} videos leave a split empty; give fifty or more")
+        raise UserError(
+            f"{place}: {rows['video_id'].nunique()} videos leave a split empty; give fifty or "
+            "more: a folder with a file for each video, or a table with the column video_id"
+        )
     return videos
 
 
+def check_source(place: Path, entry: dict, most: int) -> None:
+    """Raise UserError if the files of a source's entry cannot be read. If they have more than about
+    `most` bytes, only the beginning is read.
+    """
+    form = Form(entry.get("columns", {}), entry.get("encoding", UTF_8))
+    rows, whole = read_beginning(place, form, most)
+    if whole:
+        split_videos(rows.assign(end=filled_ends(rows)), place)
+
+
 def main(given: argparse.Namespace) -> None:
+    places = [given.fetched / name for name in names_given(given.provenance)]
+    files = [file for place in places for file in files_in(place)]
+    rows = read_captions(files, Form(given.columns, given.encoding))
+    counts = counted("all", "files", read=len(files))
+    counts += counted("all", "sentences", changed={NO_END: rows["end"].isna()})
+    videos = split_videos(rows.assign(end=filled_ends(rows)), places[0])
     tables: dict[str, pd.DataFrame] = {}
-    counts = []
-    file = file_named(given.fetched, given.provenance, ".csv")
-    for split, table, found in clean_splits(read_videos(file), given.source, given.cut_rolling):
+    for split, table, found in clean_splits(videos, given.source, given.cut_rolling):
         tables[split] = table
         counts += found
     write_corpus(given, tables, CAPTIONS, counts)
 
 
+def arguments() -> argparse.ArgumentParser:
+    shared = caption_arguments(__doc__)
+    shared.add_argument(
+        "--columns",
+        type=json_object,
+        default={},
+        metavar="JSON",
+        help=f"the names of the columns that have others than {', '.join(COLUMNS)}",
+    )
+    shared.add_argument(
+        "--encoding", default=UTF_8, help="the encoding of texts; default: %(default)s"
+    )
+    return shared
+
+
 if __name__ == "__main__":
-    execute(main, caption_arguments(__doc__).parse_args())
+    execute(main, arguments().parse_args())

@@ -110,6 +110,17 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
     ]
 
 
+def names_given(provenance: dict) -> list[str]:
+    """The names of the files and folders that the provenance names; at least one."""
+    listed = provenance.get("sha256")
+    if not isinstance(listed, dict) or not listed:
+        raise UserError(
+            "--provenance names no file: name it in the source's entry, as `local: mine.csv`, or "
+            'here, as {"sha256": {"mine.csv": null}}'
+        )
+    return [Path(name).name for name in listed]
+
+
 def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:
     """The file that the provenance names. Raises UserError unless exactly one named file has
     one of these suffixes.

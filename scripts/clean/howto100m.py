@@ -1,8 +1,9 @@
 """Clean the speech captions of HowTo100M, as a stream: memory grows by some 30 bytes a video.
 
-Reads  raw_caption.zip, raw_caption.json or caption.json, the first that exists, from
-       --fetched (its content decides whether it is unzipped): one object
-       {video_id: {"start": […], "end": […], "text": […]}};
+Reads  from --fetched what --provenance names; if it names nothing, the first that exists of
+       raw_caption.zip, raw_caption.json and caption.json. A file (its content decides whether it is
+       unzipped) is one object {video_id: {"start": […], "end": […], "text": […]}}; a folder has a
+       .csv file (start, end, text) for each video;
        and HowTo100M_v1.csv, if it is there, for the categories
 Writes train/ and val/, each a folder of shards part-00000.parquet … (schema captions, videos in the
        order of the file) with manifest.json; videos.parquet (one row a video: split, categories,
@@ -50,7 +51,15 @@ from scripts.clean.captions import (
 )
 from scripts.clean.corpus import EMPTY, Count, counted, write_cleaning
 from scripts.clean.howto100m_repeats import occur_again, without_repeats, without_rolling
-from scripts.clean.howto100m_videos import MENDED, MISSING, NOT_TEXT, caption_file, opened, reading
+from scripts.clean.howto100m_videos import (
+    MENDED,
+    MISSING,
+    NOT_TEXT,
+    caption_file,
+    check_place,
+    reading,
+    videos_in,
+)
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, cut, execute, whole_number
@@ -336,7 +345,7 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
         split: Shards(folder / split, most, given.provenance | {"split": split}) for split in SPLITS
     }
     listing, counts, seen, repeated = given.fetched / LISTING, Counts(), Seen(), 0
-    with opened(file) as (_, size, _):
+    with videos_in(file) as (_, size):
         bar = tqdm(total=size, unit="B", unit_scale=True, desc=given.source, disable=None)
     with (
         reading(file, given.processes) as read,
@@ -383,8 +392,13 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
     )
 
 
+def check_source(place: Path, entry: dict, most: int) -> None:
+    """Raise UserError if the captions of a source's entry are of another kind."""
+    check_place(place)
+
+
 def main(given: argparse.Namespace) -> None:
-    file = caption_file(given.fetched)
+    file = caption_file(given.fetched, given.provenance, LISTING)
     with whole_set(given.output) as folder:
         clean_file(file, given, folder)
 

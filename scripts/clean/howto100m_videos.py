@@ -1,6 +1,7 @@
 """Reading the caption files of HowTo100M as a stream of Arrow batches, before anything is cleaned.
 
-Not a program. A file is one JSON object of videos, zipped or not. Memory holds one batch and the
+Not a program. A file is one JSON object of videos, zipped or not; a folder has a CSV file for each
+video. Memory holds one batch and the
 current video. A batch has one row a video, with these columns:
 
   video_id
@@ -18,7 +19,7 @@ import re
 import signal
 import traceback
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from multiprocessing import get_context
@@ -30,6 +31,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from scripts.clean.caption_files import Form, check_kind, files_in, read_file, video_of
 from scripts.clean.corpus import shaped
 from scripts.data.files import zip_errors
 from scripts.running.owner import end_forks_with_this
@@ -196,10 +198,10 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
     with zip_errors(f"{file}: not a whole zip, so no video can be read"):
         archive = zipfile.ZipFile(file)
     with archive:
-        members = [member for member in archive.infolist() if Path(member.filename).name in NAMES]
+        members = [member for member in archive.infolist() if member.filename.endswith(".json")]
         if len(members) != 1:
             raise UserError(
-                f"{file}: needs one of {' and '.join(NAMES[1:])} inside, but has "
+                f"{file}: needs one .json file inside, but has "
                 f"{cut(', '.join(archive.namelist()[:5])) or 'nothing'}; fetch it again"
             )
         with zip_errors(f"{file}: cannot be opened"):
@@ -208,19 +210,56 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
             yield stream, members[0].file_size, f"{file}: {members[0].filename}"
 
 
-def caption_file(fetched: Path) -> Path:
-    """The caption file to read; logs which one if there are several."""
-    present = [fetched / name for name in NAMES if (fetched / name).is_file()]
+def caption_file(fetched: Path, provenance: dict, listing: str) -> Path:
+    """The caption file, or the folder with a CSV for each video, that the provenance names; else
+    the first of NAMES that is there. listing: the name of the file that has no captions.
+    """
+    hashes = provenance.get("sha256") or {}
+    named = [fetched / Path(name).name for name in hashes if Path(name).name != listing]
+    present = [place for place in named or [fetched / name for name in NAMES] if place.exists()]
     if not present:
-        raise UserError(f"{fetched}: none of {', '.join(NAMES)} is there; fetch one of them")
+        wanted = [place.name for place in named] or NAMES
+        raise UserError(f"{fetched}: none of {', '.join(wanted)} is there; fetch one of them")
     if len(present) > 1:
-        log.info(
-            "%s: reading %s, not %s",
-            fetched,
-            present[0].name,
-            ", ".join(file.name for file in present[1:]),
-        )
+        others = ", ".join(file.name for file in present[1:])
+        log.info("%s: reading %s, not %s", fetched, present[0].name, others)
+    check_place(present[0])
     return present[0]
+
+
+def check_place(place: Path) -> None:
+    """Raise UserError for a file or folder of another kind."""
+    for file in files_in(place) if place.is_dir() else []:
+        check_kind(file)
+    if not place.is_dir() and place.suffix.lower() not in (".json", ".zip"):
+        check_kind(place)
+        raise UserError(
+            f"{place}: HowTo100M's captions are a .json file, a .zip of one, or a folder with a "
+            ".csv file for each video; other captions have `cleaner: captions_table`"
+        )
+
+
+def videos_of_folder(folder: Path) -> Iterator[tuple[str, Video, int]]:
+    """As Videos: every video of a folder with a file for each, its captions, the bytes so far."""
+    read = 0
+    for file in files_in(folder):
+        rows = read_file(file, Form())
+        read += file.stat().st_size
+        yield (
+            video_of(file),
+            Video(*(rows[name].to_list() for name in ("start", "end", "text"))),
+            read,
+        )
+
+
+@contextmanager
+def videos_in(place: Path) -> Iterator[tuple[Iterable[tuple[str, Video, int]], int]]:
+    """The videos of a caption file or folder, and its size in bytes."""
+    if place.is_dir():
+        yield videos_of_folder(place), sum(file.stat().st_size for file in files_in(place))
+    else:
+        with opened(place) as (stream, size, name):
+            yield Videos(stream, name), size
 
 
 # ---- Batches
@@ -271,10 +310,10 @@ def as_batch(read: list[tuple[str, Video, int]]) -> pa.RecordBatch:
 
 
 def batches(file: Path) -> Iterator[pa.RecordBatch]:
-    """All videos of a caption file in batches of at least SIZE bytes of JSON; the last is less."""
+    """All videos of a caption file in batches of at least SIZE bytes; the last is less."""
     parts, group, begun = [], [], 0
-    with opened(file) as (stream, _, name):
-        for read in Videos(stream, name):
+    with videos_in(file) as (videos, _):
+        for read in videos:
             group.append(read)
             full = read[-1] - begun >= SIZE
             if full or len(group) == GROUP:

@@ -157,7 +157,7 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
         )
     return {
         "pretty_name": study["title"],
-        "language": ["en"],
+        "language": sorted({one["terms"].get("language", "en") for one in datasets}),
         "tags": ["timestride"],
         "license": "mit"
         if all(licence.split(" ")[0] == "MIT" for licence in licences)

@@ -198,6 +198,13 @@ class Hashes:
             self.known = {}
 
     def sha256(self, file: Path) -> str:
+        """Return the sha256 of a file. That of a folder is the hash of the names and hashes of its
+        files.
+        """
+        if file.is_dir():
+            files = sorted(one for one in file.iterdir() if one.is_file() and one.name[0] != ".")
+            text = "".join(f"{one.name} {self.sha256(one)}\n" for one in files)
+            return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
         facts, known = file.stat(), self.known.get(str(file))
         if (
             isinstance(known, list)

@@ -137,10 +137,25 @@ def csv_of(
     Raises UserError for a record with more or fewer cells than the header, and for broken quotes.
     The error names the line.
     """
-    text = text_of(file, remedy, missing)
-    lines_in(text, str(file), remedy)
+    rows = csv_rows(text_of(file, remedy, missing), str(file), remedy)
+    header = list(rows.columns)
+    for name in columns:
+        if header.count(name) != 1:
+            raise UserError(
+                f"{file}: column {name} {'occurs twice' if name in header else 'is missing'}; "
+                f"the columns are {', '.join(columns)}: mend it, or {remedy}"
+            )
+    return rows[columns]
+
+
+def csv_rows(text: str, where: str, remedy: str, delimiter: str = ",") -> pd.DataFrame:
+    """Return all columns of a CSV with a header, as text. Raises UserError as csv_of() does;
+    `where` (the file) begins the error.
+    """
+    lines_in(text, where, remedy)
     csv.field_size_limit(sys.maxsize)
-    reader, header, rows = csv.reader(io.StringIO(text, newline=""), strict=True), None, []
+    source = io.StringIO(text, newline="")
+    reader, header, rows = csv.reader(source, strict=True, delimiter=delimiter), None, []
     try:
         for cells in reader:
             if not cells:
@@ -149,25 +164,19 @@ def csv_of(
                 header = cells
             elif len(cells) != len(header):
                 raise UserError(
-                    f"{file}: the record that ends in line {reader.line_num} has {len(cells)} "
+                    f"{where}: the record that ends in line {reader.line_num} has {len(cells)} "
                     f"cells, but the header has {len(header)}; mend it, or {remedy}"
                 )
             else:
                 rows.append(cells)
     except csv.Error as error:
         raise UserError(
-            f"{file}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or "
+            f"{where}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or "
             f"{remedy}"
         ) from None
     if header is None:
-        raise UserError(f"{file}: not a CSV file in UTF-8 (it is empty); {remedy}")
-    for name in columns:
-        if header.count(name) != 1:
-            raise UserError(
-                f"{file}: column {name} {'occurs twice' if name in header else 'is missing'}; "
-                f"the columns are {', '.join(columns)}: mend it, or {remedy}"
-            )
-    return pd.DataFrame(rows, columns=header, dtype=object)[columns]
+        raise UserError(f"{where}: not a CSV file in UTF-8 (it is empty); {remedy}")
+    return pd.DataFrame(rows, columns=header, dtype=object)
 
 
 def numbers_of(column: pd.Series, file: Path, remedy: str = "fetch it again") -> pd.Series:

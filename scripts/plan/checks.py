@@ -1,5 +1,6 @@
 """Checks before hours of work: missing files and folders, and lost results that are made again."""
 
+import importlib
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,9 @@ from scripts.data.manifest import lost_files
 from scripts.plan.model_facts import cached_facts
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.program import UserError
+
+OWN_CAPTIONS = ("captions_table", "howto100m")  # cleaners that read captions of many forms
+READ_BEFORE = 4_000_000  # bytes of captions that are read before a job runs
 
 
 def manifests_of(work: Workplan) -> set[str]:
@@ -73,9 +77,28 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
     return []
 
 
+def _check_captions(work: Workplan) -> None:
+    """Raise UserError if captions of one's own cannot be read. Cleaned captions are not read again;
+    of large files the beginning is read.
+    """
+    for name in work.used_sources:
+        entry = work.sources[name]
+        cleaner = entry.get("cleaner", name)
+        if "local" not in entry or cleaner not in OWN_CAPTIONS or Path(cleaned(name)).exists():
+            continue
+        try:  # imported here, because pandas takes a second
+            program = importlib.import_module(f"scripts.clean.{cleaner}")
+        except ModuleNotFoundError:  # the jobs have environments of their own, and check it there
+            return
+        try:
+            program.check_source(Path(work.project_path(entry["local"])), entry, READ_BEFORE)
+        except UserError as error:
+            raise UserError(f"{work.place_of('sources', name)}: {error}") from None
+
+
 def check_places(work: Workplan) -> list[str]:
     """Return warnings. Raises UserError if a folder, a file, the mirror or space on the disk is
-    missing.
+    missing, or if captions cannot be read.
     """
     sources = [name for name in work.fetched_sources if not Path(work.fetched(name)).exists()]
     models = [
@@ -91,6 +114,7 @@ def check_places(work: Workplan) -> list[str]:
                 f"{work.place_of(kind, name)}: {path} was not found; put it there, or correct the "
                 "entry"
             )
+    _check_captions(work)
     downloads = [
         download
         for name in sources

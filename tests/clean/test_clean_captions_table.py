@@ -1,53 +1,282 @@
-"""A user's own captions in a CSV file."""
+"""A user's own captions: every accepted form gives the same tables, and what cannot be read is
+refused with the file, the place and the remedy.
+"""
 
 import json
 
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.keyed import keyed_uniform
 from scripts.data.tables import CAPTIONS, read_table
 from tests.clean.cleaned_dialogs import call, counted
-from tests.files import write_json
+from tests.files import write_json, write_yaml
+from tests.rows import each_row, texts_of
 
-NAME = '{"sha256": {"own.csv": null}}'
-HEAD = "video_id,start,end,text\n"
+ROWS = [(f"vid{video:03}", start) for video in range(60) for start in (4.0, 0.25, 62.5)]
 
 
-def rows_of_videos(count):
-    """Make sentences that are not in order of time; each has quotes and a line break."""
+def named(name: str) -> str:
+    return json.dumps({"sha256": {name: None}})
+
+
+def rows_of_videos(text='Step  {start}, "then"\nvideo {video}') -> pd.DataFrame:
+    """Sentences that are not in order of time."""
     return pd.DataFrame(
         {
             "note": "",
-            "video_id": f"v{video:03}",
+            "video_id": video,
             "start": start,
             "end": start + 1.5,
-            "text": f'Step  {start}, "then"\nvideo {video}',
+            "text": text.format(start=int(start), video=video),
         }
-        for video in range(count)
-        for start in (4, 0.25, 2)
+        for video, start in ROWS
     )
+
+
+def clock(seconds: float, sign: str) -> str:
+    return f"00:{int(seconds) // 60:02}:{seconds % 60:06.3f}".replace(".", sign)
+
+
+def cues(video: pd.DataFrame, sign: str, joint: str) -> list[str]:
+    """The captions of a video as blocks of subtitles."""
+    return [
+        f"{clock(row.start, sign)}{joint}{clock(row.end, sign)}\n{row.text}"
+        for row in video.itertuples()
+    ]
+
+
+def youtube(video: pd.DataFrame) -> dict:
+    """A video as YouTube's json3: words apart, and an empty event behind each caption."""
+    events = [{"tStartMs": 0, "dDurationMs": 9000, "id": 1}]
+    for row in video.itertuples():
+        times = {"tStartMs": int(row.start * 1000), "dDurationMs": 1500}
+        letters = [{"utf8": word} for word in row.text.partition(" ")]
+        events += [times | {"segs": letters}, times | {"aAppend": 1, "segs": [{"utf8": "\n"}]}]
+    return {"wireMagic": "pb3", "events": events}
+
+
+def segments(video: pd.DataFrame) -> list[dict]:
+    return video[["start", "end", "text"]].assign(id=1, text=" " + video["text"]).to_dict("records")
+
+
+def timed(video: pd.DataFrame) -> list[list[float]]:
+    return video[["start", "end"]].to_numpy().tolist()
+
+
+# How a folder holds the captions of one video: the file's name and its content.
+A_FILE = {
+    "srt": lambda video: "\n\n".join(
+        f"{n}\n{cue}" for n, cue in enumerate(cues(video, ",", " --> "), 1)
+    ),
+    "vtt": lambda video: "\n\n".join(
+        [
+            "WEBVTT\nKind: captions",
+            "NOTE no caption",
+            "STYLE\n::cue {color: red}",
+            *(cue.replace("\n", " align:start\n<v Ann>") for cue in cues(video, ".", " --> ")),
+        ]
+    ),
+    "sbv": lambda video: "\n\n".join(cues(video, ".", ",")),
+    "json": lambda video: json.dumps({"text": "all", "segments": segments(video)}),
+    "json3": lambda video: json.dumps(youtube(video)),
+    "csv": lambda video: video[["start", "end", "text"]].to_csv(),
+    "tsv": lambda video: (
+        video[["start", "end"]]
+        .mul(1000)
+        .astype(int)
+        .assign(text=video["text"])
+        .to_csv(sep="\t", index=False)
+    ),
+    "jsonl": lambda video: "\n".join(
+        json.dumps({"text": row.text, "start": row.start, "duration": 1.5})
+        for row in video.itertuples()
+    ),
+}
+# How one file holds all videos: its name, its content, and what the source's entry says.
+ALL_VIDEOS = {
+    "excel.csv": (
+        lambda rows: (
+            "\ufeffsep=;\r\n"
+            + rows.assign(**{"Text ": rows["text"]})
+            .drop(columns="text")
+            .to_csv(index=False, sep=";", decimal=",", lineterminator="\r\n")
+        ),
+        {},
+    ),
+    "windows.csv": (
+        lambda rows: rows.to_csv(index=False, sep=";").encode("cp1252"),
+        {"encoding": "cp1252"},
+    ),
+    "unicode.txt": (
+        lambda rows: rows.to_csv(index=False, sep="\t").encode("utf-16"),
+        {"encoding": "utf-16"},
+    ),
+    "other_names.tsv": (
+        lambda rows: (
+            rows.assign(start=[clock(time, ".") for time in rows["start"]])
+            .rename(columns={"video_id": "clip", "start": "from", "text": "sentence, short"})
+            .to_csv(index=False, sep="\t")
+        ),
+        {"columns": {"video_id": "clip", "start": "from", "text": "sentence, short"}},
+    ),
+    "rows.json": (lambda rows: json.dumps(rows.to_dict("records")), {}),
+    "howto100m.json": (
+        lambda rows: json.dumps(
+            {name: video.iloc[:, 2:].to_dict("list") for name, video in rows.groupby("video_id")}
+        ),
+        {},
+    ),
+    "activitynet.json": (
+        lambda rows: json.dumps(
+            {
+                name: {"duration": 9, "timestamps": timed(video), "sentences": list(video["text"])}
+                for name, video in rows.groupby("video_id")
+            }
+        ),
+        {},
+    ),
+    "transcripts.json": (
+        lambda rows: json.dumps(
+            {
+                name: {
+                    "transcription": [
+                        {
+                            "offsets": {"from": int(start * 1000), "to": int(end * 1000)},
+                            "text": text,
+                        }
+                        for (start, end), text in zip(timed(video), video["text"])
+                    ]
+                }
+                for name, video in rows.groupby("video_id")
+            }
+        ),
+        {},
+    ),
+    "chunks.json": (
+        lambda rows: json.dumps(
+            {
+                name: {
+                    "chunks": [
+                        {"timestamp": times, "text": text}
+                        for times, text in zip(timed(video), video["text"])
+                    ]
+                }
+                for name, video in rows.groupby("video_id")
+            }
+        ),
+        {},
+    ),
+}
+
+
+def options_of(entry: dict) -> list[str]:
+    """The options that a source's entry becomes."""
+    return [
+        part
+        for key, value in entry.items()
+        for part in (f"--{key}", json.dumps(value) if isinstance(value, dict) else value)
+    ]
+
+
+def clean(program, folder, name, output, *more, ok=True):
+    """Clean the captions `name` of a folder; returns the tables by split, or the error."""
+    done = program(
+        f"scripts.clean.captions_table --source own --fetched {folder} --output {output}",
+        *("--provenance", named(name)),
+        *more,
+    ).checked(ok)
+    if not ok:
+        assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+        assert not list(output.glob("*")), "nothing half done is left"
+        return done.stderr
+    return {
+        split: read_table(output / f"{split}.parquet", schema=CAPTIONS).to_pandas()
+        for split in ("train", "test")
+    }
+
+
+@pytest.fixture
+def wanted(program, tmp_path):
+    """The tables of a plain CSV of short captions."""
+    rows_of_videos("step {start}, café").to_csv(tmp_path / "plain.csv", index=False)
+    return clean(program, tmp_path, "plain.csv", tmp_path / "wanted")
+
+
+@pytest.mark.parametrize("kind", A_FILE)
+def test_a_folder_with_a_file_for_each_video(program, tmp_path, wanted, kind):
+    rows = rows_of_videos("step {start}, café")
+    (tmp_path / "subs").mkdir()
+    (tmp_path / "subs/.hidden").write_text("no captions")
+    for name, video in rows.groupby("video_id"):
+        (tmp_path / f"subs/{name}.en.{kind}").write_text(A_FILE[kind](video))
+    found = clean(program, tmp_path, "subs", tmp_path / "out")
+    for split, table in found.items():
+        pd.testing.assert_frame_equal(table, wanted[split])
+    assert counted(tmp_path / "out")["all", "files", "read", ""] == 60
+
+
+@pytest.mark.parametrize("name", ALL_VIDEOS)
+def test_a_file_with_all_videos(program, tmp_path, wanted, name):
+    write, entry = ALL_VIDEOS[name]
+    content = write(rows_of_videos("step {start}, café"))
+    place = tmp_path / name
+    place.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = clean(program, tmp_path, name, tmp_path / "out", *options_of(entry))
+    for split, table in found.items():
+        pd.testing.assert_frame_equal(table, wanted[split])
+
+
+def test_youtubes_rolling_subtitles(program, tmp_path):
+    """Times between the words do not count as times of a caption; the repeated line can be cut."""
+    (tmp_path / "subs").mkdir()
+    for video in range(60):
+        (tmp_path / f"subs/v{video}.vtt").write_text(
+            "WEBVTT\nKind: captions\nLanguage: en\n\n"
+            "00:00:00.000 --> 00:00:03.139 align:start position:0%\n \n"
+            "heat<00:00:00.400><c> some</c><00:00:00.800><c> oil</c>\n\n"
+            "00:00:03.129 --> 00:00:03.139 align:start position:0%\nheat some oil\n \n\n"
+            "00:00:03.139 --> 00:00:05.420 align:start position:0%\nheat some oil\n"
+            "cut<00:00:03.400><c> it</c><00:00:03.800><c> &amp; stir</c>\n\n"
+        )
+    plain = clean(program, tmp_path, "subs", tmp_path / "plain")["test"]
+    whole = ["heat some oil", "heat some oil", "heat some oil cut it & stir"]
+    assert plain["text"].tolist() == whole * plain["video_id"].nunique()
+    assert plain["start_s"].tolist()[:3] == [0, 3.129, 3.139]
+    rolls = counted(tmp_path / "plain")
+    reason = "begins with the end of the one in front"
+    assert rolls["test", "sentences", "noted", reason] == 2 * plain["video_id"].nunique()
+    cut = clean(program, tmp_path, "subs", tmp_path / "cut", "--cut-rolling")["test"]
+    assert cut["text"].tolist() == ["heat some oil", "cut it & stir"] * cut["video_id"].nunique()
+
+
+def test_captions_again_and_ends_that_are_missing(program, tmp_path):
+    rows = rows_of_videos("step {start}").drop(columns="end")
+    pd.concat([rows, rows[::2]]).to_csv(tmp_path / "own.csv", index=False)
+    found = clean(program, tmp_path, "own.csv", tmp_path / "out")
+    counts = counted(tmp_path / "out")
+    assert sum(map(len, found.values())) == len(rows)
+    again = "occurs a second time, with the same video, times and text"
+    assert sum(counts[split, "sentences", "dropped", again] for split in found) == len(rows) / 2
+    first = found["test"].iloc[:3]
+    assert first["end_s"].tolist() == [4, 62.5, 62.5], "the start of the next caption"
+    no_end = "end is missing: the start of the next caption"
+    assert counts["all", "sentences", "changed", no_end] == 1.5 * len(rows)
 
 
 def test_it_cleans_as_the_cleaner_of_activitynet_does(program, tmp_path):
     """The same videos in ActivityNet's layout give the same tables, except the names of splits."""
-    rows = rows_of_videos(60)
+    rows = rows_of_videos()
     rows.to_csv(tmp_path / "own.csv", index=False)
-    output = call(program, "captions_table", tmp_path, tmp_path / "own", NAME)
-    tables = {
-        split: read_table(output / f"{split}.parquet", schema=CAPTIONS).to_pandas()
-        for split in ("train", "test")
-    }
+    output = tmp_path / "own"
+    tables = clean(program, tmp_path, "own.csv", output)
     ids = pd.Series(sorted(set(rows["video_id"])))
     assert sorted(set(tables["test"]["video_id"])) == ids[keyed_uniform(ids) < 0.2].tolist()
     for split, table in tables.items():
         read = rows[rows["video_id"].isin(table["video_id"])]
         videos = {
-            name: {
-                "duration": 9,
-                "timestamps": video[["start", "end"]].to_numpy().tolist(),
-                "sentences": video["text"].tolist(),
-            }
+            name: {"duration": 99, "timestamps": timed(video), "sentences": list(video["text"])}
             for name, video in read.groupby("video_id")
         }
         write_json(tmp_path / f"{'train' if split == 'train' else 'val_1'}.json", videos)
@@ -62,27 +291,88 @@ def test_it_cleans_as_the_cleaner_of_activitynet_does(program, tmp_path):
     assert counted(output)["test", "sentences", "kept", ""] == len(tables["test"])
 
 
-@pytest.mark.parametrize(
-    "text, said",
-    [
-        ("video_id,start,text\nv,1,a\n", "column end is missing"),
-        (HEAD + "v,1,2,a\nv,soon,4,b\n", "row 3: start is 'soon', not a number"),
-        (HEAD + "v,1,2,a\n,3,4,b\n", "row 3 has no video_id"),
-        (HEAD + "v,1,2,a,b\n", "the record that ends in line 2 has 5 cells"),
-        (HEAD + "v,1,2,a\n", "1 videos leave a split empty"),
-        (HEAD, "0 videos"),
-        (None, "no such file; correct `local:`"),
-    ],
+PRESET = """
+sources:
+  mine: {title: M, kind: captions, cleaner: captions_table, train: train, evaluate: [test], licence: none, citation: none}
+run: [order]
+experiments:
+  order: {title: O, study: strided_sop, data: {source: mine, stride: 0}, models: [tiny_bert], seeds: [1]}
+"""
+
+
+def write_broken(folder, name: str, content: str) -> str:
+    """Write a file with this content, in which \n and \xe9 are escapes; return what a source's entry
+    would name.
+    """
+    place = folder / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(content.encode().decode("unicode_escape").encode("latin-1"))
+    return name.split("/")[0]
+
+
+@each_row(
+    "name, content, said",
+    texts_of(r"""
+        own.csv | video_id,start,txt\nv,1,a\n | column text is missing; its columns are video_id, start, txt. … `columns: {text:
+        own.csv | video_id,start,end,text\nv,1,2,a\nv,soon,4,b\n | row 3: start is 'soon', not a number; write seconds
+        own.csv | video_id,start,end,text\nv,1,2,a\nv,00:01:02:11,4,b\n | row 3: start is '00:01:02:11'
+        own.csv | video_id,start,end,text\nv,1,2,a\nv,"1,234.5",4,b\n | row 3: start is '1,234.5'
+        own.csv | video_id,start,end,text\nv,1,2,a\n,3,4,b\n | row 3 has no video_id
+        own.csv | video_id,start,end,text\nv,1,2,a,b\n | the record that ends in line 2 has 5 cells
+        own.csv | video_id,start,end,text,text\nv,1,2,a,b\n | column text occurs twice
+        own.csv | video_id,start,end,text\nv,1,2,a\n | 1 videos leave a split empty … a folder with a file for each video
+        own.csv | video_id,start,end,text\nv,1,2,caf\xe9\n | not UTF-8 text at byte … `encoding: cp1252`
+        own.csv | | is empty
+        own.srt | 1\n00:00:00,000 --> soon\na\n | line 2 is '00:00:00,000 --> soon', not two times
+        own.srt | 1\n00:00:00,000 --> 00:00:01,000\na\n\n00:00:01,000 --> 00:00:02,000\nb\n | line 5 has no number above it
+        own.vtt | 00:00.000 --> 00:01.000\na\n | not a .vtt file
+        own.json | {"segments": [{"start": 1}]} | own.json: segments: Object missing required field `text`
+        own.json | {"v": {"start": [1, 2], "end": [2], "text": ["a"]}} | video v: its lists have different lengths
+        own.json | {"a": 1} | no captions that are known: needs a list of rows, a transcript
+        own.json | [{"start": 1 | broken JSON at line 1
+        own.jsonl | {"start": 1}\n{"start" | line 2: broken JSON
+        own.pickle | x | reading it could run code … python -c
+        own.xlsx | x | it is a spreadsheet; save it as CSV
+        own.docx | x | captions do not come in such files. Accepted: a table (.csv
+        subs/a.de.vtt | WEBVTT\n | a.de.vtt and a.en.vtt are of one video, a
+    """),
 )
-def test_refusals_name_file_row_and_remedy(program, tmp_path, text, said):
-    if text is not None:
-        (tmp_path / "own.csv").write_text(text)
-    assert said in call(program, "captions_table", tmp_path, tmp_path / "o", NAME, ok=False)
+def test_what_cannot_be_read_is_refused(program, tmp_path, name, content, said):
+    source = write_broken(tmp_path, name, content)
+    if source == "subs":
+        (tmp_path / "subs/a.en.vtt").write_text("WEBVTT\n")
+    error = clean(program, tmp_path, source, tmp_path / "o", ok=False)
+    assert all(part in error for part in said.split(" … ")), error
 
 
-def test_one_file_is_named(program, tmp_path):
-    for names in ([], ["a.csv", "b.csv"], ["a.json"]):
-        given = json.dumps({"sha256": dict.fromkeys(names)})
-        assert "one file is cleaned" in call(
-            program, "captions_table", tmp_path, tmp_path / "o", given, ok=False
-        )
+@pytest.mark.parametrize(
+    "cleaner, name, content, said",
+    texts_of(r"""
+        captions_table | own.csv | video_id,start,txt\nv,1,a\n | column text is missing
+        captions_table | own.vtt | WEBVTT\n\n00:00.000 --> 00:01.000\na\n | 1 videos leave a split empty
+        captions_table | own.docx | x | captions do not come in such files
+        howto100m | own.pickle | x | reading it could run code
+        howto100m | own.csv | x | other captions have `cleaner: captions_table`
+    """),
+)
+def test_a_dry_run_refuses_it_in_the_presets_words(program, tmp_path, cleaner, name, content, said):
+    write_broken(tmp_path, name, content)
+    preset = yaml.safe_load(PRESET)
+    preset["sources"]["mine"] |= {"local": str(tmp_path / name), "cleaner": cleaner}
+    write_yaml(tmp_path / "mine.yaml", preset)
+    error = program("tests.plan_of", tmp_path / "mine.yaml").checked(False).stderr
+    assert f"`sources:` of the configuration (mine): {tmp_path / name}" in error and said in error
+
+
+def test_a_large_table_is_read_to_its_first_fault_in_a_dry_run(program, tmp_path):
+    """Its beginning is read: names of columns are checked, and a cell in quotes may be cut."""
+    rows = pd.concat([rows_of_videos('a\n"b" ' + "word " * 40)] * 100)
+    rows.to_csv(tmp_path / "own.csv", index=False)
+    assert (tmp_path / "own.csv").stat().st_size > 4_000_000
+    preset = yaml.safe_load(PRESET)
+    preset["sources"]["mine"]["local"] = str(tmp_path / "own.csv")
+    for columns, ok in (({}, True), ({"text": "sentence"}, False)):
+        preset["sources"]["mine"]["columns"] = columns
+        write_yaml(tmp_path / "mine.yaml", preset)
+        done = program("tests.plan_of", tmp_path / "mine.yaml").checked(ok)
+        assert ok or "column sentence is missing" in done.stderr

@@ -291,6 +291,24 @@ def test_every_form_of_the_file_gives_the_same(program, tmp_path, name, content,
         )
 
 
+def test_any_name_and_a_folder_with_a_csv_for_each_video(program, tmp_path):
+    videos = {name: lines("a b", "c d", "e, f") for name in (*TRAIN[:3], VAL[0])}
+    place(tmp_path, videos, "mine.json")
+    place(tmp_path, zipped(json.dumps(videos), "folder/any.json"), "mine.zip")
+    (tmp_path / "csvs").mkdir()
+    for name, video in videos.items():
+        pd.DataFrame(video).to_csv(tmp_path / f"csvs/{name}.csv")
+    tables = {}
+    for name in ("mine.json", "mine.zip", "csvs"):
+        given = json.dumps({"sha256": {name: None, "HowTo100M_v1.csv": None}})
+        tables[name] = cleaned(program, tmp_path, tmp_path / f"out/{name}", "--provenance", given)
+        listed = read_table(tmp_path / f"out/{name}/videos.parquet").to_pylist()
+        assert [video["category_1"] is None for video in listed] == [False] * 4
+    for split in ("train", "val"):
+        found = [table[split].to_pylist() for table in tables.values()]
+        assert found[0] == found[1] == found[2] and len(found[0]) == (9 if split == "train" else 3)
+
+
 @pytest.mark.slow
 def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     """A corpus of several batches gives the same captions in shards of any size. The split depends
@@ -434,7 +452,7 @@ def test_broken_input_through_the_program(program, tmp_path):
         ),
         ({TRAIN[0]: lines("x")}, "none of its videos with captions falls to val"),
         (archive[:-4000], "not a whole zip"),
-        (zipped("{}", "else.json"), "needs one of"),
+        (zipped("{}", "else.txt"), "needs one .json file inside"),
         (damaged, "raw_caption.json: raw_caption.json: the zip is damaged"),
     ):
         assert said in refused(program, tmp_path, content)
