@@ -334,4 +334,4 @@ def read_beginning(place: Path, form: Form, most: int) -> tuple[pd.DataFrame, bo
             tables.append(read_file(file, form, left))
         whole &= size <= left
         left -= size
-    return pd.concat([pd.DataFrame(), *tables], ignore_index=True), whole
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(), whole

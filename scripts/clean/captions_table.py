@@ -2,13 +2,14 @@
 
 caption_files.py lists the forms: tables, subtitles, transcripts, JSON of videos.
 
-The source's entry names the file or folder, and --provenance has its name ({"sha256": {"<name>":
-…}}). The captions are read into memory: 300,000 rows take 0.44 GB and 10 seconds. An end that is
-missing is the start of the video's next caption.
+The source's entry names the file or folder, and --provenance has the name of the file ({"sha256":
+{"<name>": …}}); with / at its end it stands for the folder --fetched itself. The captions are read
+into memory: 300,000 rows take 0.44 GB and 10 seconds. An end that is missing is the start of the
+video's next caption.
 
 A fifth of the videos, by hash of the video_id, is the test split. No video is in both splits.
 
-Reads  the named file or folder in --fetched
+Reads  the named file in --fetched, or the files of the folder
 Writes train.parquet, test.parquet (schema captions), sorted by video and start time, and
        cleaning.csv, as the cleaner of ActivityNet Captions does
 
@@ -32,7 +33,7 @@ from scripts.clean.caption_files import (
     read_captions,
 )
 from scripts.clean.captions import Captions, caption_arguments, clean_splits
-from scripts.clean.corpus import counted, names_given, write_corpus
+from scripts.clean.corpus import counted, places_given, write_corpus
 from scripts.data.keyed import keyed_uniform
 from scripts.data.tables import CAPTIONS
 from scripts.running.program import UserError, execute, json_object
@@ -80,7 +81,12 @@ def check_source(place: Path, entry: dict, most: int) -> None:
 
 
 def main(given: argparse.Namespace) -> None:
-    places = [given.fetched / name for name in names_given(given.provenance)]
+    places = places_given(given.fetched, given.provenance)
+    if not places:
+        raise UserError(
+            "--provenance names no file: name it in the source's entry, as `local: mine.csv`, or "
+            'here, as {"sha256": {"mine.csv": null}}'
+        )
     files = [file for place in places for file in files_in(place)]
     rows = read_captions(files, Form(given.columns, given.encoding))
     counts = counted("all", "files", read=len(files))

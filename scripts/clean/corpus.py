@@ -7,17 +7,19 @@ without the source.
 
 import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from scripts.data.files import whole, whole_set
-from scripts.data.tables import CLEANING, write_table
-from scripts.data.texts import STRING, json_of, text_of
+from scripts.data.tables import CLEANING, parquet_errors, write_table
+from scripts.data.texts import STRING, json_of, lines_in, text_of
 from scripts.running.program import (
     UserError,
     add_manifest,
@@ -83,8 +85,21 @@ def shaped(value: object, shape: type[Shape], where: str) -> Shape:
     raise UserError(f"{where}: {why}; mend that entry, or fetch the file again")
 
 
+def values_in(file: Path, behind: Callable[[str], str]) -> Any:
+    """The value of a JSON file; of JSON lines and of Parquet a list."""
+    if file.suffix.lower() == ".parquet":
+        with parquet_errors(file):
+            return pq.read_table(file).to_pylist()
+    text = text_of(file)
+    if file.suffix.lower() != ".jsonl" and not (text.startswith("{") and "}\n{" in text):
+        return json_of(text, str(file), behind=behind)
+    lines = enumerate(lines_in(text, str(file)), 1)
+    return [json_of(line, f"{file}: line {number}") for number, line in lines if line.strip()]
+
+
 def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shape]:
-    """The entries of one JSON list of objects, each as `shape` (a msgspec type).
+    """The entries of a JSON list of objects, of JSON lines or of Parquet, each as `shape` (a
+    msgspec type).
 
     what: the word for one entry (dialog); key: the key that holds an entry's id.
 
@@ -101,7 +116,7 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
             return f"the {what} at place {place}"
         return f"{what} {cut(value[key]) if isinstance(value[key], str) else shown(value[key])}"
 
-    values = json_of(text_of(file), str(file), behind=behind)
+    values = values_in(file, behind)
     if not isinstance(values, list) or not values:
         raise UserError(f"{file}: holds no list of {what}s; fetch it again")
     return [
@@ -110,15 +125,16 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
     ]
 
 
-def names_given(provenance: dict) -> list[str]:
-    """The names of the files and folders that the provenance names; at least one."""
+def places_given(fetched: Path, provenance: dict, *suffixes: str) -> list[Path]:
+    """The files that the provenance names, of these suffixes if any are given. A name with / at its
+    end is the folder `fetched` itself.
+    """
     listed = provenance.get("sha256")
-    if not isinstance(listed, dict) or not listed:
-        raise UserError(
-            "--provenance names no file: name it in the source's entry, as `local: mine.csv`, or "
-            'here, as {"sha256": {"mine.csv": null}}'
-        )
-    return [Path(name).name for name in listed]
+    places = [
+        fetched if name.endswith("/") else fetched / Path(name).name
+        for name in (listed if isinstance(listed, dict) else {})
+    ]
+    return [place for place in places if not suffixes or place.suffix.lower() in suffixes]
 
 
 def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:

@@ -32,7 +32,7 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.clean.caption_files import Form, check_kind, files_in, read_file, video_of
-from scripts.clean.corpus import shaped
+from scripts.clean.corpus import places_given, shaped
 from scripts.data.files import zip_errors
 from scripts.running.owner import end_forks_with_this
 from scripts.running.program import UserError, cut, log
@@ -214,8 +214,7 @@ def caption_file(fetched: Path, provenance: dict, listing: str) -> Path:
     """The caption file, or the folder with a CSV for each video, that the provenance names; else
     the first of NAMES that is there. listing: the name of the file that has no captions.
     """
-    hashes = provenance.get("sha256") or {}
-    named = [fetched / Path(name).name for name in hashes if Path(name).name != listing]
+    named = [place for place in places_given(fetched, provenance) if place.name != listing]
     present = [place for place in named or [fetched / name for name in NAMES] if place.exists()]
     if not present:
         wanted = [place.name for place in named] or NAMES

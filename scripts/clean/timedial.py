@@ -11,7 +11,8 @@ the 1,446 instances, the dialog with `correct1` in the mask's place is in DailyD
 word. No other option gives such a match. In the other 44 instances the authors wrote a time of the
 day in another way (`2 pm` as `2:00 PM`), again in `correct1`.
 
-Reads  test.json from --fetched: a list of {conversation, id, correct1, correct2, incorrect1, …}
+Reads  from --fetched the file that --provenance names, else test.json: a list, JSON lines or
+       Parquet of {conversation, id, correct1, correct2, incorrect1, …}
 Writes test.parquet, extras.parquet (schema challenge), in the order of the file, and cleaning.csv
 
     python -m scripts.clean.timedial --source timedial --fetched results/fetch/timedial \\
@@ -25,7 +26,7 @@ from pathlib import Path
 import msgspec
 import pandas as pd
 
-from scripts.clean.corpus import cleaner_arguments, counted, entries_of, write_corpus
+from scripts.clean.corpus import cleaner_arguments, counted, entries_of, places_given, write_corpus
 from scripts.clean.dailydialog import repaired
 from scripts.running.program import UserError, cut, execute, shown
 from scripts.data.tables import CHALLENGE
@@ -102,7 +103,8 @@ def dialogs(
 
 
 def main(given: argparse.Namespace) -> None:
-    file = given.fetched / FILE
+    named = places_given(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
+    file = named[0] if len(named) == 1 else given.fetched / FILE
     instances = pd.DataFrame(
         [msgspec.structs.asdict(one) for one in entries_of(file, Instance, "instance", "id")]
     ).astype({"id": str})

@@ -34,7 +34,9 @@ def with_absolute_paths(work: Workplan, model: str) -> dict:
 
 
 def fetched_folder(work: Workplan, source: str) -> str:
-    return str(Path(work.fetched(source)).parent)
+    """Return the folder of a source's files; a local folder is that itself."""
+    fetched = Path(work.fetched(source))
+    return str(fetched if fetched.is_dir() else fetched.parent)
 
 
 def provenance_of(work: Workplan, source: str) -> dict:

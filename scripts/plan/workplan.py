@@ -470,10 +470,13 @@ class Workplan:
         ]
 
     def fetched_hashes(self, source: str) -> dict:
-        """Return the required hashes of a source's files: {file: sha256}."""
+        """Return the required hashes of a source's files: {file: sha256}. A local folder counts as
+        one file, with / at its end.
+        """
         entry = self.sources[source]
         if "local" in entry:
-            return {Path(entry["local"]).name: self.local_hashes.get(source)}
+            end = "/" if Path(self.project_path(entry["local"])).is_dir() else ""
+            return {f"{Path(entry['local']).name}{end}": self.local_hashes.get(source)}
         return {
             file: fact["sha256"]
             for download in entry["downloads"]

@@ -245,6 +245,25 @@ def test_timedial_in_small(program, tmp_path):
     assert counts["test", "turns", "noted", "the same speaker as the turn before"] == 1
 
 
+@pytest.mark.parametrize("name", ["mine.jsonl", "lines.json", "list.json", "hub.parquet"])
+def test_timedial_in_other_forms_and_under_other_names(program, tmp_path, name):
+    instances = [INSTANCE | {"correct2": "3 hours"}, INSTANCE | {"id": 8}]
+    write_json(tmp_path / "test.json", instances)
+    wanted = call(program, "timedial", tmp_path, tmp_path / "wanted")
+    (tmp_path / "test.json").unlink()
+    if name.endswith(".parquet"):
+        pd.DataFrame(instances).to_parquet(tmp_path / name)
+    elif name == "list.json":
+        write_json(tmp_path / name, instances)
+    else:
+        (tmp_path / name).write_text("\n".join(map(json.dumps, instances)))
+    given = json.dumps({"sha256": {name: None}})
+    found = call(program, "timedial", tmp_path, tmp_path / "found", given)
+    for split in ("test", "extras"):
+        tables = [read_table(place / f"{split}.parquet").to_pandas() for place in (wanted, found)]
+        pd.testing.assert_frame_equal(*tables)
+
+
 @pytest.mark.parametrize(
     "change, said",
     rows_of("""

@@ -116,7 +116,8 @@ def test_the_walkthrough(study):
     """The preset has as many jobs as the docs say, and one more stride trains one more model."""
     text = (ROOT / "docs/walkthrough.md").read_text()
     [preset] = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.S))
-    (study / "captions.csv").write_text("video_id,start,end,text\n")
+    rows = [f"v{video},{start},{start + 1},step {start}" for video in range(60) for start in (1, 2)]
+    (study / "captions.csv").write_text("\n".join(["video_id,start,end,text", *rows]))
     planned = []
     for strides in ([0, 1, 2, 3], [0, 1, 2, 3, 4]):
         preset["experiments"]["my_order"]["data"]["stride"] = strides
@@ -187,14 +188,14 @@ def test_instances_and_questions_of_ones_own(study):
         incorrect2_rule: Rule 3
     """)
     (study / "test.json").write_text(json.dumps([instance]))
-    for name, word in (("dev_3783", "no"), ("test_9442", "yes")):
+    (study / "questions").mkdir()
+    for name, word in (("train", "no"), ("my_test", "yes")):
         answers = [f"She ran.\tHow long?\t{n} hours\t{word}\tEvent Duration\n" for n in (1, 2)]
-        (study / f"{name}.tsv").write_text("".join(answers))
+        (study / f"questions/{name}.tsv").write_text("".join(answers))
     sources = RELEASED["sources"] | DIALOGS["sources"]
     sources["my_dialogs"] |= {"local": "dialogs.jsonl", "measured_on": "my_challenge"}
     sources["my_challenge"]["local"] = "test.json"
-    for download in sources["my_questions"]["downloads"]:
-        download |= download_of(study / download["file"])
+    sources["my_questions"]["local"] = "questions"
     experiments = yaml.safe_load("""
         dialogs: {study: timedial, data: {source: my_dialogs}, models: [tiny_bert], methods: [classify]}
         questions: {study: mctaco, data: {source: my_questions}, models: [tiny_bert]}

@@ -31,8 +31,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.corpus import mapped
-from scripts.clean.mctaco import CATEGORIES, LABELS, read
+from scripts.clean.mctaco import CATEGORIES, read
 from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.running.program import execute
 from scripts.studies.mctaco.tables import ANSWERS
@@ -119,8 +118,8 @@ def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
             "group_id": table["sentence"] + " " + table["question"],
             "sentence_id": table["sentence"],
             "answer": table["answer"],
-            "label": mapped(table, "label", LABELS, gold, first_line=1),
-            "category": mapped(table, "category", CATEGORIES, gold, first_line=1),
+            "label": table["label"],
+            "category": table["category"],
         }
     )
     asked = questions_of(answers, resamples)

@@ -155,6 +155,50 @@ def test_baselines_are_the_published_ones(cleaned):
     )
 
 
+HUB = "Event Duration|Event Ordering|Frequency|Typical Time|Stationarity".split("|")
+
+
+@pytest.mark.parametrize("form", ["header.tsv", "jsonl", "parquet"])
+def test_copies_of_other_forms_and_names(program, tmp_path, form):
+    """A header, labels of 0 and 1 and the hub's numbers of categories give the same tables."""
+    table = pd.DataFrame(
+        [
+            (f"We met {n}.", "How long?", f'{m} "h"', "yes" if m % 2 else "no", name)
+            for n, name in enumerate(HUB)
+            for m in range(3)
+        ],
+        columns=["sentence", "question", "answer", "label", "category"],
+    )
+    (tmp_path / "in").mkdir()
+    (tmp_path / "other").mkdir()
+    for name in ("dev_3783", "test_9442"):
+        write_tsv(table, tmp_path / f"in/{name}.tsv", header=False)
+    numbers = table.assign(
+        label=(table["label"] == "yes").astype(int), category=table["category"].map(HUB.index)
+    )
+    for name in ("validation", "my-test-split"):
+        place = tmp_path / f"other/{name}.{form}"
+        if form == "header.tsv":
+            write_tsv(numbers.assign(category=table["category"]), place, header=True)
+        elif form == "jsonl":
+            numbers.to_json(place, orient="records", lines=True)
+        else:
+            numbers.to_parquet(place)
+    wanted = clean(program, "mctaco", tmp_path / "in", tmp_path / "wanted")
+    found = clean(
+        program, "mctaco", tmp_path / "other", tmp_path / "found", '{"sha256": {"o/": ""}}'
+    )
+    for split in ("train", "test"):
+        tables = [read_table(place / f"{split}.parquet").to_pandas() for place in (wanted, found)]
+        pd.testing.assert_frame_equal(*tables)
+
+
+def write_tsv(table: pd.DataFrame, file, header: bool) -> None:
+    """Write tab-separated cells without quoting."""
+    lines = [*([table.columns] if header else []), *table.astype(str).to_numpy()]
+    file.write_text("".join("\t".join(line) + "\n" for line in lines))
+
+
 GOLD = (
     "We met.\tHow long?\t1 hour\tyes\tEvent Duration\n"
     'We met.\tHow long?\t1 "year\tno\tEvent Duration\n'
