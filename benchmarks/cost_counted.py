@@ -118,6 +118,8 @@ def shape_of(name: str, models: dict, fetched: Path) -> dict:
     for stage in ("mlm", "clm"):
         if stage in entry:
             return shape_of(entry[stage]["model"], models, fetched)
+    if "without_pretraining" in entry:
+        return shape_of(entry["without_pretraining"], models, fetched)
     file = fetched / name / "config.json"
     if file.exists():
         return json.loads(file.read_text(encoding="utf-8"))

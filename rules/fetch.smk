@@ -42,11 +42,11 @@ rule fetch_source:
         " --mirror={params.mirror:q} --output results/fetch/{wildcards.source} --manifest {output.manifest} --log {log:q}"
 
 
-# An ESIM that reads the vectors of an encoder waits until that encoder is fetched.
+# An ESIM over an encoder, or a model without pretraining, waits until the model whose files it takes is fetched.
 rule fetch_model:
     """The files of a model: from the hub, from a folder, or written from its architecture."""
     input:
-        encoder=lambda w: WORK.encoder_files(w.model),
+        base=lambda w: WORK.base_files(w.model),
     output:
         manifest="results/fetch/models/{model}/manifest.json",
     log:

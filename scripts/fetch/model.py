@@ -5,8 +5,9 @@ Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the 
        tried first
 Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index
        and shards (not for a model that is trained from scratch), and all other files that the entry
-       names: all files or no file. For ESIM: config.json, and its word vectors or a copy of its
-       encoder, which must be in the folder beside OUTPUT
+       names: all files or no file. Without pretraining: the files of the pretrained model, which
+       must be in the folder beside OUTPUT, except its weights. For ESIM: config.json, and its word
+       vectors or a copy of its encoder, which must be in the folder beside OUTPUT.
 
     python -m scripts.fetch.model --model tiny_bert --output results/fetch/models/tiny_bert
 """
@@ -28,7 +29,8 @@ from tokenizers import (
 )
 
 from scripts.plan.kinds import is_decoder
-from scripts.plan.models import DEFAULT_FILES, STAGES, kind_of
+from scripts.data.manifest import files_in
+from scripts.plan.models import DEFAULT_FILES, INDEX, STAGES, UNTRAINED, WEIGHTS, kind_of
 from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check, schema
 from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry
@@ -209,11 +211,22 @@ def write_esim(name: str, entry: dict, downloads: Downloads, fetched: Path) -> d
     return {"config.json": config} | files
 
 
+def without_weights(name: str, base: Path) -> dict[str, Path]:
+    """Return the files of a fetched model except its weights; {name: place}. base: its folder."""
+    manifest = base / "manifest.json"
+    if not manifest.exists():
+        raise UserError(f"{name}: {manifest} is not there; fetch the model {base.name} first")
+    files = [file for file in files_in(manifest) if Path(file).suffix != Path(WEIGHTS).suffix]
+    return {file: base / file for file in files if file != INDEX}
+
+
 def bring(name: str, entry: dict, downloads: Downloads, fetched: Path) -> dict[str, Path]:
     """Bring or write the files of a model; {name: place}. fetched: the folder of fetched models."""
     kind = kind_of(entry)
     if kind == "esim":
         return write_esim(name, entry, downloads, fetched)
+    if kind == UNTRAINED:
+        return without_weights(name, fetched / entry[UNTRAINED])
     if kind != "init":
         return bring_pretrained(origin_of(name, entry, downloads))
     files = write_scratch(name, entry, downloads.pin, downloads.partial, downloads.mirror)

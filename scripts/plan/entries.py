@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from scripts.plan.grid import Experiment
-from scripts.plan.models import stage_of
+from scripts.plan.models import UNTRAINED, stage_of
 from scripts.plan.probe import Known
 from scripts.running.program import UserError, closest
 from scripts.plan.schemas import shown
@@ -62,13 +62,18 @@ class Entries:
             return Known(frozenset({"encoder"}), trained=False)
         if "api" in entry:
             return Known(frozenset({"api", *(["logprobs"] if entry.get("logprobs") else [])}))
+        untrained = UNTRAINED in entry
+        if untrained:
+            name = entry[UNTRAINED]
+            entry = self.model(name, where)
         facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
             raise UserError(f"{where}: the kind of the model {name} is not known; name its methods")
         if not facts:
             return None
         masked = "mlm" in stages.values() and facts["kind"] == "encoder"
+        learnt = {"mask_filler", "chat"} if untrained else set()
         return Known(
-            frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}),
-            bool(stages or facts["weights"]),
+            frozenset({*facts["abilities"]} - learnt | ({"mask_filler"} if masked else set())),
+            bool(stages or facts["weights"] and not untrained),
         )

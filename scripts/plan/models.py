@@ -26,7 +26,9 @@ ECHOED = (
     "scripts.train.asking.echo.echo_body",
     "scripts.train.asking.echo.echo_of",
 )
-KINDS = ("hub", "folder", "init", "esim", *STAGES, "control", "api")
+# the key of an entry that names the pretrained model whose weights are left out
+UNTRAINED = "without_pretraining"
+KINDS = ("hub", "folder", "init", UNTRAINED, "esim", *STAGES, "control", "api")
 
 
 def paradigm_of_control(control: dict, study: str) -> str:

@@ -14,14 +14,14 @@ from scripts.data.papers import texts_of
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, SUFFIXES
 from scripts.plan.fields import fields_of, has_options
-from scripts.plan.models import STAGES
+from scripts.plan.models import STAGES, UNTRAINED
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.identity import identity, sha256
 
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 PRESENCE = ("init", "esim", "control")  # keys of a model of which only the presence is kept
 CAPTIONS = Path(".snakemake/timestride/captions")  # a file for each item: Snakemake's report
-OF_MODELS = ("title", "init", "esim", *STAGES, "control")
+OF_MODELS = ("title", "init", UNTRAINED, "esim", *STAGES, "control")
 # the keys that change numbers
 OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
 

@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 
+from scripts.plan.models import UNTRAINED
 from scripts.running.program import UserError, closest, cut
 from scripts.plan.schemas import check, check_entries, schema
 
@@ -19,7 +20,7 @@ LONGEST_NAME = 80  # characters of a name made here: it becomes a part of file n
 # the keys of an entry that name a file or folder
 PATHS = {"models": ("folder", "vocabulary"), "sources": ("local",)}
 # the keys that name another entry
-STANDS_ON = {"models": ("encoder", "vectors_of"), "sources": ("measured_on",)}
+STANDS_ON = {"models": ("encoder", "vectors_of", UNTRAINED), "sources": ("measured_on",)}
 
 
 def from_command_line(config: dict) -> dict:
@@ -73,6 +74,10 @@ def merge_entries(
             if key == "vectors_of" and other and "vectors" not in merged[other]:
                 having = [model for model in merged if "vectors" in merged[model]]
                 raise UserError(f"{at}: {other} has no vectors; name {' or '.join(having)}")
+            if key == UNTRAINED and other and not {"hub", "folder"} & set(merged[other]):
+                raise UserError(
+                    f"{at}: {other} has no weights; name a model of the hub or a folder"
+                )
     return merged, [
         f"{kind}: {name} of the configuration stands in place of the one of {file}"
         for name in configured

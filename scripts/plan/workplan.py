@@ -19,7 +19,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset, without_limit
 from scripts.plan.model_facts import facts_reader
-from scripts.plan.models import MADE_MODEL, STAGES, stage_of
+from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check, check_figures, check_study, schema, shown
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
@@ -425,13 +425,12 @@ class Workplan:
         """Return the manifest of a model that is fetched; an empty list for other models."""
         return [] if self.has_no_files(model) else [f"results/fetch/models/{model}/manifest.json"]
 
-    def encoder_files(self, model: str) -> list[str]:
-        """Return the manifest of the encoder under a model (ESIM); an empty list for others."""
-        return (
-            self.model_files(self.models[model]["encoder"])
-            if "encoder" in self.models[model]
-            else []
-        )
+    def base_files(self, model: str) -> list[str]:
+        """Return the manifest of the model whose files another model takes: the encoder of an ESIM,
+        or the model that is left without pretraining. An empty list for others.
+        """
+        keys = {"encoder", UNTRAINED} & set(self.models[model])
+        return [file for key in keys for file in self.model_files(self.models[model][key])]
 
     def vectors_files(self, control: str) -> list[str]:
         """The manifest of the model whose word vectors a control reads; nothing for others."""

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.plan.models import CONFIG, TOKENIZER_CONFIG, WEIGHTS, kind_of
+from scripts.plan.models import CONFIG, TOKENIZER_CONFIG, UNTRAINED, WEIGHTS, kind_of
 from scripts.running.program import UserError
 from scripts.fetch.model import write_scratch
 
@@ -134,6 +134,9 @@ def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> N
         write_scratch(name, written, name, folder, None)
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         (folder / CONFIG).write_text(json.dumps(config | size), encoding="utf-8")
+    elif kind == UNTRAINED:
+        write_model(entry[UNTRAINED], study, folder)
+        (folder / WEIGHTS).unlink()
     elif kind == "esim":
         words = {"encoder": True} if "encoder" in entry else {"vectors": "vectors.txt"}
         (folder / CONFIG).write_text(

@@ -37,10 +37,14 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 @pytest.mark.parametrize(
     "entry, said",
     [
-        (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
+        (
+            HUB | {"folder": "there"},
+            "exactly one of hub, folder, init, without_pretraining, esim, mlm, clm, control",
+        ),
         (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
         *rows_of("""
             {esim: {hidden_size: 3}, encoder: nowhere, licence: MIT} | fetch the model nowhere first
+            {without_pretraining: nowhere, licence: MIT} | fetch the model nowhere first
             {mlm: {model: minilm, experiment: mine}, licence: MIT} | made by an MLM stage, not fetched
             {hub: me/mine, licence: MIT} | revision is missing
             {init: {model_type: bert}, vocabulary: no/words.txt, licence: MIT} | 'no/words.txt: no such file'
@@ -386,3 +390,44 @@ def test_esim_over_vectors_and_over_an_encoder(fetch, folder, tmp_path):
         "encoder": True,
     }
     assert {file.name for file in (fetched / "encoder").iterdir()} == set(DEFAULT_FILES)
+
+
+def untrained(fetch, folder, tmp_path) -> tuple[Path, Path]:
+    """Return the folder of a pretrained model, and of the same model without pretraining."""
+    fetched = fetch({"folder": str(folder), "licence": "MIT"}, manifest=tmp_path / "manifest.json")
+    pretrained = fetched.rename(tmp_path / "out/pretrained")
+    (tmp_path / "manifest.json").rename(pretrained / "manifest.json")
+    return pretrained, fetch({"without_pretraining": "pretrained", "licence": "MIT"})
+
+
+def test_without_pretraining_only_the_weights_are_missing(fetch, folder, tmp_path):
+    pretrained, fetched = untrained(fetch, folder, tmp_path)
+    assert {file.name for file in fetched.iterdir()} == set(SCRATCH_FILES)
+    for file in SCRATCH_FILES:
+        assert (fetched / file).read_bytes() == (pretrained / file).read_bytes()
+
+
+@pytest.mark.models
+def test_weights_without_pretraining_are_drawn_by_seed(fetch, folder, tmp_path):
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification as Classifier
+
+    from scripts.train.paradigms.paradigm import read_network
+
+    def weights(model: Path, seed: int) -> dict:
+        torch.manual_seed(seed)
+        network, _ = read_network(Classifier, model, AutoConfig.from_pretrained(model))
+        return dict(network.named_parameters())
+
+    pretrained, fetched = untrained(fetch, folder, tmp_path)
+    given, first, again, other = (
+        weights(*how) for how in ((pretrained, 1), (fetched, 1), (fetched, 1), (fetched, 2))
+    )
+    assert {name: one.shape for name, one in first.items()} == {
+        name: one.shape for name, one in given.items()
+    }
+    drawn = [name for name, one in first.items() if one.dim() > 1]
+    assert drawn and all(first[name].equal(again[name]) for name in drawn)
+    assert not any(first[name].equal(other[name]) for name in drawn)
+    base = [name for name in drawn if not name.startswith("classifier")]
+    assert base and not any(first[name].equal(given[name]) for name in base)
