@@ -70,12 +70,14 @@ class Resampling:
 class Crossed:
     """The draws over examples that are grouped in two ways: by template, and by pair of times.
 
-    ways  the draws of each grouping, independent of each other
-    both  the draws with one group for each template and pair of times
+    ways   the draws of each grouping, independent of each other
+    both   the draws with one group for each template and pair of times
+    first  (groups,) the number of each group's first name; blocks would count two names as one
     """
 
     ways: tuple[Resampling, Resampling]
     both: Resampling
+    first: np.ndarray
 
 
 def resampling(
@@ -95,7 +97,7 @@ def crossed(first: np.ndarray, second: np.ndarray, resamples: int) -> Crossed:
     """Return the draws over groups that have two names each; first, second: (groups,)."""
     ways = resampling(first, resamples), resampling(second, resamples, independent=True)
     both = [f"{one} / {other}" for one, other in zip(first, second)]
-    return Crossed(ways, resampling(both, resamples))
+    return Crossed(ways, resampling(both, resamples), pd.factorize(first)[0])
 
 
 def by_block(sums: np.ndarray, drawn: Resampling) -> np.ndarray:

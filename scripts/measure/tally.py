@@ -215,9 +215,8 @@ def rows_by_system(
             continue
         values, draws = values_of(tally), draws_of(tally, drawn, places)
         effective = effective_drawn(tally.counts, drawn)
-        groups = np.count_nonzero(
-            by_block(tally.counts, drawn.ways[0]) if isinstance(drawn, Crossed) else tally.counts
-        )
+        has = tally.counts > 0
+        groups = len(np.unique(drawn.first[has])) if isinstance(drawn, Crossed) else has.sum()
         same = {
             "slice": tally.slice,
             "n": int(tally.counts.sum()),

@@ -306,13 +306,14 @@ def figure_of(
     across: int = 1,
     note: str = "",
     beside: float = 0,
+    spread: bool = False,
 ) -> Figure:
     """Return the figure of these lines of panels.
 
     share_x: all panels have the same x axis; the lowest label it. share_y: the panels of the
     `figure` or of each `line` have the same y axis; the first of a line labels it. across: a line
     has room for at least this many panels. note: under the panels. beside: inches to the right of
-    a panel that its title may use, too.
+    a panel that its title may use, too. spread: the panels of a short line fill the width.
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1))
@@ -326,7 +327,9 @@ def figure_of(
         for column, panel in enumerate(line):
             first = placed[0][0] if placed else None
             others = {"figure": first, "line": placed[-1][0] if column else None}
-            place, same_x = grid[number, column], first if share_x else None
+            wide = columns // len(line) if spread else 1
+            place = grid[number, column * wide : (column + 1) * wide]
+            same_x = first if share_x else None
             axes = figure.add_subplot(place, sharex=same_x, sharey=others.get(share_y))
             panel.draw(axes, panel.points)
             if share_y and column:

@@ -7,6 +7,7 @@ knows only the cell scores 50 %, chance. These cues define a cell:
 
   in every set     the part, seen or unseen
   sets I and III   the prepositions of both sentences, and whether the times are the same
+  held_out_list    also the list and the distance of the times, so that chance is 50 % in each
   set II           the claim ("less than 5 hours."), and whether it is ten times the duration
 
 For unseen pairs they also include what training shows about the order of the times:
@@ -55,8 +56,10 @@ def order_cues(rows: pd.DataFrame, held_out: str) -> dict[str, pd.Series]:
     return {}
 
 
-def cells_of(rows: pd.DataFrame, held_out: str) -> pd.Series:
-    """Return the number of the cell of each pair."""
+def cells_of(rows: pd.DataFrame, held_out: str, by_list: bool) -> pd.Series:
+    """Return the number of the cell of each pair. by_list: whether a cell has one list and one
+    distance.
+    """
     if rows["challenge_set"].iloc[0] == "temp_duration":
         key = {
             "claim": rows["text_b"].str.extract(r".* for (.+)$")[0],
@@ -67,19 +70,19 @@ def cells_of(rows: pd.DataFrame, held_out: str) -> pd.Series:
             "premise": rows["premise_preposition"],
             "hypothesis": rows["hypothesis_preposition"],
             "same": rows["distance"] == "same",
-        }
+        } | ({"list": rows["choice"], "distance": rows["distance"]} if by_list else {})
     unseen = rows["part"] == UNSEEN
     key |= {name: cue.where(unseen) for name, cue in order_cues(rows, held_out).items()}
     table = pd.DataFrame(key | {"part": rows["part"]})
     return table.groupby(list(table), dropna=False, sort=False).ngroup()
 
 
-def balanced(rows: pd.DataFrame, held_out: str, where: str) -> pd.DataFrame:
+def balanced(rows: pd.DataFrame, held_out: str, where: str, by_list: bool = False) -> pd.DataFrame:
     """Return the pairs to keep from an evaluation split of one set (schema nli; a generated split
     also has `known`). Raises UserError if no held-out pair remains. where: the split's name in
-    messages.
+    messages; by_list: from cells_of().
     """
-    at = pd.DataFrame({"cell": cells_of(rows, held_out), "label": rows["label"]})
+    at = pd.DataFrame({"cell": cells_of(rows, held_out, by_list), "label": rows["label"]})
     by_hash = np.argsort(keyed_hash(rows["example_id"], DRAW), kind="stable")
     rank = at.iloc[by_hash].groupby(["cell", "label"]).cumcount().reindex(rows.index)
     counts = at.groupby(["cell", "label"]).size().unstack()

@@ -14,6 +14,8 @@ test split are always new. study.yaml explains --options; these change the pairs
   held_out      names what else is new in the test split (scripts/studies/temporal_nli/parts.py).
                 Train and dev lose the pairs with this content. In the test split the column part
                 marks pairs with it (unseen) and without it (seen)
+  held_out_list takes the same lists in each sentence, at all distances, and holds one list or half
+                of the lists out; some of these lists are not of time (HALVES of times.py)
   balanced      thins the test split until each cue is equally frequent with each label
                 (scripts/studies/temporal_nli/balance.py)
   contrast      gives each pair of the test split a counterpart
@@ -37,6 +39,7 @@ options give the same sentences on every machine. A repeated pair is drawn again
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +52,8 @@ from scripts.data.options import builder_arguments
 from scripts.studies.temporal_nli.balance import balanced
 from scripts.studies.temporal_nli.contrast import check_contrast, with_counterparts
 from scripts.studies.temporal_nli.parts import SEEN, TEMPLATE, UNSEEN, check, unseen, with_parts
-from scripts.studies.temporal_nli.sets import SETS
+from scripts.studies.temporal_nli.sets import SETS, temp_order
+from scripts.studies.temporal_nli.times import EACH_LIST, held_out_choices
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
@@ -57,7 +61,7 @@ from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 
 # The default of a newer option is not written. So the files equal older files.
-LATER = {"balanced": False, "contrast": "none", "train_pairs": None}
+LATER = {"balanced": False, "contrast": "none", "held_out_list": None, "train_pairs": None}
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
@@ -65,7 +69,8 @@ def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFram
     with late and known.
     """
     name = options["challenge_set"]
-    rows = SETS[name](
+    generate = partial(temp_order, lists=EACH_LIST) if options["held_out_list"] else SETS[name]
+    rows = generate(
         templates.sort_values("template"), options["iterations"], options["generation_seed"]
     )
     rows = rows.reset_index(drop=True).assign(challenge_set=name)
@@ -110,7 +115,7 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
             rows = generated(templates, split, options)
         except UserError as error:
             raise UserError(f"{file}: {error}") from None
-    rows = with_parts(rows)
+    rows = with_parts(rows, held_out_choices(options["held_out_list"] or "weekday"))
     where = f"{file}: {options['challenge_set']}, {most}"
     return rows[rows["group_id"].isin(fewer(rows["group_id"], options[most], where))]
 
@@ -175,7 +180,7 @@ def as_measured(rows: pd.DataFrame, options: dict, where: str) -> pd.DataFrame:
     where: the dataset and its split.
     """
     if options["balanced"] and len(rows):
-        rows = balanced(rows, options["held_out"], where)
+        rows = balanced(rows, options["held_out"], where, by_list=bool(options["held_out_list"]))
     if options["contrast"] != LATER["contrast"] and len(rows):
         rows = with_counterparts(rows, options["contrast"], where)
     return rows

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.studies.temporal_nli.times import MONTHS, SHORT_MONTHS, WEEKDAYS
+from scripts.studies.temporal_nli.times import MONTHS, NOUNS, SHORT_MONTHS, WEEKDAYS
 from scripts.text.number_words import any_of
 from scripts.text.time_units import NAMES, SECONDS
 from scripts.train.view import View
@@ -25,7 +25,9 @@ from scripts.train.view import View
 TOKEN = re.compile(r"(\d+)(st|nd|rd|th|:\d\d)?(?![^\W_])|[^\W_]+")
 UNITS = "|".join(f"(?P<{unit}>{names})" for unit, names in NAMES.items())
 UNIT = re.compile(rf"\s+(?:(?P<half>[ap]m)|{UNITS})\b")
-TIME = rf"(?:\d[^\W_]*|(?:{any_of([*MONTHS, *SHORT_MONTHS, *WEEKDAYS])})\b)"
+# A noun stands for an item of a list that has no other sign: the planet Mars.
+NAMED = [*MONTHS, *SHORT_MONTHS, *WEEKDAYS, *NOUNS]
+TIME = rf"(?:\d[^\W_]*|(?:{any_of(NAMED)})\b)"
 TIMES = re.compile(rf"\b{TIME}", re.I)
 LEADING = re.compile(
     rf"\b((?:[^\W\d_]+\s+(?:less|more)\s+than)|[^\W\d_]+)\s+(?:the\s+)?{TIME}", re.I

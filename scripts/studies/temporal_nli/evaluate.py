@@ -25,7 +25,8 @@ Scoring is ternary, and binary with neutral and contradiction as one label (a mo
 labels has binary scoring only). The majority baseline predicts the most frequent label of the
 evaluation split. The model rule_reader is the ceiling: it reads both sentences by rule, and
 predicts neutral for a pair that it cannot read. Groups are templates and pairs of times, resampled
-in two ways at once (crossed() of scripts/measure/bootstrap.py).
+in two ways at once (crossed() of scripts/measure/bootstrap.py). `groups` counts templates; in
+datasets with held_out_list it counts the different pairs of items of a slice.
 
 External predictions have the labels entailment, neutral and contradiction, or entailment and
 not_entailment.
@@ -107,10 +108,15 @@ SLICES = {
         "part",
     ],
 }
+# A dataset with held_out_list also has these, and its groups are pairs of items.
+BY_LIST = ["choice distance"]
 LESS_THAN = ["less_than_gold", "less_than_gold_plus_1", "less_than_gold_times_10"]
 BASELINES = {"majority": "majority", "rule_reader": "baseline"}  # and their methods
 SCHEMA = metrics_schema(
-    dict.fromkeys(["held_out", "balanced", "contrast", "challenge_set", "scoring"], pa.string())
+    dict.fromkeys(
+        ["held_out", "held_out_list", "balanced", "contrast", "challenge_set", "scoring"],
+        pa.string(),
+    )
     | {"balanced": pa.bool_(), "train_pairs": pa.int64()}
 )
 
@@ -159,16 +165,17 @@ def counts_of(
     return np.stack([found.reshape(groups, labels) for found in counts], axis=1)
 
 
-def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
+def slices(pairs: pd.DataFrame, challenge_set: str, options: dict) -> dict[str, np.ndarray]:
     """Return the rows of each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
 
-    held_out: what the dataset holds out. Slices `withheld=list`, … exist only if it holds out
-    nothing but whole templates.
+    options: of the dataset. Slices `withheld=list`, … exist only if it holds out nothing but whole
+    templates.
     """
+    held_out, by_list = options.get("held_out", TEMPLATE), options.get("held_out_list")
     parts, counterpart = {"all": np.arange(len(pairs))}, is_counterpart(pairs["example_id"])
     pairs = pairs.assign(contrast=np.where(counterpart, "counterpart", "original"))
-    contrast = ["contrast"] * bool(counterpart.any())
-    for columns in map(str.split, [*SLICES[challenge_set], *contrast]):
+    more = ["contrast"] * bool(counterpart.any()) + BY_LIST * bool(by_list)
+    for columns in map(str.split, [*SLICES[challenge_set], *more]):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
             parts[
@@ -250,19 +257,32 @@ def together(
     return [Tally("all", {metric: share}, sums_by_group(held, of, groups), counts)]
 
 
+def groups_of(pairs: pd.DataFrame, by_list: bool) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the groups, as columns first and second, and (n,) the group of each pair. Pairs of one
+    template form a group, and pairs of the same two times another. A group here is both.
+
+    by_list: count pairs of items first, in either order, because a list may have few of them.
+    """
+    times = [times_in(pairs[text]) for text in ("text_a", "text_b")]
+    if by_list:
+        named = [" > ".join(sorted(both)) for both in zip(*times)]
+        cells = pd.DataFrame({"first": pairs["choice"] + ": " + named, "second": pairs["group_id"]})
+    else:
+        named = times[0] + " > " + times[1]
+        cells = pd.DataFrame({"first": pairs["group_id"], "second": named})
+    groups = cells.drop_duplicates().sort_values(["first", "second"])
+    return groups, cells.groupby(["first", "second"]).ngroup().to_numpy()
+
+
 def rows_of(
     pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    split, systems, held_out = part.split, part.systems, part.options.get("held_out", TEMPLATE)
+    split, systems = part.split, part.systems
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
-    parts, read = slices(pairs, challenge_set, held_out), read_labels(pairs)
-    # Pairs of one template form a group. Pairs of the same two times form another group.
-    times = times_in(pairs["text_a"]) + " > " + times_in(pairs["text_b"])
-    cells = pd.DataFrame({"template": pairs["group_id"], "times": times})
-    group, groups = cells.groupby(["template", "times"]).ngroup(), cells.drop_duplicates()
-    groups = groups.sort_values(["template", "times"])
-    group, many, templates = group.to_numpy(), len(groups), groups["template"].nunique()
-    drawn = crossed(groups["template"].to_numpy(), groups["times"].to_numpy(), resamples)
+    parts, read = slices(pairs, challenge_set, part.options), read_labels(pairs)
+    groups, group = groups_of(pairs, bool(part.options.get("held_out_list")))
+    many, counted = len(groups), groups["first"].nunique()
+    drawn = crossed(groups["first"].to_numpy(), groups["second"].to_numpy(), resamples)
     rows, found = [], predictions_of(pairs, split, systems, read)
     contrasts, less_than = contrast_pairs(pairs["example_id"]), less_than_premises(pairs)
     replicates = {system: replicates_of(runs) for system, runs in systems.items()}
@@ -306,8 +326,7 @@ def rows_of(
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in (*BASELINES.values(), "control"):
             rows += [
-                same | {"groups": templates} | row
-                for row in confusion_rows(gold, predictions, names)
+                same | {"groups": counted} | row for row in confusion_rows(gold, predictions, names)
             ]
     rows.append(
         {
@@ -319,7 +338,7 @@ def rows_of(
             "metric": "unread",
             "seed": None,
             "n": len(pairs),
-            "groups": templates,
+            "groups": counted,
             "value": float((read < 0).mean()),
         }
     )

@@ -6,7 +6,8 @@ Each list, spelling, unit and form occurs in the training pairs. So a dataset ma
 kind (the option held_out). Pairs of this kind are not in training. The pairs of the test split are
 unseen if they are of this kind, else seen. Both have new templates.
 
-  list      set I, II: weekdays, because their names occur in no other list
+  list      set I, II: weekdays, because their names occur in no other list. With the option
+            held_out_list: that list, and all lists that share an item with it
   spelling  set I, II: hours of 24, and abbreviated months, alone or with the other spelling
   unit      set II: durations in days; set III: days with hours, days with months
   range     set I, II: times of the last third of their list (16:00 and later; Friday, Saturday;
@@ -15,6 +16,8 @@ unseen if they are of this kind, else seen. Both have new templates.
   form      set I: time first in both sentences; set II: two clauses; set III: time first in either
             sentence
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -87,9 +90,9 @@ def late_magnitude(magnitude: np.ndarray, most: int) -> np.ndarray:
     return 3 * (magnitude - 1) >= 2 * most
 
 
-def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+def withheld(rows: pd.DataFrame, lists: Sequence[str]) -> dict[str, np.ndarray]:
     """Return for each kind which pairs of one set it holds out. A kind without meaning in the set
-    is left out.
+    is left out. lists: the lists that the kind `list` holds out.
 
     rows: the columns of the schema nli. Generated sets also have late: whether a time is in the
     last third.
@@ -100,7 +103,7 @@ def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     )
     fronted = (rows[["premise_position", "hypothesis_position"]] == "fronted").any(axis=1)
     found = {
-        "list": choice.isin(WEEKDAY),
+        "list": choice.isin(lists),
         "spelling": choice.str.contains(OTHER_SPELLING),
         "unit": rows["unit_pair"].isin(DAY_PAIRS)
         if challenge_set == "cross_unit"
@@ -133,15 +136,15 @@ def second_size(rows: pd.DataFrame) -> pd.Series:
     )
 
 
-def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
+def with_parts(rows: pd.DataFrame, lists: Sequence[str] = WEEKDAY) -> pd.DataFrame:
     """Return the pairs of one set with distance, hypothesis_size and withheld (the kinds that hold
-    a pair out, separated by spaces).
+    a pair out, separated by spaces). lists: the lists that the kind `list` holds out.
     """
     if rows.empty:
         return rows.assign(distance=None, hypothesis_size=None, withheld="")
     counted = rows["challenge_set"].iloc[0] == "cross_unit"
     words = pd.Series("", rows.index, dtype=object)
-    for kind, has in withheld(rows).items():
+    for kind, has in withheld(rows, lists).items():
         words = words.where(~has, words + f" {kind}")
     return rows.assign(
         distance=binned(rows["difference"].abs(), AMOUNTS if counted else SHARES),

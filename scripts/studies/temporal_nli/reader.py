@@ -24,6 +24,19 @@ MONTHS = {spelling: number for number, name in enumerate(FULL) for spelling in (
 WEEKDAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 
+# Lists that are read only in the dataset that has them; the order of `level` was drawn by lot.
+LISTS = {
+    "letter": "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z",
+    "greek": "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi "
+    "rho sigma tau upsilon phi chi psi omega",
+    "planet": "Mercury Venus Earth Mars Jupiter Saturn Uranus Neptune",
+    "rank": "private corporal sergeant lieutenant captain major colonel general",
+    "number": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty",
+    "level": "gorp nirp vost dax snad sorb zarn obba drell lurn heb mip clat yat usp jex twim quib "
+    "wug blick plonk krelt fep tove",
+}
+LIST_NOUNS = {"greek": "the letter", "rank": "the rank of", "number": "number"}
 # Kinds of time. Longer expressions come first, because a date contains a month, a year and a day.
 KINDS = {
     "date_dmy": rf"(?P<day>\d\d?)(?P<suffix>st|nd|rd|th) (?P<month>{MONTH}) (?P<year>\d{{4}})",
@@ -33,6 +46,9 @@ KINDS = {
     "month": rf"(?P<month>{MONTH})",
     "hours": r"(?:(?P<hour_12>1[0-2]|[1-9]) (?P<half>[AP]M)|(?P<hour_24>[01]\d|2[0-3]):00)",
     "year": r"(?P<year>\d{4})",
+} | {
+    kind: rf"{LIST_NOUNS.get(kind, f'the {kind}')} (?P<{kind}>{words.replace(' ', '|')})"
+    for kind, words in LISTS.items()
 }
 TIMES = [(kind, re.compile(pattern)) for kind, pattern in KINDS.items()]
 # Set II: the unit of positions, and the length of the lists that start again.
@@ -85,6 +101,8 @@ def point_in_time(text: str) -> tuple[str, int]:
         return kind, int(part["hour_24"] or int(part["hour_12"]) % 12 + half)
     if kind == "weekday":
         return kind, WEEKDAYS.index(text)
+    if kind in LISTS:
+        return kind, LISTS[kind].split().index(part[kind])
     day, year = int(part.get("day", 0)), int(part.get("year", 0))
     months = year * 12 + MONTHS.get(part.get("month", ""), 0)
     return kind, {"year": year, "month_day": day, "date_dmy": months * 31 + day}.get(kind, months)

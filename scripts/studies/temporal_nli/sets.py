@@ -14,7 +14,7 @@ Every draw depends only on a hash of its place in the set and on the seed. A rep
 again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -146,12 +146,18 @@ def sides(templates: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts).explode("unit").dropna(subset="unit").reset_index(drop=True)
 
 
-def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
+def temp_order(
+    templates: pd.DataFrame, iterations: int, seed: int, lists: Sequence[str] = ()
+) -> pd.DataFrame:
     """Generate set I: for each side and list, `iterations` draws for each premise (fixed, interval)
-    and position.
+    and position. lists: take these in each side, at all distances, instead of the lists of the
+    side's units.
     """
     cells = sides(templates)
-    cells = cells.merge(choices(cells["unit"], ["date_dmy", "date_my"]), on="unit")
+    if lists:
+        cells = cross(cells.drop_duplicates(["group_id", "tense"]), choice=list(lists))
+    else:
+        cells = cells.merge(choices(cells["unit"], ["date_dmy", "date_my"]), on="unit")
     cells = cross(
         cells,
         premise_type=[FIXED, INTERVAL],
@@ -185,7 +191,7 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
         pairs["known"] = known_order(pairs["choice"], first, second)
         # times farther apart could lie in the next cycle
-        near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")
+        near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year") | bool(lists)
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
         return pairs
 

@@ -5,6 +5,7 @@ Not a program.
 """
 
 import re
+from string import ascii_uppercase
 
 import numpy as np
 import pandas as pd
@@ -40,8 +41,36 @@ MONTHS = [
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
-# The ways to choose two times: the unit, the number of times in the list, two spellings, and the
-# preposition of a fixed time. Each sentence of a pair uses one spelling; a coin decides which.
+# Lists that are not of time, and number words. A noun tells the letter A from the article. Nobody
+# can know the order of the invented words, because it was drawn by lot.
+NUMBER_WORDS = [
+    f"number {word}"
+    for word in "one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen twenty".split()
+]
+LETTERS = [f"the letter {letter}" for letter in ascii_uppercase]
+GREEK = [
+    f"the letter {letter}"
+    for letter in "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi "
+    "omicron pi rho sigma tau upsilon phi chi psi omega".split()
+]
+RANKS = [
+    f"the rank of {rank}"
+    for rank in "private corporal sergeant lieutenant captain major colonel general".split()
+]
+PLANETS = [
+    f"the planet {planet}"
+    for planet in "Mercury Venus Earth Mars Jupiter Saturn Uranus Neptune".split()
+]
+INVENTED = [
+    f"the level {word}"
+    for word in "gorp nirp vost dax snad sorb zarn obba drell lurn heb mip clat yat usp jex twim "
+    "quib wug blick plonk krelt fep tove".split()
+]
+
+# The ways to choose two times: the unit (empty: only with the option held_out_list), the number of
+# times in the list, two spellings, and the preposition of a fixed time. Each sentence of a pair
+# uses one spelling; a coin decides which.
 LISTS = {
     "hour_12": ("hours", 24, (HOURS_12, HOURS_12), "at"),
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
@@ -57,7 +86,20 @@ LISTS = {
     "month_abbreviated": ("month", 12, (SHORT_MONTHS, SHORT_MONTHS), "in"),
     "month_both": ("month", 12, (MONTHS, SHORT_MONTHS), "in"),
     "year": ("year", len(YEARS), (YEARS, YEARS), "in"),
+    "number_word": ("", len(NUMBER_WORDS), (NUMBER_WORDS, NUMBER_WORDS), "at"),
+    "letter": ("", len(LETTERS), (LETTERS, LETTERS), "at"),
+    "greek": ("", len(GREEK), (GREEK, GREEK), "at"),
+    "rank": ("", len(RANKS), (RANKS, RANKS), "at"),
+    "planet": ("", len(PLANETS), (PLANETS, PLANETS), "at"),
+    "invented": ("", len(INVENTED), (INVENTED, INVENTED), "at"),
 }
+# The lists of the option held_out_list, and the halves that it holds out together. Each half has
+# lists of time, numerals and lists that are not of time. Lists of one item stay in one half.
+HALVES = {
+    "half_1": ("weekday", "hour_12", "hour_24", "hour_both", "letter", "planet", "invented"),
+    "half_2": ("month_full", "year", "number_word", "greek", "rank"),
+}
+EACH_LIST = (*HALVES["half_1"], *HALVES["half_2"])
 SPELLINGS = {
     "full": (MONTHS, MONTHS),
     "abbreviated": (SHORT_MONTHS, SHORT_MONTHS),
@@ -77,9 +119,22 @@ UNIT_PAIRS = {
 
 
 NAMED = "|".join([*WEEKDAYS, *MONTHS, *SHORT_MONTHS])
+NOUNS = ["letter", "rank", "planet", "level", "number"]  # before the items of other lists
 TIME = re.compile(
-    rf"\d[\w:]*(?: (?:[AP]M|{'|'.join(NAMES.values())})s?\b)?|\b(?:{NAMED})\b", re.IGNORECASE
+    rf"\d[\w:]*(?: (?:[AP]M|{'|'.join(NAMES.values())})s?\b)?|\b(?:{NAMED})\b"
+    rf"|\b(?:{'|'.join(NOUNS)}) (?:of )?\w+",
+    re.IGNORECASE,
 )
+
+
+def held_out_choices(name: str) -> list[str]:
+    """Return the lists that share an item with a list, or with a list of a half."""
+
+    def items(choice: str) -> set[str]:
+        return set().union(*LISTS[choice][2])
+
+    wanted = set().union(*map(items, HALVES.get(name, (name,))))
+    return [choice for choice in EACH_LIST if items(choice) & wanted]
 
 
 def times_in(texts: pd.Series) -> pd.Series:

@@ -50,6 +50,12 @@ VALUES = {
         "month_abbreviated": "months, abbreviated",
         "month_both": "months, both",
         "year": "years",
+        "number_word": "number words",
+        "letter": "letters",
+        "greek": "Greek letters",
+        "rank": "military ranks",
+        "planet": "planets",
+        "invented": "invented words",
         **{
             f"date_{kind}{key}": f"date: {day}month ({name}), year"
             for kind, day in (("my_", ""), ("dmy_", "day, "), ("", ""))
@@ -131,11 +137,15 @@ def detail_of(method: str, scoring: str) -> str:
     return method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
 
 
-def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
+def nli_metrics(
+    path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,), by_list: bool = False
+) -> pd.DataFrame:
     """Return the study's rows in the paper's order, with `series`: the model. held_out: keep
-    datasets that hold out one of these; the default is the paper's, only whole templates.
+    datasets that hold out one of these; the default is the paper's, only whole templates. by_list:
+    keep the datasets with held_out_list, instead of those without.
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
+    metrics = metrics[metrics["held_out_list"].notna() == by_list]
     metrics = of_most_pairs(metrics, ["source", "challenge_set", "held_out"])
     metrics = only(metrics, held_out=held_out).copy()
     point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
