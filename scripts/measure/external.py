@@ -43,6 +43,7 @@ from scripts.measure.answered import Answered
 from scripts.measure.experiment import EXTERNAL, Run, Systems
 from scripts.measure.harness_answers import read_answers
 from scripts.measure.harness_samples import kind_of_samples, read_samples
+from scripts.train.asking.answer import CUT
 
 REMEDY = "give a CSV with a header, or JSON lines, of one prediction a row (--help)"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
@@ -285,7 +286,7 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
         "data": {split: answered.digest(file)},
         "data_options": provenance_of(file).get("options", {}),
         "predictions": {"file": predictions.name, "sha256": sha256_of(predictions)},
-        **({"unread": {split: harness.pop("unread")}} if "unread" in harness else {}),
+        **{name: {split: harness.pop(name)} for name in ("unread", CUT) if name in harness},
         **({"harness": harness} if harness else {}),
     }
     with whole_set(folder) as place:

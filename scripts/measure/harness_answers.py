@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.measure.answered import Answered
 from scripts.measure.harness_samples import REMEDY, TASK, facts_of, refuse_other_doc, rows_in
 from scripts.running.program import UserError, cut, log, shown
-from scripts.train.asking.questions import Questions, scores_of
+from scripts.train.asking.answer import CUT, Answer
+from scripts.train.asking.questions import Questions, readings_of, scores_of, shares_of
 
 # options: the texts of the letters; labels: the labels of the letters, empty for candidates;
 # members: [example_id, option] of each example that the question is about
@@ -65,7 +65,7 @@ def answered_rows(file: Path) -> pd.DataFrame:
 def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.DataFrame, dict]:
     """Return the scores of each label for the examples of a split, by example_id, and the facts
     about the task and the run. An unreadable answer has NaN. The fact `unread` is the share of
-    unreadable answers.
+    unreadable answers, `cut` of those that end inside a thought.
     """
     rows = answered_rows(file)
     facts = facts_of(rows, answered, split_file, file)
@@ -90,12 +90,13 @@ def read_answers(file: Path, answered: Answered, split_file: Path) -> tuple[pd.D
         None if labels[0] else table["option"].to_numpy(),
     )
     names = answered.labels[0]
-    scores = scores_of(questions, rows["answer"].to_list(), names)
-    unread = float(np.isnan(scores[:, 0]).mean())
-    if unread:
-        log.warning(
-            "warning: %s: %.1f %% of the answers cannot be read and count as wrong",
-            file,
-            100 * unread,
-        )
-    return pd.DataFrame(scores, table["example_id"], names), facts | {"unread": unread}
+    readings = readings_of(questions, [Answer(text) for text in rows["answer"]])
+    shares = shares_of(questions, readings)
+    for name, what in (
+        ("unread", "of the answers cannot be read and count as wrong"),
+        (CUT, "of the answers end inside a thought; run the task with a larger max_gen_toks"),
+    ):
+        if shares[name]:
+            log.warning("warning: %s: %.1f %% %s", file, 100 * shares[name], what)
+    scores = pd.DataFrame(scores_of(questions, readings, names), table["example_id"], names)
+    return scores, facts | {name: shares[name] for name in ("unread", CUT)}

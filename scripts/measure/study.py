@@ -3,6 +3,7 @@ prints the scores of predictions made elsewhere.
 """
 
 import argparse
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from scripts.measure.ladder import Ladder
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
+from scripts.train.asking.answer import CUT, REFUSED
 
 
 class Part(NamedTuple):
@@ -99,19 +101,23 @@ class Study(NamedTuple):
 def unread_rows(part: Part, n: int) -> list[dict]:
     """Return the share of unreadable answers of each model that was asked in words, over its n
     answers. The metric is `unread_answers`, with a row for each wording and a row for their mean.
+    Where answers were cut or refused, `cut_answers` and `refused_answers` are their shares.
     """
     rows = []
-    for (model, method), runs in part.systems.items():
+    systems = itertools.product(("unread", CUT, REFUSED), part.systems.items())
+    for end, ((model, method), runs) in systems:
         shares = {
-            run.facts["wording"]: float(run.facts["unread"][part.split])
+            run.facts["wording"]: float(run.facts[end][part.split])
             for run in runs
-            if "unread" in run.facts
+            if end in run.facts
         }
+        if end != "unread" and not any(shares.values()):
+            continue
         same = {
             "model": model,
             "method": method,
             "slice": "all",
-            "metric": "unread_answers",
+            "metric": f"{end}_answers",
             "n": n,
         }
         rows += [same | {"wording": one, "seed": 0, "value": shares[one]} for one in shares if one]

@@ -10,7 +10,7 @@ from scripts.plan.grid import Dataset, Experiment, datasets, levels_of, unmet
 from scripts.plan.initial import Initials
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
-from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of
+from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of, settings_of_entry
 from scripts.plan.probe import (
     BLIND,
     WORDED,
@@ -163,6 +163,7 @@ class _Resolver:
                         "name another method there"
                     )
                 settings = settings_of(training, experiment.study, how)
+                settings |= settings_of_entry(how, self.entries.model(model, where))
                 seeds = self.seeds(experiment) if has_seed(how, settings) else [0]
                 is_worded = how.get("paradigm") in WORDED
                 wordings = self.wordings(experiment, method) if is_worded else [None]

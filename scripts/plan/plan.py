@@ -17,6 +17,8 @@ RECORDED = "recorded"  # the name of a batch of runs from the record begins with
 # the training settings that also apply to a run without training
 SCORING = {"max_length", "precision"}
 ANSWERING = {"precision", "chat_template", "answer_tokens"}  # for methods that ask in words
+# the keys of a model's entry that join these settings
+OF_ENTRY = ("system", "chat_template_kwargs", "thought_end")
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,13 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
     return {
         key: value for key, value in (named | {"objectives": weights}).items() if key not in without
     }
+
+
+def settings_of_entry(how: dict, entry: dict) -> dict:
+    """Return the settings of a method that asks in words which the model's entry decides."""
+    if how.get("paradigm") != ANSWER:
+        return {}
+    return {key: entry[key] for key in OF_ENTRY if key in entry}
 
 
 def run_of(

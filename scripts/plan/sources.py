@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from scripts.data.files import sha256_of
+from scripts.plan.plan import OF_ENTRY
 from scripts.plan.grid import Dataset
 from scripts.plan.workplan import Workplan, cleaned, spans
 
@@ -16,7 +17,8 @@ def deciding_fields(work: Workplan, model: str) -> dict:
     and vectors.
     """
     entry = work.models[model]
-    found = {key: value for key, value in entry.items() if key not in ("licence", "title")}
+    others = ("licence", "title", *OF_ENTRY)
+    found = {key: value for key, value in entry.items() if key not in others}
     if "vocabulary" in entry:
         found["vocabulary"] = sha256_of(work.root / entry["vocabulary"])
     if entry.get("vectors", {}).get("sha256"):  # the URL does not matter

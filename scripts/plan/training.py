@@ -92,7 +92,8 @@ def with_model(work: Workplan, run: Run) -> dict:
     """Return described() with the model: its folder, or the API that answers."""
     entry = work.models[run.model]
     if "api" in entry:
-        keys = ("api", "name", "request", *(["start_token"] * (paradigm_of(work, run) == ECHO)))
+        keys = ["api", "name", "request", "headers"]
+        keys += ["start_token"] if paradigm_of(work, run) == ECHO else []
         return described(work, run) | {"api": {key: entry[key] for key in keys if key in entry}}
     found = described(work, run) | {"model": work.start_folder(run)}
     if run.begins_with:  # a fetched model's manifest lists its files

@@ -19,6 +19,7 @@ class Api(BaseHTTPRequestHandler):
         self.server.bodies.append(body)
         self.server.paths.add(self.path)
         self.server.keys.add(self.headers.get("Authorization"))
+        self.server.headers = dict(self.headers)
         found = self.server.answer(body)
         if isinstance(found, dict):
             found = 200, {}, json.dumps({"choices": [found]}).encode()
@@ -51,8 +52,8 @@ def serving(answer) -> Iterator[ThreadingHTTPServer]:
 
 @contextmanager
 def teaching() -> Iterator[ThreadingHTTPServer]:
-    """Run a chat server whose answers are `reply(question, how often it was asked)`: a text, or
-    (status, headers, bytes). A test sets `reply`; `asked` counts the questions.
+    """Run a chat server whose answers are `reply(question, how often it was asked)`: a text,
+    choices[0], or (status, headers, bytes). A test sets `reply`; `asked` counts the questions.
     """
 
     def answer(body: dict):

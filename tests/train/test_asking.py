@@ -1,8 +1,14 @@
 """Models that are asked in words, on a server or on this machine: how their answers are read."""
 
+import os
+import signal
+import email.utils
 import json
+import socket
 import time
 from collections import Counter
+from contextlib import suppress
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -16,6 +22,7 @@ from scripts.data.runs import facts_of
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
 from scripts.train.asking.questions import chosen
+from scripts.train.asking.said import BUSY
 from scripts.train.run import LOCKS
 from tests.rows import each_row
 from tests.train.api_server import teaching
@@ -54,6 +61,26 @@ ALL = ONE | {"prompt": {"question": "{text_a}\n{options}\nWhich?", "answers": No
         A. Yes               | 0
         A. No                | null
         "A. Yes\nB. No"      | null
+        '\boxed{B}'          | 1
+        'So $\boxed{\text{B}}$.' | 1
+        'It is \(\mathbf{B}\)' | 1
+        <answer>B</answer>   | 1
+        '{"answer": "B"}'    | 1
+        "**Answer:** B"      | 1
+        '[[B]]'              | 1
+        B - No               | 1
+        B – it is too long.  | 1
+        Ｂ                   | 1
+        B</s>                | 1
+        B<end_of_turn>       | 1
+        "It takes a day. So A is wrong.\n\nB" | 1
+        No, the proposed answer is not plausible. | 1
+        "It takes a day.\n\nNo." | 1
+        Yes or No            | null
+        Not A.               | null
+        A is wrong.          | null
+        A-levels are long    | null
+        A. No, since         | null
     """,
 )
 def test_one_option_is_read(answer, read):
@@ -73,12 +100,47 @@ def test_one_option_is_read(answer, read):
         two hours                 | [0]
         A, Z                      | null
         They are all fine         | null
+        '\boxed{A, C}'            | [0, 2]
+        '<answer>A</answer> <answer>C</answer>' | [0, 2]
+        A + C                     | [0, 2]
+        "A: fine.\nC: fine.\n\nB is too long." | [0, 2]
+        "A: fine.\nB: too long.\nC: fine." | [0, 2]
+        "Both A and C work, B does not.\n\nA, C" | [0, 2]
+        "two hours\na day"        | [0, 2]
+        B is too long.            | null
     """,
 )
 def test_several_options_are_read(answer, read):
     assert chosen(answer, ["two hours", "ten years", "a day"], several=True) == (
         None if read is None else set(read)
     )
+
+
+THOUGHTS = (
+    "<think>\n{}\n</think>\n\n",
+    "{}\n</think>\n\n",
+    "[THINK]{}[/THINK]",
+    "◁think▷{}◁/think▷",
+    "<seed:think>{}</seed:think>",
+    "<|begin_of_thought|>{}<|end_of_thought|>",
+    "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+    "analysis{}assistantfinal",
+    "<|channel>thought\n{}<channel|>",
+    "<my:mark>{}<my:end>",
+)
+WORDED = ["Hmm, option B. The answer is B?", "B. No means it never ends.", "First A, then B."]
+
+
+@each_row("form", THOUGHTS)
+def test_only_what_follows_a_thought_is_the_answer(form):
+    marks = "<my:end>" if "my:" in form else None
+    for thought in WORDED:
+        for answer, read in (("A", {0}), ("B. No", {1}), ("Yes", {0}), ("Who knows?", None)):
+            text = form.format(thought) + answer
+            assert chosen(text, ["Yes", "No"], False, marks) == read, text
+        begun = form.format(f"{thought}\n\0").split("\0")[0]
+        if begun[0] in "<[◁" and not marks:
+            assert chosen(begun, ["Yes", "No"], False) is None, begun
 
 
 @pytest.fixture
@@ -109,7 +171,7 @@ def examples_of(questions: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def arguments(folder, method: dict, shots=0, seed=0, train=None, **options) -> list[str]:
+def arguments(folder, method: dict, shots=0, seed=0, train=None, more=None, **options) -> list[str]:
     (folder / "data").mkdir(exist_ok=True)
     for split, table in (("train", train), ("test", None)):
         rows = (examples() if table is None else table).to_dict("records")
@@ -124,7 +186,8 @@ def arguments(folder, method: dict, shots=0, seed=0, train=None, **options) -> l
         "seed": seed,
         "wording": "letters",
         "training": {"answer_tokens": 8, "chat_template": "auto", "precision": "auto"}
-        | ({"shots": shots} if shots else {}),
+        | ({"shots": shots} if shots else {})
+        | (more or {}),
     }
     given = {"run": "run-1", "settings": settings, "method": method} | options
     written = [
@@ -134,15 +197,23 @@ def arguments(folder, method: dict, shots=0, seed=0, train=None, **options) -> l
     return [*written, "--splits", "train", "test", "--data", f"{folder}/data"]
 
 
-def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, **entry):
-    """Ask the server; return the run's folder."""
-    api = {"api": teacher.address, "name": "teacher"} | entry
+def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, settings=None, **entry):
+    """Ask the server; return the run's folder. settings: more settings of training."""
+    api = {"name": "teacher"} | ({"api": teacher.address} if teacher else {}) | entry
     output = folder / "run-1"
     LOCKS.clear()  # a program releases its lock when it ends
     ask.main(
         ask.arguments().parse_args(
             arguments(
-                folder, method, shots, seed, train, api=api, key="KEY_OF_TESTS", output=output
+                folder,
+                method,
+                shots,
+                seed,
+                train,
+                settings,
+                api=api,
+                key="KEY_OF_TESTS",
+                output=output,
             )
         )
     )
@@ -240,11 +311,99 @@ def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, r
         asked_with(99)
 
 
+def fresh(folder):
+    """Return a new folder; the rows of a table share theirs."""
+    (new := folder / str(len([*folder.iterdir()]))).mkdir()
+    return new
+
+
+def choice(content, end: str = "stop", **message) -> dict:
+    """Return choices[0] of an answer that ended in this way."""
+    return {"message": {"content": content} | message, "finish_reason": end}
+
+
+def filtered(status: int = 400, **error) -> tuple:
+    return status, {}, json.dumps({"error": {"message": "no"} | error}).encode()
+
+
+@each_row(
+    "reply, shares",
+    [
+        (choice("The answer is A. But wait", "length"), {"cut": 1}),
+        (choice("<think>\nA. Yes", "stop"), {"cut": 1}),
+        (choice(None, "length", reasoning_content="So A."), {"cut": 1}),
+        (choice("A", "length"), {}),
+        (choice("A", reasoning_content="Maybe B."), {}),
+        (choice([{"type": "thinking", "thinking": []}, {"type": "text", "text": "A"}]), {}),
+        (choice(None, refusal="I will not."), {"refused": 1}),
+        (choice("", "content_filter"), {"refused": 1}),
+        (filtered(code="content_filter"), {"refused": 1}),
+        (filtered(innererror={"code": "ResponsibleAIPolicyViolation"}), {"refused": 1}),
+        (filtered(200, code=400, message="flagged by our content policy"), {"refused": 1}),
+        (choice("\ud83d Well"), {"unread": 1}),
+        (choice("\ud83d\ude00 A"), {}),
+    ],
+)
+def test_cut_and_refused_answers_are_unread_and_counted(tmp_path, teacher, caplog, reply, shares):
+    teacher.reply = lambda question, count: reply
+    teacher.asked.clear()
+    caplog.clear()
+    tmp_path = fresh(tmp_path)
+    output = asked(tmp_path, teacher)
+    facts = facts_of(output / "run.json")
+    unread = max(shares.values(), default=0)
+    found = {name: facts[name]["test"] for name in ("unread", "cut", "refused")}
+    assert found == {"unread": unread, "cut": 0, "refused": 0} | shares
+    assert ("raise `answer_tokens`" in caplog.text) == bool(shares.get("cut"))
+    table = read_table(output / "answers.parquet", ["answer", "end"]).to_pylist()
+    assert {row["end"] for row in table} <= {"whole", "cut", "refused"}
+    assert sum(teacher.asked.values()) == len(teacher.asked), "each question is asked once"
+    asked(tmp_path, teacher)
+    assert sum(teacher.asked.values()) == len(teacher.asked), "kept answers can be read again"
+
+
+def test_one_refused_question_does_not_end_the_run(tmp_path, teacher):
+    teacher.reply = lambda question, count: (
+        filtered(code="content_filter") if "Question 3" in question else right_one(question, count)
+    )
+    output = asked(tmp_path, teacher)
+    assert facts_of(output / "run.json")["refused"]["test"] == 1 / 8 == 1 - accuracy(output)
+
+
+def test_an_address_headers_and_turns_of_an_entry_are_sent(tmp_path, teacher, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password netrc-secret\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    teacher.reply = right_one
+    where = {"api": f"{teacher.address}/deployments/x/?api-version=1"}
+    asked(tmp_path, teacher, headers={"api-key": "{key}", "X-Org": "me"}, **where)
+    assert teacher.paths == {"/v1/deployments/x/chat/completions?api-version=1"}
+    assert teacher.keys == {None} and teacher.headers["api-key"] == KEY
+    assert teacher.headers["X-Org"] == "me"
+    settings = {"system": "Be brief.", "chat_template_kwargs": {"enable_thinking": False}}
+    output = asked(tmp_path, teacher, settings=settings)
+    assert teacher.keys == {None, f"Bearer {KEY}"}, "and never one of ~/.netrc"
+    body = teacher.bodies[-1]
+    assert body["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert body["chat_template_kwargs"] == settings["chat_template_kwargs"]
+    assert facts_of(output / "run.json")["training"].items() >= settings.items()
+
+
+@each_row("key", ["two\nlines-of-a-file", "пароль-secret", "with a space"])
+def test_a_key_that_no_header_can_carry_is_refused_unseen(tmp_path, teacher, monkeypatch, key):
+    monkeypatch.setenv("KEY_OF_TESTS", key)
+    with pytest.raises(UserError, match="KEY_OF_TESTS holds a space, a line break or") as error:
+        asked(tmp_path, teacher)
+    assert key not in str(error.value)
+
+
 def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):
     teacher.reply = lambda question, count: (400, {}, f"bad key {KEY}".encode())
     with pytest.raises(UserError) as error:
         asked(tmp_path, teacher)
     assert "answers 400" in str(error.value) and KEY not in str(error.value)
+    teacher.reply = lambda question, count: f"Your key is {KEY}."
+    asked(tmp_path, teacher)
     teacher.reply = right_one
     asked(tmp_path, teacher, request={"max_tokens": None, "max_completion_tokens": 99})
     assert teacher.keys == {f"Bearer {KEY}"}
@@ -281,6 +440,7 @@ def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
         (429, {"Retry-After": "0.05"}, b"slow down"),
         (500, {}, b"oops"),
         (503, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b""),
+        (200, {}, b'{"error": {"message": "Provider returned error", "code": 502}}'),
         (200, {}, b'{"choices": [{"mess'),
         (200, {}, b'{"choices": []}'),
         (200, {}, b"[]"),
@@ -301,18 +461,97 @@ def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, statu
         (
             429,
             b"slow down",
-            "no answer after 6 tries .it answers 429.; answers until then are kept",
+            "no answer after 6 tries .it answers 429: slow down.; answers until then",
         ),
         (200, b"{", "no answer after 6 tries .its answer is cut off"),
         (200, b" " * 10_000_000, "has more than 1,000,000 bytes"),
         (302, b"", "answers 302"),
+        (
+            429,
+            filtered(code="insufficient_quota", message="no credit")[2],
+            "answers 429 .*no credit",
+        ),
+        (422, b'{"detail": [{"msg": "too long", "loc": []}]}', "answers 422 .*too long"),
+        (200, filtered(code=402, message="pay first")[2], "answers 402 .*pay first"),
     ],
 )
 def test_a_server_that_gives_no_answer_ends_in_one_sentence(tmp_path, teacher, status, body, said):
     teacher.reply = lambda question, count: (status, {}, body)
+    teacher.asked.clear()
     with pytest.raises(UserError, match=said):
         asked(tmp_path, teacher)
     assert not (tmp_path / "run-1/predictions.parquet").exists()
+    stays = (status not in BUSY and body != b"{") or b"no credit" in body
+    assert not stays or max(teacher.asked.values()) == 1, "an error that stays is final"
+
+
+def test_a_time_to_wait_is_obeyed_as_a_date_too(tmp_path, teacher):
+    came: list[float] = []
+
+    def reply(question, count):
+        came.append(time.time())
+        date = email.utils.formatdate(time.time() + 3, usegmt=True)
+        return right_one(question, count) if count > 1 else (429, {"Retry-After": date}, b"")
+
+    teacher.reply = reply
+    assert accuracy(asked(tmp_path, teacher, train=None)) == 1
+    assert sorted(came)[server.AT_ONCE] - min(came) > 1.5
+
+
+@each_row("ends", ["an error", "Ctrl-C"])
+def test_answers_under_way_are_kept_at_the_end(tmp_path, teacher, monkeypatch, ends):
+    """One question ends the run while seven wait: three for an answer that comes, four to be asked
+    again in five minutes, which holds nothing up.
+    """
+    monkeypatch.setattr(server, "AT_THE_END", 2)
+    tmp_path = fresh(tmp_path)
+    teacher.asked.clear()
+
+    def reply(question, count):
+        number = len(teacher.asked)
+        if number == 8:
+            time.sleep(0.3)
+            if ends == "an error":
+                return 403, {}, b"no"
+            os.kill(os.getpid(), signal.SIGINT)
+        elif number > 4:
+            return 429, {"Retry-After": "299"}, b""
+        time.sleep(1.3)
+        return "A"
+
+    teacher.reply, began = reply, time.monotonic()
+    with pytest.raises(UserError if ends == "an error" else KeyboardInterrupt):
+        asked(tmp_path, teacher)
+    assert time.monotonic() - began < 60
+    kept = (tmp_path / "run-1/work/answers.jsonl").read_text()
+    assert kept.count("key") == (4 if ends == "an error" else 5)
+
+
+def test_a_server_that_drips_is_bounded(tmp_path, monkeypatch):
+    """It sends a byte now and then: in its headers, where no time-out of a socket ends it."""
+    monkeypatch.setattr(server, "LONGEST", 0.5)
+    monkeypatch.setattr(server, "BACKOFF", 0.01)
+    monkeypatch.setattr(server, "TRIES", 2)
+    monkeypatch.setenv("KEY_OF_TESTS", KEY)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def drip() -> None:
+            with suppress(OSError):
+                while True:
+                    Thread(target=slowly, args=listening.accept()[:1], daemon=True).start()
+
+        def slowly(connection) -> None:
+            with suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+                while True:
+                    connection.sendall(b"x")
+                    time.sleep(0.1)
+
+        Thread(target=drip, daemon=True).start()
+        address, began = f"http://127.0.0.1:{listening.getsockname()[1]}/v1", time.monotonic()
+        with pytest.raises(UserError, match="no answer after 2 tries .an answer took longer"):
+            asked(tmp_path, None, api=address)
+        assert time.monotonic() - began < 60
 
 
 def test_a_server_that_hangs_and_none_at_all_end_in_one_sentence(tmp_path, teacher, monkeypatch):

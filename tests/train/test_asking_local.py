@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 from scripts.data.manifest import write_manifest
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
-from scripts.train.asking import ask
+from scripts.train.asking import ask, local_model
 from scripts.train.asking.shots import shots_of
 from scripts.train.run import LOCKS
 from scripts.train.splits import read_split
@@ -127,14 +127,81 @@ def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, name, met
     assert facts["parameters"] > 1000 and 0 <= facts["unread"]["test"] <= 1
 
 
-def test_wrong_models_and_templates_end_in_one_sentence(tmp_path, models):
-    broken = tmp_path / "chat"
-    shutil.copytree(models / "chat", broken)
-    tokenizer = AutoTokenizer.from_pretrained(broken)
-    tokenizer.chat_template = "{{ raise_exception('only one turn') }}"
-    tokenizer.save_pretrained(broken)
-    with pytest.raises(UserError, match="chat template fails .only one turn.*chat_template: none"):
-        asked(tmp_path, broken, ONE)
+PARTS = (
+    "{% for turn in messages %}{% for part in turn.content %}{% if part.type == 'text' %}"
+    "<{{ turn.role }}> {{ part.text }} {% endif %}{% endfor %}{% endfor %}<it> "
+)
+
+
+def with_template(models, folder, template: str):
+    """Return a copy of the chat model with another template."""
+    shutil.copytree(models / "chat", folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template = template
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
+    """A template that walks through parts gets parts; `system` and `chat_template_kwargs` change
+    the answers, as in a template that says them itself.
+    """
+    said = "{% if deep %}<deep> {% endif %}" + TEMPLATE
+    known = {"system": "Be brief.", "chat_template_kwargs": {"deep": True}}
+    answers = []
+    for name, template, settings in (
+        ("plain", "<deep> <system> Be brief. " + TEMPLATE, {}),
+        ("given", said, known),
+        ("parts", "<deep> " + PARTS, {"system": "Be brief."}),
+        ("idle", TEMPLATE, {"chat_template_kwargs": {"deep": True}}),
+    ):
+        (folder := tmp_path / name).mkdir()
+        model = with_template(models, folder / "model", template)
+        output = asked(folder, model, ALL, more=settings)
+        table = read_table(output / "answers.parquet", ["answer", "end"]).to_pylist()
+        assert {row["end"] for row in table} <= {"whole", "cut"}
+        answers.append(table)
+        facts = json.loads((output / "run.json").read_text())
+        assert facts["training"].items() >= settings.items()
+        assert ("change nothing in its chat template" in caplog.text) == (name == "idle")
+    assert answers[0] == answers[1] == answers[2] != answers[3]
+    with pytest.raises(UserError, match="chat_template_kwargs need a chat template"):
+        asked(tmp_path, models / "llama", ONE, more=known)
+
+
+@each_row(
+    "template, said",
+    [
+        ("{{ raise_exception('only one turn') }}", "fails .only one turn"),
+        (" ", "leaves out the turn of the user .Question"),
+        (
+            "{% for turn in messages %}{{ turn.role }}{% endfor %}",
+            "leaves out the turn of the user",
+        ),
+        (
+            "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+            "takes longer than 1 s",
+        ),
+        ("{{ 'a' * 10**11 }}", "takes more than .* MB"),
+        (
+            "{% set n = namespace(t='a') %}{% for a in range(90) %}{% set n.t = n.t ~ n.t %}"
+            "{% endfor %}",
+            "takes (more|longer) than",
+        ),
+        ("{{ messages[0].content }}{{ 'a' * 1000000 }}", "writes more than 100,000 characters"),
+    ],
+)
+def test_a_template_is_bounded_and_holds_the_question(
+    tmp_path, models, monkeypatch, template, said
+):
+    monkeypatch.setattr(local_model, "TEMPLATE_SECONDS", 1)
+    number = len([*tmp_path.iterdir()])
+    model = with_template(models, tmp_path / f"chat-{number}", template)
+    with pytest.raises(UserError, match=f"{said}.*chat_template: none"):
+        asked(tmp_path, model, ONE)
+
+
+def test_wrong_models_end_in_one_sentence(tmp_path, models):
     long = ONE | {"prompt": ONE["prompt"] | {"question": "{text_a} " * 200 + "{text_b}{options}"}}
     with pytest.raises(UserError, match="a question has .* tokens, and the model reads 392"):
         asked(tmp_path, models / "llama", long)

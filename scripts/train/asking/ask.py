@@ -4,12 +4,14 @@ The model is on this machine, or behind an API (--api). A model behind an API ma
 likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked one time.
 Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only the remaining
 questions. An answer that names no option, or several where one is asked for, counts as wrong.
-run.json has the share of these answers (`unread`), and a warning shows an example. With `shots`,
-solved examples of the training split are written before each question (shots.py).
+So does one that was cut or refused. run.json has the share of these answers (`unread`, and of these
+`cut` and `refused`), and a warning shows an example. With `shots`, solved examples of the training
+split are written before each question (shots.py).
 
 Reads  <data>/<split>.parquet, <model>/ unless --api is given
 Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN where the answer
-       cannot be read), answers.parquet (each question with its answer), history.parquet (empty),
+       cannot be read), answers.parquet (each question with its answer and how it
+       ended), history.parquet (empty),
        run.json
 
     python -m scripts.train.asking.ask --run NAME --settings "$(cat settings.json)" \\
@@ -22,7 +24,6 @@ import argparse
 import os
 import platform
 import time
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -46,10 +47,11 @@ from scripts.running.program import (
 )
 from scripts.running.project_version import project_version
 from scripts.train.asking.echo import EchoServer
+from scripts.train.asking.answer import CUT, REFUSED, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
-from scripts.train.asking.questions import Questions, questions_of, scores_of
-from scripts.train.asking.server import Server
-from scripts.train.asking.shots import right_options, shots_of
+from scripts.train.asking.questions import questions_of, readings_of, scores_of, shares_of
+from scripts.train.asking.server import Server, stopping
+from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
 from scripts.train.run import SETTINGS, files_of, lock
@@ -69,7 +71,9 @@ from scripts.train.work import (
     write_json,
 )
 
-ANSWERS = pa.schema([("split", pa.string()), ("question", pa.string()), ("answer", pa.string())])
+ANSWERS = pa.schema(
+    [(name, pa.string()) for name in ("split", "question", "answer", "end")]  # end: of Answer
+)
 ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 
 
@@ -122,25 +126,32 @@ def predictions_of(job: dict, split: str, table: pa.Table, scores: np.ndarray) -
 
 def measure(
     job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
-) -> tuple[pa.Table, pa.Table, dict[str, float]]:
-    """Ask about all examples: predictions, the answers, and the share of unread ones by split."""
+) -> tuple[pa.Table, pa.Table, dict[str, dict[str, float]]]:
+    """Ask about all examples: predictions, the answers, and the shares of unread, cut and refused
+    ones by split.
+    """
     asked = {
         split: questions_of(table, job["prompt"], job["inputs"]) for split, table in tables.items()
     }
     every = [text for questions in asked.values() for text in questions.text]
     say_cost(job, kept, every)
     kept.complete(model, every)
-    predictions, answers, unread = [], [], {}
+    predictions, answers, shares = [], [], {}
     for split, questions in asked.items():
         said = kept.answers(questions.text)
-        scores = scores_of(questions, said, job["labels"])
-        lost = np.isnan(scores[:, 0])
-        unread[split] = float(lost.mean())
-        if lost.any():
-            warn(job, split, questions, said, lost)
+        thought_end = job["settings"]["training"].get("thought_end")
+        readings = readings_of(questions, said, thought_end)
+        scores = scores_of(questions, readings, job["labels"])
+        shares[split] = shares_of(questions, readings)
+        warn(job, split, said, readings, shares[split])
         predictions.append(predictions_of(job, split, tables[split], scores))
-        answers.append(pa.table([[split] * len(said), questions.text, said], schema=ANSWERS))
-    return pa.concat_tables(predictions), pa.concat_tables(answers), unread
+        texts, ends = zip(*said)
+        columns = [[split] * len(said), questions.text, texts, ends]
+        answers.append(pa.table(columns, schema=ANSWERS))
+    found = {
+        kind: {split: of[kind] for split, of in shares.items()} for kind in ("unread", CUT, REFUSED)
+    }
+    return pa.concat_tables(predictions), pa.concat_tables(answers), found
 
 
 def say_cost(job: dict, kept: Kept, questions: list[str]) -> None:
@@ -156,6 +167,12 @@ def say_cost(job: dict, kept: Kept, questions: list[str]) -> None:
         (sum(map(len, left)) + len(left) * sum(len(one["content"]) for one in kept.shots)) // 4,
         most,
     )
+
+
+def system_turn(job: dict) -> list[dict[str, str]]:
+    """The turn of the entry's `system`, which stands before all others."""
+    system = job["settings"]["training"].get("system")
+    return [turn("system", system)] if system else []
 
 
 def draw_shots(job: dict, tables: dict[str, pa.Table], data: Path) -> list[dict[str, str]]:
@@ -178,16 +195,43 @@ def draw_shots(job: dict, tables: dict[str, pa.Table], data: Path) -> list[dict[
     return turns
 
 
-def warn(job: dict, split: str, questions: Questions, said: list[str], lost: np.ndarray) -> None:
-    """Log how many answers cannot be read, with an example."""
-    at = questions.question[int(lost.argmax())]
-    log.warning(
-        "warning: %s: %s: %.1f %% of the answers cannot be read and count as wrong; one is %r",
-        job["run"],
-        split,
-        100 * lost.mean(),
-        cut(said[at], 100),
-    )
+def warn(
+    job: dict, split: str, said: list[Answer], readings: list[Reading], shares: dict[str, float]
+) -> None:
+    """Log how many answers cannot be read, why, and what to do, with an example of each reason."""
+    tokens = job["settings"]["training"]["answer_tokens"]
+    unclear = shares["unread"] - shares[CUT] - shares[REFUSED]
+    for share, end, what in (
+        (unclear, WHOLE, "of the answers cannot be read and count as wrong"),
+        (
+            shares[CUT],
+            CUT,
+            f"of the answers were cut after {tokens} tokens and count as wrong; raise "
+            "`answer_tokens` (or the tokens in `request` of the model's entry)",
+        ),
+        (shares[REFUSED], REFUSED, "of the questions were refused and count as wrong"),
+    ):
+        examples = [
+            answer.text
+            for answer, (named, ended) in zip(said, readings)
+            if named is None and ended == end
+        ]
+        if examples:
+            log.warning(
+                "warning: %s: %s: %.1f %% %s; one is %r",
+                job["run"],
+                split,
+                100 * share,
+                what,
+                cut(examples[0], 100),
+            )
+    if broken := sum("\ufffd" in answer.text for answer in said):
+        log.warning(
+            "warning: %s: %s: %d answers hold bytes that are no text, as U+FFFD",
+            job["run"],
+            split,
+            broken,
+        )
 
 
 def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads: int) -> dict:
@@ -259,7 +303,7 @@ def model_of(
         }
         if echoes:
             return EchoServer(given.api, given.key), known
-        return Server(given.api, given.key, training["answer_tokens"], shots), known
+        return Server(given.api, given.key, training, shots), known
     gpus = devices(given.device, 1, given.runs_per_gpu)
     variables = environment(gpus, given.threads, 1)
     os.environ.clear()
@@ -282,7 +326,7 @@ def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
         tables = read_tables(job, given.data)
     else:
         tables = {split: read_split(given.data, split, job) for split in given.splits[1:]}
-    shots = [] if echoes else draw_shots(job, tables, given.data)
+    shots = [] if echoes else [*system_turn(job), *draw_shots(job, tables, given.data)]
     model, model_facts = model_of(given, folder, shots)
     kept, answers = Kept(given.output / "work/answers.jsonl", job, shots), None
     if echoes:
@@ -290,8 +334,7 @@ def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
 
         predictions, found = measure_echoes(job, tables, model, kept)
     else:
-        predictions, answers, unread = measure(job, tables, model, kept)
-        found = {"unread": unread}
+        predictions, answers, found = measure(job, tables, model, kept)
     facts = facts_of(job, model_facts, found, time.time() - began, given.threads)
     write(job, predictions, answers, facts, given.output)
 
@@ -317,7 +360,7 @@ def main(given: argparse.Namespace) -> None:
     refuse_again(work, job, given.attempt)
     forget(work)
     try:
-        with blames_files(folder) if folder else nullcontext():
+        with blames_files(folder) if folder else stopping():
             ask(job, folder, given)
     except UserError as error:
         if not given.api:  # a server may answer at the next attempt
@@ -352,7 +395,8 @@ def arguments() -> argparse.ArgumentParser:
         type=json_object,
         default={},
         help="JSON instead of --model: api (the address before /chat/completions), name (the "
-        "model's name there), request (keys to add to each request)",
+        "model's name there), request (keys to add to each request), headers (of each "
+        "request; {key} stands for the key)",
     )
     asking.add_argument(
         "--key", metavar="VARIABLE", help="the environment variable that holds the API's key"

@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterator
 
 from scripts.running.program import UserError, cut, shown
-from scripts.train.asking.server import REMEDIES, Passing, Server
+from scripts.train.asking.said import Passing
+from scripts.train.asking.server import REMEDIES, Server
 
 FRONT = 2  # tokens before a text: the server's own, and `start_token`
 CHECKED = 3  # texts that are tried, to see which tokens' log-probabilities a server gives
@@ -125,7 +126,7 @@ def check_values(values: list) -> None:
 class Completions(Server):
     """A model behind an API that continues a text."""
 
-    path = "/completions"
+    path, refused = "/completions", None
     remedies = REMEDIES | {
         400: f"correct `request` of the model's entry, shorten the texts, or {LEAVE_OUT}",
         404: f"correct `api` (the address before /completions) or `name`, or {LEAVE_OUT}",
@@ -184,7 +185,4 @@ class EchoServer(Completions):
         return echo_body(self.entry, question)
 
     def read(self, answer: object, question: str) -> dict:
-        try:
-            return echo_of(answer, question)
-        except UserError as error:
-            raise UserError(f"{self.address}: {error}") from None
+        return echo_of(answer, question)

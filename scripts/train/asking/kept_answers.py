@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from scripts.data.plain_json import as_json
 from scripts.running.identity import identity
+from scripts.train.asking.answer import Answer
 
 
 class Model(Protocol):
@@ -29,22 +30,30 @@ class Kept:
     """
 
     def __init__(self, file: Path, job: dict, shots: Sequence[dict[str, str]] = ()):
-        self.file, self.shots = file, shots
+        self.file, self.shots, self.echoes = file, shots, echoed(job["prompt"])
         asker = "server.body_of" if job["api"] else "local_model.LocalModel"
-        asker = "echo.echo_body" if echoed(job["prompt"]) else asker
+        asker = "echo.echo_body" if self.echoes else asker
         how = identity(f"scripts.train.asking.{asker}"), job["settings"]["training"]
         before = [shots] if shots else []
         self.basis = as_json([job["model_files"], job["api"], how, *before])
         self.found = dict(self.read())
 
     def read(self) -> Iterator[tuple[str, Any]]:
-        """The keys and answers of the file; a line that a kill has cut off is passed over."""
-        for line in self.file.read_text(encoding="utf-8").split("\n") if self.file.exists() else ():
+        """The keys and answers of the file. A line that a kill has cut off is passed over. So is an
+        answer of an earlier release: nobody knows whether it is whole.
+        """
+        if not self.file.exists():
+            return
+        for line in self.file.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 kept = json.loads(line)
-                yield kept["key"], kept["answer"]
-            except (ValueError, TypeError, KeyError):
+                key, answer = kept["key"], kept["answer"]
+            except (ValueError, TypeError, KeyError, RecursionError):
                 continue
+            if isinstance(answer, dict) and self.echoes:
+                yield key, answer
+            elif isinstance(answer, list) and [*map(type, answer)] == [str, str]:
+                yield key, Answer(*answer)
 
     def key(self, question: str) -> str:
         return hashlib.sha256(f"{self.basis}\n{question}".encode()).hexdigest()

@@ -6,18 +6,22 @@ writes. An encoder-decoder reads the question alone; with examples before it, it
 decoder does.
 """
 
+import resource
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 import torch
-from jinja2 import TemplateError
 from tqdm import tqdm
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig
 
+from scripts.fetch.web import NoAnswer, deadline
 from scripts.plan.kinds import kind_of
-from scripts.running.program import UserError, cut
+from scripts.running.program import UserError, cut, log
+from scripts.train.asking.answer import CUT, WHOLE, Answer
 from scripts.train.asking.shots import as_text, turn
+from scripts.train.asking.thoughts import BEGIN, END
 from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
@@ -27,18 +31,76 @@ from scripts.train.paradigms.paradigm import (
 )
 
 NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2SeqLM}
+MEND = "mend it in tokenizer_config.json, or write `training: {chat_template: none}`"
+# what a chat template may take for one chat
+TEMPLATE_SECONDS, TEMPLATE_BYTES, TEMPLATE_SIGNS = 10, 1 << 30, 100_000
 AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
 
 
-def templated(tokenizer, turns: list[dict[str, str]], model: Path) -> str:
-    """The turns of a chat as one text. Raises UserError for a template that fails."""
+@contextmanager
+def bounded(model: Path) -> Iterator[None]:
+    """Bound what a chat template, which comes with the model, takes of time and memory. Main thread
+    only. Raises UserError for a template that fails.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most = used + TEMPLATE_BYTES
+    allowed = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
     try:
-        return tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
-    except (TemplateError, TypeError, ValueError, KeyError) as error:
+        resource.setrlimit(resource.RLIMIT_AS, (min([most, *allowed]), hard))
+        with deadline(TEMPLATE_SECONDS):
+            yield
+    except (UserError, KeyboardInterrupt):
+        raise
+    except NoAnswer:
+        why = f"it takes longer than {TEMPLATE_SECONDS} s"
+    except MemoryError:
+        why = f"it takes more than {TEMPLATE_BYTES >> 20:,} MB"
+    except Exception as error:  # whatever the template's code raises
+        why = cut(str(error) or type(error).__name__, 200)
+    else:
+        return
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    raise UserError(f"{model}: its chat template fails ({why}); {MEND}") from None
+
+
+def as_parts(turns: Sequence[dict[str, str]]) -> list[dict]:
+    """The turns with their contents as lists of parts, as templates of some models walk through."""
+    return [one | {"content": [{"type": "text", "text": one["content"]}]} for one in turns]
+
+
+def templated(
+    tokenizer, turns: list[dict[str, str]], model: Path, given: dict | None = None
+) -> str:
+    """The turns of a chat as one text. given: the template's own variables. Raises UserError for a
+    template that fails, or that leaves out what a turn says.
+    """
+
+    def written(turns: list[dict]) -> str:
+        with bounded(model):
+            text = tokenizer.apply_chat_template(
+                turns, tokenize=False, add_generation_prompt=True, **(given or {})
+            )
+            room = TEMPLATE_SIGNS + sum(len(one["content"]) for one in turns)
+            if not isinstance(text, str) or len(text) > room:
+                raise ValueError(f"it writes more than {TEMPLATE_SIGNS:,} characters")
+        return text
+
+    def lost(text: str) -> list[dict[str, str]]:
+        squeezed = "".join(text.split())
+        return [one for one in turns if "".join(one["content"].split()) not in squeezed]
+
+    text = written(turns)
+    if lost(text):
+        with suppress(UserError):
+            text = written(as_parts(turns))
+    if missing := lost(text):
         raise UserError(
-            f"{model}: its chat template fails ({cut(str(error), 200)}); mend it in "
-            "tokenizer_config.json, or write `training: {chat_template: none}`"
-        ) from None
+            f"{model}: its chat template leaves out the turn of the {missing[0]['role']} "
+            f"({cut(missing[0]['content'])}); {MEND}"
+        )
+    return text
 
 
 def greedy(network: torch.nn.Module, tokenizer, tokens: int) -> GenerationConfig:
@@ -59,8 +121,9 @@ def greedy(network: torch.nn.Module, tokenizer, tokens: int) -> GenerationConfig
 
 
 class LocalModel:
-    """A model on this machine. training: chat_template, answer_tokens and precision. shots: turns
-    before each question; several runs of one model may each set their own.
+    """A model on this machine. training: chat_template, answer_tokens, precision, and
+    chat_template_kwargs (the template's own variables). shots: turns before each question; several
+    runs of one model may each set their own.
     """
 
     shots: Sequence[dict[str, str]] = ()
@@ -86,20 +149,39 @@ class LocalModel:
         self.network.to(self.device).eval()
         self.greedy = greedy(self.network, self.tokenizer, self.tokens)
         self.chats = bool(training["chat_template"] == "auto" and self.tokenizer.chat_template)
+        self.given = training.get("chat_template_kwargs", {})
+        self.check_given()
         self.tokenizer.padding_side = "left"
         positions = getattr(config, "max_position_embeddings", None)
         self.longest = min(self.tokenizer.model_max_length, positions or 10**9)
+
+    def check_given(self) -> None:
+        """Raise UserError, or warn, where chat_template_kwargs have no effect."""
+        chat = [turn("user", "What comes first?")]
+        if self.given and not self.chats:
+            raise UserError(
+                f"{self.model}: chat_template_kwargs need a chat template, and this model is asked "
+                "without one; take them out of the model's entry"
+            )
+        if self.given and templated(self.tokenizer, chat, self.model) == templated(
+            self.tokenizer, chat, self.model, self.given
+        ):
+            log.warning(
+                "warning: %s: chat_template_kwargs %s change nothing in its chat template",
+                self.model,
+                sorted(self.given),
+            )
 
     def prompts(self, questions: list[str]) -> list[str]:
         """The questions as the model reads them."""
         if self.chats:
             chats = [[*self.shots, turn("user", one)] for one in questions]
-            return [templated(self.tokenizer, one, self.model) for one in chats]
+            return [templated(self.tokenizer, one, self.model, self.given) for one in chats]
         if self.kind == "decoder" or self.shots:
             return [f"{as_text(self.shots)}{one}\nAnswer:" for one in questions]
         return questions
 
-    def answers(self, questions: list[str]) -> Iterator[tuple[int, str]]:
+    def answers(self, questions: list[str]) -> Iterator[tuple[int, Answer]]:
         """The number and the answer of each question, the longest first."""
         prompts = self.prompts(questions)
         ids = self.tokenizer(prompts, add_special_tokens=not self.chats)["input_ids"]
@@ -121,8 +203,8 @@ class LocalModel:
                 start += size
                 bar.update(len(rows))
 
-    def written(self, ids: list[list[int]]) -> list[str]:
-        """The model's text after each prompt; in halves where the memory is too small."""
+    def written(self, ids: list[list[int]]) -> list[Answer]:
+        """The model's answer to each prompt; in halves where the memory is too small."""
         try:
             return self.generated(ids)
         except torch.OutOfMemoryError:
@@ -135,17 +217,29 @@ class LocalModel:
         middle = len(ids) // 2
         return self.written(ids[:middle]) + self.written(ids[middle:])
 
-    def generated(self, ids: list[list[int]]) -> list[str]:
-        """The model's text after each prompt."""
+    def generated(self, ids: list[list[int]]) -> list[Answer]:
+        """The model's answer to each prompt."""
         batch = self.tokenizer.pad({"input_ids": ids}, return_tensors="pt").to(self.device)
         with torch.inference_mode():
             found = self.network.generate(**batch, generation_config=self.greedy)
-        if self.kind == "decoder":
-            found = found[:, batch["input_ids"].shape[1] :]
-        texts = self.tokenizer.batch_decode(found, skip_special_tokens=True)
+        start = batch["input_ids"].shape[1] if self.kind == "decoder" else 1
+        stops = {*(self.greedy.eos_token_id or ())}
+        return [self.answer_of(row, stops) for row in found[:, start:].tolist()]
+
+    def answer_of(self, tokens: list[int], stops: set[int]) -> Answer:
+        """The answer of the tokens that the model wrote, up to a token that stops it. The marks of
+        a thought may be special tokens, which are left out otherwise.
+        """
+        ends = [place for place, token in enumerate(tokens) if token in stops]
+        tokens = tokens[: ends[0]] if ends else tokens
+        text, raw = (
+            self.tokenizer.decode(tokens, skip_special_tokens=skips) for skips in (True, False)
+        )
+        text = (raw if BEGIN.search(raw) or END.search(raw) else text).strip()
         if self.kind == "decoder" and not self.chats:
-            return [text.strip().split("\n")[0] for text in texts]
-        return [text.strip() for text in texts]
+            line, *more = text.split("\n")
+            return Answer(line, WHOLE if ends or more else CUT)
+        return Answer(text, WHOLE if ends else CUT)
 
     def facts(self) -> dict:
         """For run.json."""

@@ -1,4 +1,4 @@
-"""A dataset's examples as questions with lettered options, and which options an answer names.
+"""A dataset's examples as questions with lettered options, and the scores that answers give them.
 
 A wording (method answer, prompts.yaml of the study) has a question with {options} in it. With
 `answers` the options are these answers, one for each label, and each example is a question. Without
@@ -6,10 +6,8 @@ A wording (method answer, prompts.yaml of the study) has a question with {option
 of the examples, so a model that always says A is at chance. Not a program; without torch.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import permutations
-from string import ascii_uppercase as LETTERS
 from typing import NamedTuple
 
 import numpy as np
@@ -18,21 +16,11 @@ import pyarrow as pa
 
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, cut
+from scripts.train.asking.answer import CUT, REFUSED, Answer, Reading, reading_of
+from scripts.train.asking.letters import LETTERS
 from scripts.train.paradigms.prompts import columns_of, filled
 
 ORDER = 31  # marks the draw of the order of options
-# "The answer is", "Answer:": the letters follow such a phrase; the last phrase counts
-CONCLUSION = re.compile(r"\banswers?\b\s*(?:is|are|:)+", re.I)
-# A letter alone, before a sign, the end, a verb or another letter: not "A week", not "5 A.M."
-LETTER = re.compile(
-    r"(?<![\w'’.])([A-Z])(?!\.?\s?[Mm]\b)"
-    r"(?=\s*(?:[.):,;*\]/\"”&]|\n|$|(?:and|or|is|are|because|since)\b)|\s+[A-Z]\b)"
-)
-FIRST = re.compile(r"\W*([A-Z])\s*(?:[.):*\]]|\n|$)")  # a letter at an answer's beginning
-LISTED = re.compile(r"^\W*([A-Z])[.):]", re.M)  # a list of options, said again
-NAMED = re.compile(r"\b(?:option|letter|choice|answer)s?\s+\(?([A-Z])\b", re.I)
-RUN = re.compile(r"\W*([A-Z]{2,})\W*")  # "AC", where several are asked for
-NONE = re.compile(r"\W*(?:none|neither)\b", re.I)
 
 
 class Questions(NamedTuple):
@@ -98,53 +86,49 @@ def questions_of(table: pa.Table, prompt: dict, inputs: list[str]) -> Questions:
     return Questions(text, options, [], pd.factorize(place)[0], option)
 
 
-def bare(text: str) -> str:
-    """A text without case, and without signs around it."""
-    return text.strip(" \t\r\n.,;:!?\"'*`“”").lower()
+def chosen(
+    answer: str, options: Sequence[str], several: bool, thought_end: str | None = None
+) -> set[int] | None:
+    """The options that a whole answer names; None if the answer cannot be read."""
+    return reading_of(Answer(answer), options, several, thought_end).named
 
 
-def chosen(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
-    """The options that an answer names, by letter or by their whole text; None if the answer
-    cannot be read. It then names no option, a letter without an option, several options where one
-    is asked for, or a letter with the text of another option.
+def readings_of(
+    questions: Questions, answers: Sequence[Answer], thought_end: str | None = None
+) -> list[Reading]:
+    """How the answer to each question is read."""
+    several = questions.option is not None
+    return [
+        reading_of(answer, options, several, thought_end)
+        for answer, options in zip(answers, questions.options)
+    ]
+
+
+def shares_of(questions: Questions, readings: Sequence[Reading]) -> dict[str, float]:
+    """The shares of examples whose answer cannot be read, and of those whose answer was cut or
+    refused.
     """
-    by_text = {bare(text): place for place, text in enumerate(options) if bare(text)}
-    if bare(answer) in by_text:
-        return {by_text[bare(answer)]}
-    conclusions = CONCLUSION.split(answer)
-    said = conclusions[-1] if conclusions[-1].strip(" .:*") else answer
-    said = re.sub(r"(?<!\w)\(?([a-z])\)", lambda found: f"{found[1].upper()})", said)
-    said = said.upper() if re.fullmatch(r"\W*[a-z]\W*", said) else said
-    letters = {*LETTER.findall(said), *filter(str.isupper, NAMED.findall(said))}
-    if not several and (first := FIRST.match(said)) and len(set(LISTED.findall(said))) < 2:
-        letters = {first[1]}
-        other = by_text.get(bare(said[first.end() :]), LETTERS.index(first[1]))
-        if other != LETTERS.index(first[1]):
-            return None
-    if several and not letters:
-        if NONE.match(said):
-            return set()
-        letters = set(found[1]) if (found := RUN.fullmatch(said)) else letters
-    if not letters or len(letters) > 1 and not several or max(letters) > LETTERS[len(options) - 1]:
-        return None
-    return {LETTERS.index(letter) for letter in letters}
+    ends = np.array([one.end for one in readings])[questions.question]
+    unread = np.array([one.named is None for one in readings])[questions.question]
+    return {
+        "unread": float(unread.mean()),
+        **{end: float((ends == end).mean()) for end in (CUT, REFUSED)},
+    }
 
 
-def scores_of(questions: Questions, answers: Sequence[str], labels: list[str]) -> np.ndarray:
+def scores_of(questions: Questions, readings: Sequence[Reading], labels: list[str]) -> np.ndarray:
     """(n, labels) 1 for the label that each example's answer names and 0 for others; NaN where the
     answer cannot be read. For candidates the labels are wrong and right.
     """
-    several = questions.option is not None
-    read = [chosen(answer, options, several) for answer, options in zip(answers, questions.options)]
     if questions.option is None:
-        rows = np.full((len(read), len(labels)), np.nan)
-        for row, named, order in zip(rows, read, questions.labels):
+        rows = np.full((len(readings), len(labels)), np.nan)
+        for row, (named, _), order in zip(rows, readings, questions.labels):
             if named:
                 row[:] = 0
-                row[labels.index(order[named.pop()])] = 1
+                row[labels.index(order[min(named)])] = 1
         return rows[questions.question]
     right = np.full(len(questions.option), np.nan)
     for place, (question, option) in enumerate(zip(questions.question, questions.option)):
-        if (named := read[question]) is not None:
+        if (named := readings[question].named) is not None:
             right[place] = option in named
     return np.stack([1 - right, right], 1)

@@ -1,32 +1,42 @@
 """Ask a model behind an API: any server that speaks OpenAI's chat completions.
 
-Not a program. echo.py asks how likely a model finds a text. A request that meets a busy, broken or
-missing server is tried again, after the time that the server asks for. A key comes from the
-environment and is never written to a file, a log or an error.
+Not a program. echo.py asks how likely a model finds a text; said.py reads what a server says. A
+request that meets a busy, broken or missing server is tried again, after the time that the server
+asks for. A key comes from the environment and is never written to a file, a log or an error.
+
+At most AT_ONCE questions are open. Each try runs in a thread of its own, and only the main thread
+waits, so no server and no pause holds up an end: answers under way are kept if they come soon.
 """
 
-import json
 import os
+import re
+import signal
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from threading import local
-from typing import Any
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, NoReturn
+from urllib.parse import urlsplit, urlunsplit
 
 import requests
+import urllib3
 
-from scripts.running.program import UserError, cut
+from scripts.running.program import UserError, cut, log
+from scripts.train.asking.answer import REFUSED, Answer
+from scripts.train.asking.said import Passing, answer_of, check, parsed
 
-AT_ONCE = 8  # requests
-LONGEST = 600  # seconds for one whole answer, at most
+AT_ONCE = 8  # open questions
+LONGEST = 600  # seconds for one whole answer, its headers included
 # seconds to connect, and without a byte: a server on a CPU first answers earlier requests
 TIMEOUT = (10, LONGEST)
 TRIES = 6
-TRIES_IN_VAIN = 2  # tries that may end without a byte
 BACKOFF = 1.0  # seconds; doubled with every try
 LONGEST_WAIT = 300  # seconds that a busy server may ask for
+AT_THE_END = 20  # seconds that an end waits for answers under way
 MOST = 1_000_000  # bytes of an answer
-BUSY = {408, 409, 429, 500, 502, 503, 504, 529}
+SHORTEST_SECRET = 8  # signs; a shorter key (`none`, `EMPTY`) is a word that answers may hold
 REMEDIES = {
     400: "correct `request` of the model's entry, or ask for fewer tokens",
     401: "set the environment variable that `key` names to a valid key",
@@ -35,91 +45,128 @@ REMEDIES = {
 }
 
 
-class Passing(Exception):
-    """A try failed for a reason that may pass. wait: seconds that the server asks for. tries: how
-    many tries are allowed.
-    """
-
-    def __init__(self, why: str, wait: float | None = None, tries: int = TRIES):
-        super().__init__(why)
-        self.wait, self.tries = wait, tries
-
-
 def key_in(variable: str | None, address: str) -> str | None:
-    """Return the key from the environment. Raises UserError if it is not set."""
+    """Return the key from the environment. Raises UserError if it is not set, or cannot be sent."""
     if not variable:
         return None
     if not (key := os.environ.get(variable, "").strip()):
         raise UserError(
             f"{address}: the environment variable {variable} is not set; put the API key there"
         )
+    if not re.fullmatch("[!-~]+", key):
+        raise UserError(
+            f"{address}: the environment variable {variable} holds a space, a line break or a sign "
+            "that is not ASCII, so no request can carry it; put the API key alone there"
+        )
     return key
 
 
-def body_of(entry: dict, question: str, tokens: int) -> dict:
+def address_of(api: str, path: str) -> str:
+    """The address of a request: the path behind the entry's address, its query at the end."""
+    parts = urlsplit(api)
+    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))
+
+
+def body_of(entry: dict, question: str, training: dict) -> dict:
     """The request for one question: greedy, and short. The entry's `request` is laid over it; a
     null in `request` removes a key.
     """
+    template = {key: training[key] for key in ("chat_template_kwargs",) if key in training}
     body = {
         "model": entry["name"],
         "messages": [{"role": "user", "content": question}],
         "temperature": 0,
-        "max_tokens": tokens,
+        "max_tokens": training["answer_tokens"],
+        **template,
     } | entry.get("request", {})
     return {name: value for name, value in body.items() if value is not None}
 
 
-def text_of(answer: object) -> str:
-    """Return the text of a server's answer. Raises Passing if the answer has no text."""
+class KeyHeaders(requests.auth.AuthBase):
+    """The key in its header, or in the headers of the entry that name it. With it, requests never
+    takes a key from ~/.netrc.
+    """
+
+    def __init__(self, key: str | None, headers: dict[str, str]):
+        self.headers = {name: text.replace("{key}", key or "") for name, text in headers.items()}
+        if key and self.headers == headers:
+            self.headers["Authorization"] = f"Bearer {key}"
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers.update(self.headers)
+        return request
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Treat SIGTERM as Ctrl-C, so that answers under way are kept."""
+
+    def stop(*_) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
-        content = answer["choices"][0]["message"].get("content")  # type: ignore[index]
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}") from None
-    if content is not None and not isinstance(content, str):
-        raise Passing(f"its answer is {cut(str(content), 100)}, not a text")
-    return content or ""
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@dataclass
+class Open:
+    """An open question: its try, from 1; when this try begins or, if it flies, is overdue."""
+
+    tries: int
+    due: float
+    flies: bool = False
 
 
 class Server:
-    """A model behind an API that is asked in words. entry: from models.yaml (api, name, request).
-    key: the environment variable that holds the key, or None. shots: turns before each question.
+    """A model behind an API that is asked in words. entry: from models.yaml (api, name, request,
+    headers). key: the environment variable that holds the key, or None. training: the run's
+    settings. shots: turns before each question.
     """
 
     path, remedies = "/chat/completions", REMEDIES
+    # what a refused question is answered with; None: a refusal is an error
+    refused: Any = Answer("", REFUSED)
 
     def __init__(
-        self, entry: dict, key: str | None, tokens: int = 0, shots: Sequence[dict[str, str]] = ()
+        self,
+        entry: dict,
+        key: str | None,
+        training: dict | None = None,
+        shots: Sequence[dict[str, str]] = (),
     ):
-        self.entry, self.tokens, self.shots = entry, tokens, shots
-        self.address = entry["api"].rstrip("/") + self.path
-        self.key, self.threads = key_in(key, self.address), local()
+        self.entry, self.training, self.shots = entry, training or {}, shots
+        self.address = address_of(entry["api"], self.path)
+        self.key = key_in(key, self.address)
+        self.headers = KeyHeaders(self.key, entry.get("headers", {}))
+        self.sessions: list[requests.Session] = []  # those that no try uses
 
     def body(self, question: str) -> dict:
         """The request for one question."""
-        body = body_of(self.entry, question, self.tokens)
+        body = body_of(self.entry, question, self.training)
         return body | {"messages": [*self.shots, *body["messages"]]} if self.shots else body
 
     def read(self, answer: object, question: str) -> Any:
         """The value that an answer gives. Raises Passing if it gives none."""
-        return text_of(answer)
+        text, end = answer_of(answer)
+        return Answer(self.hidden(text), end)
 
-    def session(self) -> requests.Session:
-        """The session of this thread."""
-        if not hasattr(self.threads, "session"):
-            self.threads.session = requests.Session()
-            if self.key:
-                self.threads.session.headers["Authorization"] = f"Bearer {self.key}"
-        return self.threads.session
+    def hidden(self, text: str) -> str:
+        """A text of the server's without the key."""
+        secret = self.key and len(self.key) >= SHORTEST_SECRET
+        return text.replace(self.key, "…") if secret and self.key else text
 
     def bytes_of(self, answer: requests.Response, ends: float) -> bytes:
-        """The bytes of an answer. Raises Passing for an answer that is too long, or too slow."""
+        """The bytes of an answer. Raises Passing for an answer that is too slow."""
         whole = b""
-        for piece in answer.iter_content(1 << 16):
+        while piece := answer.raw.read1(1 << 16, decode_content=True):
             whole += piece
             if len(whole) > MOST:
                 raise UserError(
-                    f"{self.address}: an answer has more than {MOST:,} bytes; this is no "
-                    "server of a model, or it ignores max_tokens"
+                    f"an answer has more than {MOST:,} bytes; this is no server of a model, or it "
+                    "ignores max_tokens"
                 )
             if time.monotonic() > ends:
                 raise Passing(f"an answer took longer than {LONGEST} s")
@@ -130,81 +177,141 @@ class Server:
         another try cannot change.
         """
         ends = time.monotonic() + LONGEST
+        session = self.sessions.pop() if self.sessions else requests.Session()
         try:
-            with self.session().post(
+            with session.post(
                 self.address,
                 json=self.body(question),
+                auth=self.headers,
                 timeout=TIMEOUT,
                 stream=True,
                 allow_redirects=False,
             ) as answer:
-                status, whole = answer.status_code, self.bytes_of(answer, ends)
-                if status in BUSY:
-                    raise Passing(f"it answers {status}", seconds_of(answer.headers))
-                if status != 200:
-                    said = self.hidden(whole.decode("utf-8", "replace"))
-                    remedy = self.remedies.get(status, "look at the server's own log")
-                    raise UserError(
-                        f"{self.address}: it answers {status} for the model {self.entry['name']} "
-                        f"({cut(said, 200)}); {remedy}"
-                    )
-                return self.read(parsed(whole), question)
-        except requests.ReadTimeout:
-            why = f"no byte for {TIMEOUT[1]:g} s"
-            raise Passing(why, tries=TRIES_IN_VAIN) from None
-        except (requests.ConnectionError, requests.Timeout) as error:
-            raise Passing(f"no answer ({self.hidden(cut(str(error), 150))})") from None
-        except requests.RequestException as error:
-            raise Passing(self.hidden(cut(str(error), 150))) from None
+                whole = self.bytes_of(answer, ends)
+            if check(answer.status_code, answer.headers, whole, self.refused is not None):
+                return self.refused
+            return self.read(parsed(whole), question)
+        except (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError):
+            raise Passing(f"no byte for {TIMEOUT[1]:g} s", tries=2) from None
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise Passing(f"no answer ({cut(str(error), 150)})") from None
+        finally:
+            self.sessions.append(session)
 
-    def hidden(self, text: str) -> str:
-        """A text without the key."""
-        return text.replace(self.key, "…") if self.key else text
+    def sentence(self, error: Exception, tries: int = 1) -> UserError:
+        """An error of a try as one for the user. The key is in no text that leaves this class."""
+        what = self.hidden(str(error))
+        if isinstance(error, Passing):
+            return UserError(
+                f"{self.address}: no answer after {tries} tries ({what}); answers until then are "
+                "kept: give the same command again later"
+            )
+        status = getattr(error, "status", None)
+        if status is None:
+            return UserError(f"{self.address}: {what}")
+        remedy = self.remedies.get(status, "look at the server's own log, or at your account there")
+        return UserError(
+            f"{self.address}: it answers {status} for the model {self.entry['name']} ({what}); "
+            f"{remedy}"
+        )
 
     def answer(self, question: str) -> Any:
-        """The answer to a question. Raises UserError after TRIES tries."""
-        for number in range(TRIES):
-            try:
-                return self.tried(question)
-            except Passing as error:
-                if number + 1 >= error.tries or (error.wait or 0) > LONGEST_WAIT:
-                    raise UserError(
-                        f"{self.address}: no answer after {number + 1} tries ({error}); answers "
-                        "until then are kept: give the same command again later"
-                    ) from None
-                time.sleep(error.wait if error.wait is not None else BACKOFF * 2**number)
-        raise AssertionError("the last try raises")
+        """The answer to one question alone."""
+        return next(Server.answers(self, [question]))[1]
 
     def answers(self, questions: list[str]) -> Iterator[tuple[int, Any]]:
-        """The number and the answer of each question, as they come; AT_ONCE requests run at a
-        time.
+        """The number and the answer of each question, as they come. Raises UserError for a final
+        error. At an error or Ctrl-C, answers that come soon still come.
         """
-        waiting: dict[Future, int] = {}
-        numbers = iter(range(len(questions)))
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        asking = Asking(self, questions)
+        try:
+            yield from asking.answers()
+        except (UserError, KeyboardInterrupt):
+            yield from asking.under_way()
+            raise
+
+
+class Asking:
+    """The open questions of one call of Server.answers()."""
+
+    def __init__(self, server: Server, questions: list[str]):
+        self.server, self.questions = server, questions
+        self.unasked = iter(range(len(questions)))
+        self.open: dict[int, Open] = {}
+        # number of the question, number of the try, answer or error
+        self.ended: SimpleQueue[tuple[int, int, Any]] = SimpleQueue()
+
+    def fly(self, number: int) -> None:
+        """Start a try of a question."""
+        tries = self.open[number].tries
+
+        def run() -> None:
+            found: Any
             try:
-                while True:
-                    while len(waiting) < AT_ONCE and (number := next(numbers, None)) is not None:
-                        waiting[pool.submit(self.answer, questions[number])] = number
-                    if not waiting:
-                        return
-                    for done in wait(waiting, return_when=FIRST_COMPLETED).done:
-                        yield waiting.pop(done), done.result()
-            finally:
-                pool.shutdown(cancel_futures=True, wait=False)
+                found = self.server.tried(self.questions[number])
+            except Exception as error:  # the main thread raises what is no failure of a try
+                found = error
+            self.ended.put((number, tries, found))
 
+        self.open[number] = Open(tries, time.monotonic() + LONGEST, flies=True)
+        Thread(target=run, daemon=True).start()
 
-def parsed(whole: bytes) -> object:
-    """Return the JSON of an answer. Raises Passing if the answer is not JSON."""
-    try:
-        return json.loads(whole)
-    except (ValueError, RecursionError):
-        raise Passing("its answer is cut off, or no JSON") from None
+    def next_end(self, until: float) -> tuple[int, int, Any] | None:
+        """The next try that ends; None if none ends until then."""
+        try:
+            return self.ended.get(timeout=max(0.0, until - time.monotonic()))
+        except Empty:
+            return None
 
+    def answers(self) -> Iterator[tuple[int, Any]]:
+        while True:
+            while len(self.open) < AT_ONCE and (number := next(self.unasked, None)) is not None:
+                self.open[number] = Open(1, time.monotonic())
+            if not self.open:
+                return
+            for number, one in list(self.open.items()):
+                if not one.flies and one.due <= time.monotonic():
+                    self.fly(number)
+            if ended := self.next_end(min(one.due for one in self.open.values())):
+                yield from self.take(*ended)
+            for number, one in list(self.open.items()):
+                if one.flies and one.due <= time.monotonic():
+                    self.again(number, Passing(f"an answer took longer than {LONGEST} s"))
 
-def seconds_of(headers) -> float | None:
-    """The seconds that a busy server asks to wait (Retry-After); None if it asks for none."""
-    try:
-        return max(0.0, float(headers.get("Retry-After", "")))
-    except ValueError:
-        return None
+    def take(self, number: int, tries: int, found: Any) -> Iterator[tuple[int, Any]]:
+        """Yield an answer, or plan another try. An answer of a try that was given up counts."""
+        if number not in self.open:
+            return
+        if not isinstance(found, Exception):
+            del self.open[number]
+            yield number, found
+        elif tries == self.open[number].tries:
+            self.open[number].flies = False
+            if not isinstance(found, Passing):
+                raise self.server.sentence(found) if isinstance(found, UserError) else found
+            self.again(number, found)
+
+    def again(self, number: int, error: Passing) -> None:
+        """Plan the next try of a question. Raises UserError if there is none."""
+        self.open[number].flies, tries = False, self.open[number].tries
+        if tries >= min(error.tries or TRIES, TRIES) or (error.wait or 0) > LONGEST_WAIT:
+            raise self.server.sentence(error, tries)
+        wait = error.wait or BACKOFF * 2 ** (tries - 1)
+        self.open[number] = Open(tries + 1, time.monotonic() + wait)
+
+    def under_way(self) -> Iterator[tuple[int, Any]]:
+        """Yield the answers that come within AT_THE_END seconds; a second Ctrl-C ends the wait."""
+        flying = {number for number, one in self.open.items() if one.flies}
+        for seconds in (1, AT_THE_END):  # a wait that is felt is said
+            until = time.monotonic() + seconds
+            while flying and (ended := self.next_end(until)):
+                number, _, found = ended
+                if number in flying and not isinstance(found, Exception):
+                    yield number, found
+                flying.discard(number)
+            if flying and seconds < AT_THE_END:
+                log.warning(
+                    "warning: waiting at most %d s for %d answers under way; Ctrl-C drops them",
+                    AT_THE_END,
+                    len(flying),
+                )

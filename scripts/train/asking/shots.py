@@ -4,26 +4,26 @@ Not a program; without torch. A chat reads them as turns, any other model as tex
 """
 
 from collections.abc import Sequence
-from string import ascii_uppercase as LETTERS
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from scripts.running.program import UserError
+from scripts.train.asking.letters import LETTERS
 from scripts.train.asking.questions import questions_of
 from scripts.train.paradigms import prompts
 
 
 def turn(role: str, content: str) -> dict[str, str]:
-    """A turn of a chat (role: user, assistant)."""
+    """A turn of a chat (role: system, user, assistant)."""
     return {"role": role, "content": content}
 
 
 def as_text(shots: Sequence[dict[str, str]]) -> str:
-    """The turns as text, with a blank line after each answer."""
-    pairs = zip(shots[::2], shots[1::2])
-    return "".join(f"{one['content']}\nAnswer: {two['content']}\n\n" for one, two in pairs)
+    """The turns as text, with a blank line after the system's text and after each answer."""
+    ends = {"user": "\nAnswer: ", "system": "\n\n", "assistant": "\n\n"}
+    return "".join(f"{one['content']}{ends[one['role']]}" for one in shots)
 
 
 def places_of(table: pa.Table) -> np.ndarray:

@@ -1,0 +1,142 @@
+"""What a server says: its answers, its errors and its refusals. Not a program."""
+
+import email.utils
+import json
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from scripts.running.program import UserError, cut
+from scripts.train.asking.answer import CUT, REFUSED, WHOLE
+
+BUSY = {408, 409, 425, 429, 500, 502, 503, 504, 524, 529}
+# codes of a 429 that no waiting changes
+FINAL = {"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"}
+# codes of a refused question
+REFUSALS = {
+    "content_filter",
+    "content_policy_violation",
+    "ResponsibleAIPolicyViolation",
+    "data_inspection_failed",
+    "moderation_blocked",
+}
+# what servers without such a code say of one
+FLAGGED = re.compile(
+    r"content (?:management )?policy|content.?filter|usage policy|safety system|was flagged", re.I
+)
+MAY_REFUSE = {200, 400, 403, 422, 451}  # statuses
+TEXTS = ("text", "output_text")  # the types of parts that are no thought
+FILTERED = {"content_filter", "safety", "prohibited_content", "refusal", "sensitive"}
+
+
+class Passing(Exception):
+    """A try failed for a reason that may pass. wait: seconds that the server asks for. tries: how
+    many tries are allowed; None: as many as usual.
+    """
+
+    def __init__(self, why: str, wait: float | None = None, tries: int | None = None):
+        super().__init__(why)
+        self.wait, self.tries = wait, tries
+
+
+class Final(UserError):
+    """An error of the server that another try cannot change; the text is the server's reason."""
+
+    def __init__(self, reason: str, status: int):
+        super().__init__(reason)
+        self.status = status
+
+
+def parsed(whole: bytes) -> object:
+    """Return the JSON of an answer. Raises Passing if the answer is not JSON."""
+    try:
+        return json.loads(whole)
+    except (ValueError, RecursionError):
+        raise Passing("its answer is cut off, or no JSON") from None
+
+
+def whole_signs(text: str) -> str:
+    """A text in which half of a surrogate pair is U+FFFD: what a server writes can be kept."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def error_in(found: object) -> dict:
+    """The error of an answer, in the form of OpenAI, FastAPI or plain text; empty for none."""
+    found = found[0] if isinstance(found, list) and found else found
+    if not isinstance(found, dict) or found.get("choices"):
+        return {}
+    error = found.get("error") or found.get("detail") or {}
+    if isinstance(error, list):
+        error = error[0] if error else {}
+    return error if isinstance(error, dict) else {"message": str(error)}
+
+
+def seconds_of(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a busy server asks to wait (Retry-After, a number or a date); None if it
+    asks for none.
+    """
+    asked = headers.get("Retry-After", "")
+    try:
+        return max(0.0, float(asked))
+    except ValueError:
+        date = email.utils.parsedate_tz(asked)
+        return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+
+
+def check(status: int, headers: Mapping[str, str], whole: bytes, may_refuse: bool) -> bool:
+    """Whether the server refuses this question, which its filter does. Raises Passing or Final for
+    an error, also for one that is sent as a success.
+    """
+    try:
+        found = error_in(json.loads(whole))
+    except (ValueError, RecursionError):
+        found = {}
+    if status == 200:
+        if not found:
+            return False
+        code = found.get("code")
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    said = found.get("message") or found.get("msg") or whole.decode("utf-8", "replace")
+    reason, inner = cut(whole_signs(str(said)), 300), found.get("innererror")
+    codes = {str(found.get(key)) for key in ("code", "type")}
+    codes |= {str(inner.get("code"))} if isinstance(inner, dict) else set()
+    if may_refuse and (codes & REFUSALS or (status in MAY_REFUSE and FLAGGED.search(reason))):
+        return True
+    if status in BUSY and not codes & FINAL:
+        raise Passing(f"it answers {status}{': ' * bool(reason)}{reason}", seconds_of(headers))
+    raise Final(reason, status)
+
+
+def text_of(content: object) -> str:
+    """The text of a turn: a text, or the texts of its parts without thoughts.
+
+    Raises Passing for anything else.
+    """
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        texts = [
+            part.get("text") for part in content if part.get("type") in ("text", "output_text")
+        ]
+        return "".join(text for text in texts if isinstance(text, str))
+    raise Passing(f"its answer is {cut(str(content), 100)}, not a text")
+
+
+def answer_of(answer: Any) -> tuple[str, str]:
+    """The text of a server's answer, and how it ended. `reasoning_content` is a thought, no answer.
+
+    Raises Passing if the answer has no text.
+    """
+    try:
+        choice = answer["choices"][0]
+        message, reason = choice["message"], choice.get("finish_reason")
+        content, refusal = message.get("content"), message.get("refusal")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}") from None
+    text = whole_signs(text_of(content))
+    if (refusal and not text) or str(reason).lower() in FILTERED:
+        return text, REFUSED
+    return text, CUT if reason in ("length", "max_tokens") else WHOLE
