@@ -10,7 +10,7 @@ import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.measure.answered import Answered
-from scripts.measure.harness_samples import REMEDY, TASK, facts_of, refuse_other_doc, rows_in
+from scripts.measure.harness_samples import REMEDY, TASK, facts_of, holds, refuse_other_doc, rows_in
 from scripts.running.program import UserError, cut, log, shown
 from scripts.train.asking.answer import CUT, Answer
 from scripts.train.asking.questions import Questions, readings_of, scores_of, shares_of
@@ -22,9 +22,9 @@ ROW = ["part", "data", "question", "options", "labels", "members"]
 
 def row_of(line: Any, where: str) -> dict:
     try:
-        doc, sent, answer = line["doc"], line["arguments"]["gen_args_0"]["arg_0"], line["resps"][0]
+        doc, sent = line["doc"], line["arguments"]["gen_args_0"]["arg_0"]
         row = {name: doc[name] for name in [*TASK, *ROW]}
-        known, (text,) = line["doc_hash"], answer
+        known, answers = line["doc_hash"], line["resps"]
         lists = [json.loads(row[name]) for name in ("options", "labels", "members")]
     except (KeyError, TypeError, ValueError, LookupError):
         raise UserError(
@@ -32,13 +32,16 @@ def row_of(line: Any, where: str) -> dict:
             "a task"
         ) from None
     refuse_other_doc(doc, known, where)
-    if row["question"] not in str(sent):
+    if not holds(sent, row["question"]):
         raise UserError(
             f"{where}: the harness asked {shown(sent)}, which is not in the task; run the task as "
             "it was written"
         )
-    if not isinstance(text, str):
-        raise UserError(f"{where}: resps is {shown(line['resps'])}, not one text; {REMEDY}")
+    match answers:
+        case [[str() | None as said]]:
+            text = said or ""  # null: a server that gave no content
+        case _:
+            raise UserError(f"{where}: resps is {shown(answers)}, not one text; {REMEDY}")
     place = json.dumps([row["question"], row["members"]])
     return (
         row | dict(zip(("options", "labels", "members"), lists)) | {"answer": text, "place": place}
@@ -58,7 +61,10 @@ def answered_rows(file: Path) -> pd.DataFrame:
             "runs; give the file of one model"
         )
     if not rows["answer"].str.strip().any():
-        raise UserError(f"{file}: every answer is empty; look at the server's log")
+        raise UserError(
+            f"{file}: every answer is empty; look at the server's log, and give a model that "
+            "thinks more tokens (--gen_kwargs max_gen_toks=4000)"
+        )
     return rows
 
 

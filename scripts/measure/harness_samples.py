@@ -9,7 +9,8 @@ does. harness_answers.py reads answers in words.
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,25 @@ def refuse_other_doc(doc: dict, known: str, where: str) -> None:
         raise UserError(f"{where}: its doc does not have the hash doc_hash; {REMEDY}")
 
 
+def texts_in(sent: Any) -> Iterator[str]:
+    """Yield the texts of a request as the harness writes it: a text, messages, or JSON of messages,
+    whose contents may be parts.
+    """
+    if isinstance(sent, str):
+        yield sent
+        if sent[:1] in ("[", "{"):
+            with suppress(ValueError, RecursionError):
+                yield from texts_in(json.loads(sent))
+    elif isinstance(sent, dict | list):
+        for part in sent.values() if isinstance(sent, dict) else sent:
+            yield from texts_in(part)
+
+
+def holds(sent: Any, text: str) -> bool:
+    """Return whether a request holds a text; a chat template may change white space at its ends."""
+    return any(text.strip() in one for one in texts_in(sent))
+
+
 def row_of(line: Any, where: str) -> dict:
     """Return a line's row with its likelihood. `wrapped` is true if the context was sent inside
     other text.
@@ -75,7 +95,7 @@ def row_of(line: Any, where: str) -> dict:
             "task"
         )
     refuse_other_doc(doc, known, where)
-    if text != row["text"] or row["context"].strip() not in str(context):
+    if text != row["text"] or not holds(context, row["context"]):
         raise UserError(
             f"{where}: the harness asked {shown(context)} and {shown(text)}, which are not in "
             "the task; run the task as it was written"

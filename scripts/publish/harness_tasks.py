@@ -32,7 +32,8 @@ from scripts.data.files import whole_set
 from scripts.data.limit import choosing
 from scripts.data.tables import read_table
 from scripts.running.program import execute, log, parser
-from scripts.train.asking.questions import LETTERS, questions_of
+from scripts.train.asking.letters import LETTERS
+from scripts.train.asking.questions import questions_of
 from scripts.train.paradigms.prompts import columns_of, filled, scored_texts
 
 TAG, TASKS = "timestride", "tasks"
@@ -47,7 +48,13 @@ ANSWERED = {
     "output_type": "generate_until",
     "doc_to_text": "question",
     "doc_to_target": "target",
-    "generation_kwargs": {"until": ["\n\n"], "do_sample": False, "max_gen_toks": 32},
+    # Marks at which a chat ends: an empty line would cut a thought, and some servers refuse a list
+    # without a mark. The tokens are enough for a short thought.
+    "generation_kwargs": {
+        "until": ["</s>", "<|im_end|>"],
+        "do_sample": False,
+        "max_gen_toks": 1024,
+    },
     "metric_list": [{"metric": "exact_match"}],
 }
 README = """# {name}: tasks for lm-evaluation-harness
@@ -56,6 +63,14 @@ In this folder, after `pip install "lm_eval[hf]"`:
 
     lm_eval --model hf --model_args pretrained=ORG/NAME,dtype=float32 \\
         --include_path tasks --tasks {tag} --log_samples --output_path out
+
+A model behind an API writes answers, so it takes the tasks whose method is `answer` or
+`answer_all`. A model that thinks may need more tokens than the tasks' 1,024:
+
+    lm_eval --model local-chat-completions \\
+        --model_args model=NAME,base_url=ADDRESS/chat/completions \\
+        --apply_chat_template --gen_kwargs max_gen_toks=8000 \\
+        --include_path tasks --tasks {tag}_mctaco_answer --log_samples --output_path out
 
 `{tag}` stands for all tasks, `{tag}_mctaco` for those of a study, `{tag}_mctaco_verbalizer` for
 those of a method. Each task has a name of its own, too (below). Then, in the project's folder, for

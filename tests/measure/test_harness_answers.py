@@ -29,10 +29,27 @@ def tasks(request, program, tmp_path):
     return study, folder, [file for file in files if "_blind_" not in file.name]
 
 
-def answered(number: int, doc: dict, text: str) -> dict:
+def sent_as(number: int, question: str):
+    """Return a question in one of the forms in which the harness writes a request: a text, one in
+    a chat template, messages with examples before them, their JSON, and parts of a message.
+    """
+    user = {"role": "user", "content": question}
+    turns = [{"role": "system", "content": "?"}, {"role": "assistant", "content": "A"}, user]
+    forms = (
+        question,
+        f"<user> {question.strip()} <it> ",
+        turns,
+        [json.dumps(turns)],
+        json.dumps(turns, ensure_ascii=False),
+        [user | {"content": [{"type": "text", "text": question}]}],
+    )
+    return forms[number % len(forms)]
+
+
+def answered(number: int, doc: dict, text: str | None) -> dict:
     """Return a line of the harness."""
     written = json.dumps(doc, indent=2, ensure_ascii=False)
-    asked = {"gen_args_0": {"arg_0": doc["question"], "arg_1": {"until": ["\n\n"]}}}
+    asked = {"gen_args_0": {"arg_0": sent_as(number, doc["question"]), "arg_1": {}}}
     return {
         "doc_id": number,
         "doc": doc,
@@ -89,7 +106,19 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
         assert numbers(theirs) == numbers(ours) and headline(theirs, study) > 0, task.name
         (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
         facts = read_json(kept)
-        assert facts["unread"] == {"test": 0.0} and facts["harness"]["model_name"] == "me/mine"
+        assert (
+            facts["unread"] == facts["cut"] == {"test": 0.0}
+            and facts["harness"]["model_name"] == "me/mine"
+        )
+        thought = [
+            answered(at, doc, f"<think>B. {one}</think>{one}")
+            for at, (doc, one) in enumerate(zip(docs, letters))
+        ]
+        same = measure(program, study, folder, write_lines(thought, tmp_path / "out/think.jsonl"))
+        assert numbers(same) == numbers(ours)
+        cut = [answered(at, doc, None if at else "<think>\nSo A.") for at, doc in enumerate(docs)]
+        done = measure(program, study, folder, write_lines(cut, tmp_path / "out/cut.jsonl"))
+        assert headline(done, study) == 0 and "end inside a thought" in done.stderr
         wrong = [answered(number, doc, "It depends.") for number, doc in enumerate(docs)]
         done = measure(program, study, folder, write_lines(wrong, tmp_path / "out/wrong.jsonl"))
         assert headline(done, study) == 0
@@ -109,6 +138,7 @@ def test_wrong_answers_files_are_refused_in_one_sentence(program, tasks, tmp_pat
             ([answered(0, doc, " ") for doc in docs], "every answer is empty"),
             ([lines[0] | {"arguments": sent}, *lines[1:]], "line 1: the harness asked 'Quite"),
             ([lines[0] | {"resps": [[["-1", "False"]]]}, *lines[1:]], "line 1: resps is"),
+            ([lines[0] | {"resps": [["A", "B"]]}, *lines[1:]], "line 1: resps is"),
             (
                 [lines[0], lines[1] | {"doc": {"question": "?"}}],
                 "line 2: is not an answer to a task",

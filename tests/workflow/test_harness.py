@@ -7,6 +7,7 @@ TIMESTRIDE_LM_EVAL names the Python of an environment with lm_eval, torch and tr
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pandas as pd
 import pytest
 
 from tests.files import read_json
+from tests.train.api_server import teaching
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]
@@ -136,6 +138,74 @@ def asked(tmp_path_factory, lm_eval) -> tuple[Study, list[Path]]:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return study, sorted(tasks.parent.glob("out/*/samples_*.jsonl"))
+
+
+def options_in(question: str) -> list[tuple[str, str]]:
+    """Return the texts and letters of a question's options."""
+    return [(text, letter) for letter, text in re.findall(r"^([A-Z])\. (.*)$", question, re.M)]
+
+
+def chat_samples(study: Study, lm_eval: str, address: str, name: str) -> Path:
+    """Return the samples of MC-TACO's questions that the harness has asked a chat API."""
+    place = study / "results/harness/asked"
+    done = subprocess.run(
+        [lm_eval, "-m", "lm_eval", "--model", "local-chat-completions", "--apply_chat_template"]
+        + ["--model_args", f"model=x,base_url={address}/chat/completions,num_concurrent=4"]
+        + ["--tasks", "timestride_mctaco_answer", "--include_path", "tasks", "--log_samples"]
+        + ["--output_path", name],
+        cwd=place,
+        env=os.environ | {"OPENAI_API_KEY": "none", "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (file,) = place.glob(f"{name}/*/samples_*_answer_letters_*.jsonl")
+    return file
+
+
+def test_a_chat_api_is_asked_through_the_harness_with_and_without_thoughts(
+    tmp_path_factory, lm_eval, program
+):
+    study = checkout(tmp_path_factory.mktemp("chat") / "study")
+    file = study / "presets/asked.yaml"
+    only = CONFIG.replace("models: [mine]", "models: [tiny_gpt_dialogs]")
+    file.write_text(re.sub("run: .*", "run: [asked_mctaco]", only))
+    study.run("harness", "--configfile", file)
+    found = {}
+    with teaching() as teacher:
+        for name, form in (
+            ("plain", "{letter}"),
+            ("thinking", "<think>\nIs it so?\n\nThe answer is {other}?\n</think>\n\n{letter}"),
+            ("cut", "<think>\nSo the answer is {letter}. But"),
+            ("silent", None),
+        ):
+
+            def reply(question: str, count: int, form=form) -> dict:
+                other, letter = (letter for _, letter in sorted(options_in(question))[:2])
+                said = form and form.format(letter=letter, other=other)
+                return {"index": 0, "message": {"content": said}}
+
+            teacher.reply = reply
+            teacher.asked.clear()
+            samples = chat_samples(study, lm_eval, teacher.address, name)
+            task = json.loads(samples.open().readline())["doc"]
+            command = f"scripts.studies.mctaco.evaluate --split test --resamples 20 --name {name}"
+            place = [
+                "--dataset",
+                f"results/build/mctaco/{task['dataset']}",
+                "--predictions",
+                samples,
+            ]
+            done = program(command, *place, cwd=study.folder)
+            if name == "silent":
+                assert "every answer is empty" in done.stderr
+                continue
+            (kept,) = study.folder.glob(f"results/external/mctaco/*/*/test/{name}/run.json")
+            facts = read_json(kept)
+            scores = scores_in(kept.with_name("predictions.parquet"), "test")
+            found[name] = facts["unread"]["test"], facts["cut"]["test"], scores.map(tuple).to_list()
+    assert found["plain"] == found["thinking"] and found["plain"][:2] == (0, 0)
+    assert found["cut"][:2] == (1, 1)
 
 
 def scores_in(file: Path, split: str) -> pd.Series:
