@@ -3,7 +3,7 @@
 Measured: minutes, CPU hours and the most memory. For runs they come from run.json, for other stages
 from results/benchmarks/. Counted: the operations of benchmarks/cost_counted.py, and their hours at
 a stated share of a card's peak. Nobody measured this share here. Sizes are those of built datasets,
-else stated ones (benchmarks/cost_sizes.yaml). Prints tables in Markdown.
+else stated ones (resources/sizes.yaml). Prints tables in Markdown.
 
     python -m benchmarks.cost --configfile presets/paper.yaml
     python -m benchmarks.cost --configfile presets/small.yaml --results results --rate 40
@@ -13,9 +13,10 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks.cost_counted import Counted, built_size, count, stated_size
+from benchmarks.cost_counted import Counted, built_size, count
 from benchmarks.cost_measured import HEAD, measured
 from benchmarks.measure import ROOT, table
+from scripts.plan.expected import stated_size
 from scripts.plan.plan import CONTROL, Plan, Run
 from scripts.running.program import execute, number, parser
 from scripts.plan.prompts import prompts_of

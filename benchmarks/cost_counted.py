@@ -11,37 +11,20 @@ that a decoder of a T5 writes, padding, tokenizing, cleaning, building, evaluati
 import json
 import math
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from scripts.plan.expected import SIZES, Size, stated
 from scripts.running.program import UserError
 from scripts.data.tables import read_table
-from scripts.data.yaml_files import read_yaml
 
-SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted
 SPECIAL = 3  # special tokens of an example
 GATED = ("llama", "gemma", "qwen", "mistral", "modernbert")  # feed-forward layers of three matrices
 # The share of a text's tokens that pass the head, which is as wide as the vocabulary.
 ASKED = {"mlm": 0.15, "clm": 1.0}
 FROM_RIGHT = ("fill", "generate", "mlm", "clm")
-
-
-@dataclass(frozen=True)
-class Size:
-    """The numbers of training, held-out and evaluation rows, the tokens of an example, the share
-    of right candidates, and the source of these numbers.
-    """
-
-    learned: float
-    held_out: float
-    scored: float
-    tokens: float
-    right: float
-    built: bool
-    source_of_size: str
 
 
 def built_size(
@@ -72,45 +55,9 @@ def built_size(
     )
 
 
-@cache
-def stated() -> dict:
-    """Read cost_sizes.yaml once, because it is needed hundreds of times."""
-    return read_yaml(SIZES)
-
-
-def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
-    """Return the size that cost_sizes.yaml states; splits: the number of evaluation splits.
-
-    Raises UserError if the file states none.
-    """
-    for entry in stated()["sizes"]:
-        fits = (entry["study"], entry["source"]) == (study, source) and all(
-            data.get(name) == value for name, value in entry.get("data", {}).items()
-        )
-        if fits:
-            most = (
-                data["limit"] * entry.get("item", 1) * splits
-                if data.get("limit")
-                else entry["scored"]
-            )
-            return Size(
-                entry["learned"],
-                entry.get("held_out", 0),
-                min(entry["scored"], most),
-                entry["tokens"],
-                entry.get("right", 1.0),
-                False,
-                f"{source}: {entry['from']}",
-            )
-    raise UserError(
-        f"{study}: the size of {source} is unknown; build it (`snakemake build`), or state its "
-        f"size in benchmarks/{SIZES.name}"
-    )
-
-
 def shape_of(name: str, models: dict, fetched: Path) -> dict:
     """Return the architecture of a model: from the fetched model, else from its entry, else from
-    cost_sizes.yaml.
+    sizes.yaml.
 
     Raises UserError if it is in none of these places.
     """
@@ -127,7 +74,7 @@ def shape_of(name: str, models: dict, fetched: Path) -> dict:
     if "init" not in entry and name not in known:
         raise UserError(
             f"{name}: its architecture is not known before it is fetched; fetch it, or state it in "
-            f"benchmarks/{SIZES.name}"
+            f"resources/{SIZES.name}"
         )
     return entry.get("init") or known[name]
 

@@ -103,7 +103,7 @@ def throughput(given: argparse.Namespace, device: str) -> Iterator[str]:
 def grid(given: argparse.Namespace, device: str) -> Iterator[str]:
     """Yield the seconds to learn from, and to score, the pairs of each stride, for one epoch.
 
-    The sizes are those of benchmarks/cost_sizes.yaml; the pairs are random tokens.
+    The sizes are those of resources/sizes.yaml; the pairs are random tokens.
     """
     accelerator = Accelerator(cpu=device == "cpu")
     clock, model = clock_of(accelerator), MODELS["tiny" if given.tiny else "bert-base"]

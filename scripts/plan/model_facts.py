@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from scripts.plan.plan import OF_ENTRY
 from scripts.running.program import UserError, cut
 
 PLACE = Path("results/fetch/facts")
@@ -18,12 +19,11 @@ LONGEST = 600  # the maximum time to read the facts, in seconds
 
 
 def identity(entry: dict, root: Path) -> str:
-    """Return a digest of the values that decide an entry's facts: all keys except licence and
-    title; for a folder, also the lengths and times of its files.
+    """Return a digest of the values that decide an entry's facts: all keys except those about its
+    name, licence and questions; for a folder, also the lengths and times of its files.
     """
-    deciding_fields = {
-        key: value for key, value in entry.items() if key not in ("licence", "title")
-    }
+    others = ("licence", "title", *OF_ENTRY)
+    deciding_fields = {key: value for key, value in entry.items() if key not in others}
     folder = root / os.path.expanduser(entry["folder"]) if "folder" in entry else None
     files = sorted(folder.glob("*.*")) if folder and folder.is_dir() else []
     stats = [

@@ -127,7 +127,8 @@ def from_record(work: Workplan, run: Run) -> dict:
 
 def runs_of(work: Workplan, study: str, job: str) -> list[Run]:
     """Return the runs of a job in the order of their work: by method, so that a model is loaded
-    once for its method and settings; controls by dataset.
+    once for its method and settings, and written answers, which take longest, at the end; controls
+    by dataset.
     """
     runs = [work.runs[name] for name in work.training_jobs[f"{study}/{job}"]]
     if work.kind_of_run(runs[0].name) == RECORDED:
@@ -135,7 +136,7 @@ def runs_of(work: Workplan, study: str, job: str) -> list[Run]:
     if work.kind_of_run(runs[0].name) == CONTROL:
         datasets = list(dict.fromkeys(run.dataset for run in runs))
         return sorted(runs, key=lambda run: datasets.index(run.dataset))
-    return sorted(runs, key=lambda run: (run.method, run.name))
+    return sorted(runs, key=lambda run: (paradigm_of(work, run) == ANSWER, run.method, run.name))
 
 
 def lines_of(work: Workplan, study: str, job: str) -> str:

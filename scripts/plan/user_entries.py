@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from scripts.plan.models import UNTRAINED
-from scripts.running.program import UserError, closest, cut
+from scripts.running.program import UserError, closest, cut, shown
 from scripts.plan.schemas import check, check_entries, schema
 
 HUB_ID = re.compile(
@@ -36,6 +36,24 @@ def from_command_line(config: dict) -> dict:
     if isinstance(limit, str) and re.fullmatch("[0-9]{1,18}", limit):
         plain["limit"] = int(limit)
     return plain
+
+
+def of_study(config: dict) -> dict:
+    """Return the configuration with the experiments under `run` that are of the studies under
+    `study`. Raises UserError for a study that none of them is of.
+    """
+    if config["study"] is None:
+        return config
+    wanted = [config["study"]] if isinstance(config["study"], str) else config["study"]
+    of = {name: config["experiments"].get(name, {}).get("study") for name in config["run"]}
+    known = sorted({study for study in of.values() if study})
+    for study in wanted:
+        if study not in known:
+            raise UserError(
+                f"configuration: study: no experiment that runs is of {shown(study)}"
+                f"{closest(study, known)}"
+            )
+    return config | {"run": [name for name, study in of.items() if study in wanted]}
 
 
 def _entry_path(path: str, root: Path, here: Path) -> str:

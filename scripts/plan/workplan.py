@@ -22,7 +22,7 @@ from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check, check_figures, check_study, schema, shown
-from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
+from scripts.plan.user_entries import from_command_line, merge_entries, of_study, probed_models
 from scripts.data.csv_rows import rows_of
 from scripts.running.program import UserError, closest
 
@@ -50,6 +50,7 @@ class Workplan:
         self.config = check(
             from_command_line(laid_over(read_yaml(root / "config.yaml"), given)), schema("config")
         )
+        self.config = of_study(self.config)
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
         self.tracked = {

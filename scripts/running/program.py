@@ -18,6 +18,7 @@ log = logging.getLogger("timestride")
 
 SHOWN = 80  # characters of a value in a message
 LONGEST = 1500  # characters of a message
+PROGRESS = logging.WARNING - 1  # the level of a line that the terminal shows while a job runs
 AGAIN = "then give the same command again; finished work is kept"
 FULL = f"free some, {AGAIN}"
 # Messages of libraries that raise no OSError: about a full disk, and about a file that they could
@@ -272,7 +273,7 @@ def execute(
     terminal = logging.StreamHandler(sys.stderr)
     # Snakemake shows the log of a program that failed
     if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):
-        terminal.addFilter(lambda record: record.levelno == logging.WARNING)
+        terminal.addFilter(lambda record: record.levelno in (logging.WARNING, PROGRESS))
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
         if arguments.log and not opens_log:

@@ -19,6 +19,7 @@ from scripts.data.files import whole
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
 from scripts.plan import checks
+from scripts.plan.expected import cost_of_probe
 from scripts.plan.published import CAPTIONS, Published
 from scripts.plan.workplan import Workplan
 from scripts.publish.index import list_studies
@@ -148,7 +149,7 @@ class Start:
         """Log notes and warnings, or raise a UserError, before any job runs. If a folder lost a
         file, its manifest is removed when jobs start, so its rule runs again.
         """
-        for note in self.work.notes:
+        for note in [*self.work.notes, *self.expected_cost()]:
             logger.info(note)
         lost_outputs = checks.lost_outputs(self.work)
         for manifest, lost in lost_outputs.items():
@@ -174,6 +175,11 @@ class Start:
             return option("--again", not forced.isdisjoint({"*", rule, *output}))
 
         return given
+
+    def expected_cost(self) -> list[str]:
+        """Return what the probed models' runs will take, a line for each method."""
+        cpus = 0 if self.gpus.per_run else self.workflow.cores or 1
+        return cost_of_probe(self.work, cpus)
 
     def explain(self, target: str) -> str:
         if "/" in target:

@@ -25,6 +25,7 @@ import gc
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from itertools import groupby
@@ -34,6 +35,7 @@ from scripts.data.manifest import check_made, write_manifest
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.program import (
+    PROGRESS,
     UserError,
     execute,
     json_object,
@@ -42,12 +44,32 @@ from scripts.running.program import (
     parser,
     sentence_of,
 )
+from scripts.running.summary import clock
 from scripts.train import run
 from scripts.train.work import forget, outputs_of
 
+PAUSE = 2  # seconds between two lines of progress
 RUN = json_object_with("run", "settings", "method", "splits", "data")
 OF_CONTROL = ("run", "settings", "rung", "control", "vectors")
 OF_MODEL: dict = {"model_files": None, "hands_on": False, "api": {}}
+
+
+class Progress:
+    """Says how many runs have ended, and how long the others will take: as long as these."""
+
+    def __init__(self, runs: int):
+        self.runs, self.ended = runs, 0
+        self.begun = self.said = time.monotonic()
+
+    def say(self) -> None:
+        """Log a line after a run; a line every few seconds is enough."""
+        self.ended, now = self.ended + 1, time.monotonic()
+        if self.ended == self.runs or now - self.said < PAUSE:
+            return
+        self.said, taken = now, now - self.begun
+        left = clock(taken / self.ended * (self.runs - self.ended))
+        line = "    %d of %d runs done, %s; about %s left"
+        log.log(PROGRESS, line, self.ended, self.runs, clock(taken), left)
 
 
 def read_runs(lines: list[str]) -> list[dict]:
@@ -167,6 +189,7 @@ def main(given: argparse.Namespace) -> None:
     if given.again and given.attempt == 1:
         start_anew(runs, given)
     pieces, failed = pieces_of(runs, given), []
+    progress = Progress(len(pieces))
     for do in pieces:
         try:
             do()
@@ -174,6 +197,7 @@ def main(given: argparse.Namespace) -> None:
             failed.append(sentence_of(error) or "an unexpected error, see the log")
             log.info("failed: %s", failed[-1])
         gc.collect()  # free the GPU memory that the run held
+        progress.say()
     if failed:
         rest = "" if len(pieces) == 1 else f" ({len(failed)} of {len(pieces)} failed)"
         raise UserError(failed[0] + rest)

@@ -345,6 +345,20 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
     assert table["best control"].startswith("50.0")
 
 
+def test_a_score_of_unread_answers_is_marked(tmp_path, program):
+    """An exact match of 0 with 75 % of the answers unread is no accuracy."""
+    answer = measured("mctaco", "gpt", "answer", 0.0, (-0.2, -0.3, -0.1))
+    unread = answer[0] | {"metric": "unread_answers", "value": 0.75}
+    control = measured("mctaco", "bag_of_words", "control", 0.2)
+    card = Card(tmp_path, program, [*answer, unread, *control])
+    for name in BOTH:
+        card.call(name)
+    drawn = card.drawn("scorecard")
+    assert "(unread 75.0)" in drawn and "most answers could not be read" in drawn
+    assert points_of(card, "scorecard")["unread"].tolist() == [0.75]
+    assert "; unread 75.0" in table_of(card, "scorecard_table").iloc[0, -1]
+
+
 def test_without_a_model_it_is_refused(tmp_path, program):
     card = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3))
     card.call("scorecard_table", ok=False).refused("no headline of a model", lines=1)

@@ -25,7 +25,9 @@ class Api(BaseHTTPRequestHandler):
             found = 200, {}, json.dumps({"choices": [found]}).encode()
         status, headers, content = found
         self.send_response(status)
-        for name, value in (headers | {"Content-Length": str(len(content))}).items():
+        for name, value in (
+            headers | {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        ).items():
             self.send_header(name, value)
         self.end_headers()
         with suppress(OSError):  # the client has gone

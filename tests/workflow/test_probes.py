@@ -88,6 +88,10 @@ def test_one_command_for_each_kind(probe):
     assert all("limit-20" in run and "seed-1-" in run for run in trained)
     assert any("-classify-seed-1-" in run for run in trained)
     assert asked and all(message.startswith("Asking tiny_bert-") for message in asked)
+    one = probe.snakemake("--dry-run", *PRESET, "--config", "model=./my/tiny_bert", "study=mctaco")
+    said = one.checked().stdout + one.stderr
+    assert "What will be asked and learnt, about:" in said
+    assert "Building mctaco" in said and "Building timedial" not in said
     auto = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=auto")["train_run"]
     more = probed(probe, "model=./my/tiny_gpt", "limit=20", "fine_tune=true")["train_run"]
     assert by_verb(auto) == ([], by_verb(more)[1]) and auto

@@ -48,24 +48,27 @@ COLUMNS = (
     "split kind parameters model way method value sd seeds ci_low ci_high n above above_low "
     "above_high above_p over control above_same_view above_same_view_control clear blind blind_low "
     "blind_high above_blind above_blind_low above_blind_high wordings lowest highest rung stands "
-    "sample"
+    "unread sample"
 )
 NONE = "–"  # for a row that did not run
 ACROSS = 3  # panels in a line
 BESIDE = 0.5  # inches for the numbers at the right of a panel
 LETTERS, HEADING = 30, 26  # letters in a line of a row's name, and of the heading over a panel
-CLEAR, LEVEL, ALONE, BLIND = (
+CLEAR, LEVEL, ALONE, BLIND, UNREAD = (
     "clearly above the best control",
     "not clearly above the best control",
     "no control for comparison",
     "blind: the same model without the text",
+    "most answers could not be read: no accuracy",
 )
 MARKS = {
     CLEAR: Look(style.COLOURS[0], "o", ""),
     LEVEL: Look(style.COLOURS[0], "o", "", style.PAPER),
     ALONE: Look(style.INK, "s", "", size=4),
     BLIND: Look(style.GREY, "x", "", size=4),
+    UNREAD: Look(style.GREY, "o", "", style.PAPER),
 }
+MOST = 0.5  # of the answers
 NOTE = "score in %, points above the best control (behind the slash: above that of the same view)"
 NO_MARK = Look(line="")
 RUNG_MARKS = {
@@ -77,6 +80,15 @@ LOOKS = (
     | RUNG_MARKS
     | dict(zip(FEET, (NO_MARK, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE)))
 )
+
+
+def series_of(cell: dict) -> str:
+    """Return the kind of mark of a cell."""
+    if cell["unread"] > MOST:
+        return UNREAD
+    if cell["clear"]:
+        return CLEAR
+    return LEVEL if pd.notna(cell["above"]) or pd.notna(cell["above_same_view"]) else ALONE
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
@@ -102,8 +114,9 @@ def points_of(card: Scorecard) -> pd.DataFrame:
             if pd.notna(cell["over"]):
                 above += f"\n(over {percent(cell['over'])})"
             part = f"\n({cell['learnt_part']})" if cell["learnt_part"] else ""
-            series = CLEAR if cell["clear"] else LEVEL if above else ALONE
-            number = f"{percent(cell['value'])}{above}{part}"
+            unread = f"\n(unread {percent(cell['unread'])})" if cell["unread"] > 0 else ""
+            number = f"{percent(cell['value'])}{above}{part}{unread}"
+            series = series_of(cell)
             points.append(cell | of_row | {"series": series, "number": number})
             if pd.notna(cell["blind"]):
                 ends = {"ci_low": cell["blind_low"], "ci_high": cell["blind_high"]}

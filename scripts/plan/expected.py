@@ -1,0 +1,193 @@
+"""What the runs of probed models will take, told before they start.
+
+Sizes are those of resources/sizes.yaml; where it has none, they are not known before the data are
+built. Hours are a guess for CPUs: rates differ by a factor of three between machines.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from scripts.data.yaml_files import read_yaml
+from scripts.plan.model_facts import cached_facts
+from scripts.plan.plan import CONTROL, Run
+from scripts.plan.probe import ANSWER, WORDED
+from scripts.plan.training import prompts_under
+from scripts.plan.workplan import Workplan
+from scripts.running.identity import ROOT
+from scripts.running.program import UserError
+
+SIZES = ROOT / "resources/sizes.yaml"
+# operations that a core does in a second of training, measured on runs of MiniLM on record, with
+# embeddings counted as weights
+RATE = 100e9
+OF_PROMPT = 20  # tokens that a wording adds to an example, about
+
+
+@dataclass(frozen=True)
+class Size:
+    """The numbers of training, held-out and evaluation rows, the tokens of an example, the share
+    of right candidates, and the source of these numbers.
+    """
+
+    learned: float
+    held_out: float
+    scored: float
+    tokens: float
+    right: float
+    built: bool
+    source_of_size: str
+    item: float = 1.0  # rows of a question or an instance
+
+
+@cache
+def stated() -> dict:
+    """Read sizes.yaml once, because it is needed hundreds of times."""
+    return read_yaml(SIZES)
+
+
+def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
+    """Return the size that sizes.yaml states; splits: the number of evaluation splits.
+
+    Raises UserError if the file states none.
+    """
+    for entry in stated()["sizes"]:
+        fits = (entry["study"], entry["source"]) == (study, source) and all(
+            data.get(name) == value for name, value in entry.get("data", {}).items()
+        )
+        if fits:
+            most = (
+                data["limit"] * entry.get("item", 1) * splits
+                if data.get("limit")
+                else entry["scored"]
+            )
+            return Size(
+                entry["learned"],
+                entry.get("held_out", 0),
+                min(entry["scored"], most),
+                entry["tokens"],
+                entry.get("right", 1.0),
+                False,
+                f"{source}: {entry['from']}",
+                entry.get("item", 1),
+            )
+    raise UserError(
+        f"{study}: the size of {source} is unknown; build it (`snakemake build`), or state its "
+        "size in resources/sizes.yaml"
+    )
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the runs of a method of a model take: examples to learn from over all epochs, questions
+    or texts to ask about, tokens to read and, at most, to write. forward: the tokens of forward
+    passes that take as long. unknown: runs of unknown size.
+    """
+
+    runs: int = 0
+    learned: float = 0
+    asked: float = 0
+    read: float = 0
+    written: float = 0
+    forward: float = 0
+    unknown: int = 0
+
+    def __add__(self, other: "Expected") -> "Expected":
+        both = zip(vars(self).values(), vars(other).values())
+        return Expected(*(one + two for one, two in both))
+
+
+def of_run(run: Run, how: dict, size: Size, prompt: dict | None) -> Expected:
+    """Return what a run takes. how: its method; prompt: its wording."""
+    training, scored = json.loads(run.settings)["training"], size.scored
+    if how["learns"]:
+        share = 0 if size.held_out else training.get("held_out_fraction", 0)
+        learned = size.learned * (1 - share) * training["epochs"]
+        tokens = min(size.tokens, training["max_length"])
+        read = (learned + scored) * tokens
+        return Expected(1, learned=learned, read=read, forward=read + 2 * learned * tokens)
+    if how.get("paradigm") == ANSWER and prompt:
+        together = 1 if prompt["answers"] else size.item
+        questions = scored / together
+        read = questions * (OF_PROMPT + size.tokens * (1 + (together - 1) / 4))
+        written = questions * training["answer_tokens"]
+        return Expected(1, asked=questions, read=read, written=written, forward=read + written)
+    texts = scored * (len(prompt["texts"]) * (2 if prompt["domain"] else 1) if prompt else 1)
+    read = texts * (size.tokens + OF_PROMPT)
+    return Expected(1, asked=texts, read=read, forward=read)
+
+
+def expected(
+    runs: Iterable[Run], studies: dict, sources: dict, prompt_of: Callable[[Run], dict | None]
+) -> dict[tuple[str, str], Expected]:
+    """Return what runs take, by model and method. Controls take moments and are left out."""
+    found: dict[tuple[str, str], Expected] = {}
+    for run in runs:
+        if run.method == CONTROL:
+            continue
+        how, source = studies[run.study]["methods"][run.method], run.dataset.source
+        splits = len(sources[sources[source].get("measured_on", source)]["evaluate"])
+        try:
+            size = stated_size(run.study, source, json.loads(run.dataset.options), splits)
+        except UserError:
+            one = Expected(1, unknown=1)
+        else:
+            prompt = prompt_of(run) if how.get("paradigm") in WORDED else None
+            one = of_run(run, how, size, prompt)
+        key = run.model, run.method
+        found[key] = found.get(key, Expected()) + one
+    return found
+
+
+def in_words(key: tuple[str, str], one: Expected, learns: bool, seconds: float) -> str:
+    """Return what the runs of a method take, as a line. seconds: of the CPUs for a token's forward
+    pass; 0: unknown, or not on CPUs.
+    """
+    what = [f"{one.runs} run{'s' * (one.runs > 1)}"]
+    if learns and one.learned:
+        what = [f"{one.runs} training{'s' * (one.runs > 1)} on {one.learned:,.0f} examples"]
+    if one.asked:
+        what.append(f"{one.asked:,.0f} questions or texts")
+    if one.read:
+        what.append(f"{one.read:,.0f} tokens to read")
+    if one.written:
+        what.append(f"at most {one.written:,.0f} to write")
+    if one.unknown:
+        what.append(f"{one.unknown} of a size that is not known before its data are built")
+    if seconds and one.forward:
+        hours = seconds * one.forward / 3600
+        time = f"{hours:.1f} h" if hours >= 1 else f"{max(1, hours * 60):.0f} min"
+        what.append(f"{time} on these cores (a guess)")
+    return f"  {key[0]}, {key[1]}: {', '.join(what)}"
+
+
+def cost_of_probe(work: Workplan, cpus: int) -> list[str]:
+    """Return what the runs of probed models will take, a line for each model and method; no line
+    for runs that are finished or recorded. cpus: the cores, 0 for a GPU.
+    """
+    runs = [
+        run
+        for run in work.runs.values()
+        if run.model in work.probed
+        and run.name not in work.recorded
+        and not Path(run.folder, "work/finished.json").exists()
+    ]
+
+    def prompt_of(run: Run) -> dict | None:
+        options = json.loads(run.dataset.options)
+        return prompts_under(work, options, run.study, run.method)[run.wording or ""]
+
+    learning = {
+        (run.model, run.method)
+        for run in runs
+        if work.studies[run.study]["methods"][run.method]["learns"]
+    }
+    facts = {name: cached_facts(name, work.models[name], work.root) for name in work.probed}
+    weights = {name: (known.get("bytes") or 0) / 4 for name, known in facts.items() if known}
+    lines = [
+        in_words(key, one, key in learning, 2 * weights.get(key[0], 0) / RATE / cpus if cpus else 0)
+        for key, one in expected(runs, work.studies, work.sources, prompt_of).items()
+    ]
+    return ["What will be asked and learnt, about:", *lines] if lines else []
