@@ -3,6 +3,7 @@ not stop the others.
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,7 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
     done = job(together, list(lines.values()))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "max_length is 5000" in done.stderr and "(1 of 4 failed)" in done.stderr
+    assert re.search(r"\d of 4 runs done, \d.*; about \d.* left", done.stderr)
     assert not (together / "job.manifest.json").exists()
     del lines["fails"]
     for name in lines:

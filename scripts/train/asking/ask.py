@@ -225,7 +225,8 @@ def warn(
                 what,
                 cut(examples[0], 100),
             )
-    if broken := sum("\ufffd" in answer.text for answer in said):
+    broken = sum("\ufffd" in answer.text for answer in said) if job["api"] else 0
+    if broken:
         log.warning(
             "warning: %s: %s: %d answers hold bytes that are no text, as U+FFFD",
             job["run"],

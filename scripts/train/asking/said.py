@@ -48,7 +48,7 @@ class Final(UserError):
         self.status = status
 
 
-def parsed(whole: bytes) -> object:
+def parsed(whole: str) -> object:
     """Return the JSON of an answer. Raises Passing if the answer is not JSON."""
     try:
         return json.loads(whole)
@@ -84,7 +84,7 @@ def seconds_of(headers: Mapping[str, str]) -> float | None:
         return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
 
 
-def check(status: int, headers: Mapping[str, str], whole: bytes, may_refuse: bool) -> bool:
+def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool) -> bool:
     """Whether the server refuses this question, which its filter does. Raises Passing or Final for
     an error, also for one that is sent as a success.
     """
@@ -97,7 +97,7 @@ def check(status: int, headers: Mapping[str, str], whole: bytes, may_refuse: boo
             return False
         code = found.get("code")
         status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    said = found.get("message") or found.get("msg") or whole.decode("utf-8", "replace")
+    said = found.get("message") or found.get("msg") or whole
     reason, inner = cut(whole_signs(str(said)), 300), found.get("innererror")
     codes = {str(found.get(key)) for key in ("code", "type")}
     codes |= {str(inner.get("code"))} if isinstance(inner, dict) else set()

@@ -169,7 +169,7 @@ class Server:
                     "ignores max_tokens"
                 )
             if time.monotonic() > ends:
-                raise Passing(f"an answer took longer than {LONGEST} s")
+                raise Passing(f"an answer took longer than {LONGEST} s", tries=2)
         return whole
 
     def tried(self, question: str) -> Any:
@@ -187,7 +187,8 @@ class Server:
                 stream=True,
                 allow_redirects=False,
             ) as answer:
-                whole = self.bytes_of(answer, ends)
+                # without the key before anything is cut: half a key is one, too
+                whole = self.hidden(self.bytes_of(answer, ends).decode("utf-8-sig", "replace"))
             if check(answer.status_code, answer.headers, whole, self.refused is not None):
                 return self.refused
             return self.read(parsed(whole), question)
@@ -276,7 +277,7 @@ class Asking:
                 yield from self.take(*ended)
             for number, one in list(self.open.items()):
                 if one.flies and one.due <= time.monotonic():
-                    self.again(number, Passing(f"an answer took longer than {LONGEST} s"))
+                    self.again(number, Passing(f"an answer took longer than {LONGEST} s", tries=2))
 
     def take(self, number: int, tries: int, found: Any) -> Iterator[tuple[int, Any]]:
         """Yield an answer, or plan another try. An answer of a try that was given up counts."""
