@@ -44,7 +44,9 @@ def fetched_folder(work: Workplan, source: str) -> str:
 def provenance_of(work: Workplan, source: str) -> dict:
     """Return what the tables of a source carry: its terms and the hashes of its files."""
     entry = work.sources[source]
-    kept = {key: entry[key] for key in ("licence", "citation", "sample", "language") if key in entry}
+    kept = {
+        key: entry[key] for key in ("licence", "citation", "sample", "language") if key in entry
+    }
     return kept | {"sha256": work.fetched_hashes(source)}
 
 
