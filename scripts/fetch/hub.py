@@ -68,8 +68,8 @@ def is_whole(file: Path, sha256: str | None) -> bool:
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a model's files. Its subclasses Hub and Folder have where (for messages),
-    locate() and bring(). entry: from resources/models.yaml.
+    """The origin of a model's files. Its subclasses Hub and Folder have where, place_of()
+    and is_gguf (for messages), locate() and bring(). entry: from resources/models.yaml.
     """
 
     name: str
@@ -93,6 +93,15 @@ class Hub(Origin):
     @property
     def where(self) -> str:
         return self.entry["hub"]
+
+    def place_of(self, file: str) -> str:
+        """Return where a file lies after `hf download`, for messages."""
+        return f'"$(hf download --quiet {self.where})"/{file}'
+
+    @property
+    def is_gguf(self) -> bool:
+        """By its name: a mirror cannot list files."""
+        return "gguf" in self.where.lower()
 
     def _addresses(self, file: str) -> list[str]:
         """Return the addresses that a mirror may have for a file. The address of a branch

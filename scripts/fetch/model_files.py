@@ -80,20 +80,6 @@ def read_object(name: str, file: str, place: Path) -> dict:
     return content
 
 
-def refuse_code(name: str, file: str, content) -> None:
-    """Raise WrongFiles if a configuration, or one inside it, needs code from its own repository."""
-    if isinstance(content, dict):
-        if "auto_map" in content:
-            raise WrongFiles(
-                f"{name}: {file} has auto_map, so the model needs code from its own "
-                "repository, which is never run here: take a model that transformers "
-                "knows"
-            )
-        content = list(content.values())
-    for value in content if isinstance(content, list) else []:
-        refuse_code(name, file, value)
-
-
 def check_architecture(name: str, init: dict) -> bool:
     """Raise WrongFiles for an `init:` that transformers does not know, or for a key that its
     configuration does not have. Return whether the model is an encoder-decoder.
@@ -130,6 +116,14 @@ def check_bounds(name: str, where: str, content: dict) -> None:
             )
 
 
+def needs_code(name: str, file: str, why: str) -> WrongFiles:
+    """Return the error for a model that only its own code reads."""
+    return WrongFiles(
+        f"{name}: transformers {why}, and {file} has auto_map: the model needs code from its own "
+        "repository, which is never run here; take a model that transformers knows"
+    )
+
+
 def read_config(name: str, where: str, content: dict):
     """Return the transformers configuration of a JSON object; missing keys get their defaults.
     Raises WrongFiles if it is not a configuration of a text model.
@@ -144,6 +138,8 @@ def read_config(name: str, where: str, content: dict):
         )
     kind = content["model_type"]
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING_NAMES:
+        if "auto_map" in content:
+            raise needs_code(name, where, f"knows no model_type {cut(str(kind))}")
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
         remedy = f"did you mean {near[0]}?" if near else "take another model"
         raise WrongFiles(
@@ -164,10 +160,9 @@ def read_config(name: str, where: str, content: dict):
 
 
 def transformers_config(name: str, content: dict):
-    """Return the transformers configuration of a model's config.json. Raises WrongFiles for a model
-    that needs foreign code, and for weights or a kind of model that this project cannot read.
+    """Return the transformers configuration of a model's config.json. Raises WrongFiles for weights
+    or a kind of model that this project cannot read.
     """
-    refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
         raise WrongFiles(
             f"{name}: {CONFIG} says that its weights are quantised "
@@ -307,17 +302,19 @@ def copy_files(files: dict[str, Path], folder: Path) -> None:
         shutil.copyfile(place, folder / file)
 
 
-def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
+def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> dict[str, Path]:
     """Raise WrongFiles unless the tokenizer loads as in training, can pad, and makes only tokens
-    that the model has.
+    that the model has. Return {} or, if the padding token has no row in the model's table,
+    {tokenizer_config.json: a file in `folder` that names another token}.
     """
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
 
-    if TOKENIZER_CONFIG in files:
-        refuse_code(
-            name, TOKENIZER_CONFIG, read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
-        )
+    given = (
+        read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
+        if TOKENIZER_CONFIG in files
+        else {}
+    )
     with refused(
         f"{name}: tokenizer.json is not a tokenizer",
         "get the right file, or write it with "
@@ -342,9 +339,12 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
             f"{name}: its tokenizer makes no {cut(min(lacking))} (model_input_names in "
             f"tokenizer_config.json); {INSTEAD}"
         )
-    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config.model_type):
+    pads_beyond = (tokenizer.pad_token_id or 0) >= config.vocab_size
+    if (tokenizer.pad_token_id is None or pads_beyond) and not give_padding(
+        tokenizer, config.model_type
+    ):
         raise WrongFiles(
-            f"{name}: its tokenizer has no padding token (pad_token in "
+            f"{name}: its tokenizer has no padding token with a row in the model (pad_token in "
             f"tokenizer_config.json); {INSTEAD}"
         )
     if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
@@ -354,3 +354,9 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
             f"model has {config.vocab_size:,} (vocab_size in config.json, counted "
             f"from 0): {INSTEAD}"
         )
+    if not pads_beyond:
+        return {}
+    folder.mkdir(parents=True)
+    mended = folder / TOKENIZER_CONFIG
+    mended.write_text(json.dumps(given | {"pad_token": tokenizer.pad_token}), encoding="utf-8")
+    return {TOKENIZER_CONFIG: mended}

@@ -9,6 +9,7 @@ which may have 30 GB.
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +19,9 @@ from huggingface_hub import constants
 from scripts.plan.kinds import kind_of
 from scripts.plan.models import (
     CONFIG,
+    ELSEWHERE,
     GENERATION,
+    GGUF,
     INDEX,
     TEMPLATE,
     TOKENIZER,
@@ -51,7 +54,12 @@ OLDER_TOKENIZERS = (
     ["vocab.txt"],
 )
 SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # further files of a tokenizer
-PICKLE = "pytorch_model.bin"
+# all files of a model but its weights
+MODEL_FILES = (
+    *(CONFIG, TOKENIZER, TOKENIZER_CONFIG, TEMPLATE, *SPECIAL_FILES),
+    *(file for names in OLDER_TOKENIZERS for file in names),
+)
+PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 # in lower case, so every tokenizer leaves it unchanged
 PLAIN = "a man washes a pan, then he dries it for 20 minutes"
 SHARDS = 2_000  # at most; 600 billion weights come in 163
@@ -64,6 +72,13 @@ class Folder(Origin):
     @property
     def where(self) -> str:
         return self.entry["folder"]
+
+    def place_of(self, file: str) -> str:
+        return shlex.quote(str(Path(self.where, file)))
+
+    @property
+    def is_gguf(self) -> bool:
+        return any(file.suffix.lower() == GGUF for file in Path(self.where).iterdir())
 
     def locate(self, file: str) -> tuple[str, int] | None:
         """The URL of a file and its bytes; None for a missing file."""
@@ -120,6 +135,11 @@ def read_transformers_config(origin: Origin):
                 "of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in "
                 "an entry"
             ) from None
+        if origin.is_gguf:
+            raise UserError(
+                f"{origin.name}: {origin.where} has no {CONFIG}, but GGUF files, quantised weights "
+                f"that transformers does not read as they are: {ELSEWHERE}"
+            ) from None
         raise
     return place, transformers_config(origin.name, read_object(origin.name, CONFIG, place))
 
@@ -171,12 +191,13 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
                 f"{INSTEAD}"
             )
         return sorted(files), {INDEX: index}
-    if not whole and any(map(origin.locate, (PICKLE, f"{PICKLE}.index.json"))):
+    pickles = [] if whole else [file for file in PICKLES if origin.locate(file)]
+    if pickles:
         raise UserError(
-            f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a "
-            "pickle, which can run code when read: write it as safetensors "
-            f"(`python -m scripts.fetch.convert_weights {PICKLE} --output FOLDER`) and "
-            "write `folder: FOLDER` in its entry"
+            f"{origin.name}: {origin.where} has its weights as {pickles[0]} only, a pickle, which "
+            "can run code when read: write it as safetensors (`python -m "
+            f"scripts.fetch.convert_weights {origin.place_of(pickles[0])} --output FOLDER`), then "
+            "take FOLDER as the model"
         )
     return pinned or [WEIGHTS], {}
 
@@ -294,7 +315,7 @@ def bring_pretrained(origin: Origin) -> dict[str, Path]:
     tokenizer, ends = bring_tokenizer(origin, writes), bring_ends(origin, writes)
     if TOKENIZER not in tokenizer:
         tokenizer = write_tokenizer(origin, about | tokenizer, config, partial / "tokenizer")
-    check_tokenizer(origin.name, about | tokenizer, partial / "check", config)
+    tokenizer |= check_tokenizer(origin.name, about | tokenizer, partial / "check", config)
     names, weights = find_weights(origin)
     found = [place for file in names if (place := origin.locate(file))]
     check_room(

@@ -10,6 +10,12 @@ WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
 SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
+# how to measure weights that are not read here
+ELSEWHERE = (
+    "serve it with llama.cpp, Ollama or vLLM and measure it through an API (docs/ask.md), or "
+    "through lm-evaluation-harness (docs/harness.md)"
+)
+GGUF = ".gguf"  # files of llama.cpp
 # stages that make a model from another one: the key of its entry, and the method of the run
 STAGES = ("mlm", "clm")
 # the code that decides the numbers of a model that is asked in words

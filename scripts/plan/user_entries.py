@@ -9,7 +9,7 @@ import os
 import re
 from pathlib import Path
 
-from scripts.plan.models import UNTRAINED
+from scripts.plan.models import ELSEWHERE, GGUF, UNTRAINED
 from scripts.running.program import UserError, closest, cut, shown
 from scripts.plan.schemas import check, check_entries, schema
 
@@ -119,7 +119,7 @@ def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dic
     for base in dict.fromkeys((here, root)):
         if os.path.isdir(base / plain):  # isdir() never raises
             folder = path if base == root else str(base / plain)
-            last = (base / plain).resolve().name
+            last = Path(os.path.abspath(base / plain)).name  # as typed: a link keeps its name
             name = _name(last, {})
             if name in taken:  # the name of another folder
                 name = _name(
@@ -165,6 +165,11 @@ def probed_models(
         if one in models:
             names.append(one)
             continue
+        if one.lower().endswith(GGUF):
+            raise UserError(
+                f"configuration: model {cut(one, 200)} is a GGUF file, quantised weights that "
+                f"transformers does not read as they are: {ELSEWHERE}"
+            )
         looks_like_path = "/" in one or one[:1] in (".", "~")
         found = looks_like_path and _of_folder(one, models, root, here) or _of_hub(one, models)
         if not found and looks_like_path:

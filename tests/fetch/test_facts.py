@@ -176,6 +176,10 @@ def test_a_pickle_and_folders_that_are_not_there(tmp_path):
     folder = saved(tmp_path / "model", bert())
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     assert "as pytorch_model.bin only, a pickle" in refused(tmp_path, here(folder))
+    (folder / "config.json").unlink()
+    (folder / "pytorch_model.bin").rename(folder / "model-Q4_K_M.gguf")
+    said = refused(tmp_path, here(folder))
+    assert "GGUF files" in said and "docs/ask.md" in said and "docs/harness.md" in said
     for name in ("nowhere", "~nobody-here/model"):
         said = refused(tmp_path, here(name))
         assert f"{name} is not there; correct it in `model:` of the configuration (mine)" in said

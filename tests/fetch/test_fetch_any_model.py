@@ -219,7 +219,7 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
         {model_type: gemma3, text_config: {vocab_size: 9}, vision_config: {}} | has text_config, so it is a model of images or sounds beside text (gemma3)
         {model_type: whisper} | is a whisper, which reads input_features, not text  # it stands among the causal models
         {model_type: wav2vec2} | a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder
-        {auto_map: {AutoModelForCausalLM: modeling_mine.Mine}} | has auto_map, so the model needs code from its own repository
+        {model_type: mine, auto_map: {AutoModel: modeling_mine.Mine}} | the model needs code from its own repository
     """),
 )
 def test_what_is_refused_by_its_configuration_before_anything_else_comes(

@@ -18,7 +18,7 @@ from scripts.plan.schemas import check_entries
 from scripts.fetch import model
 from tests.files import read_json
 from tests.rows import each_row, rows_of, texts_of
-from tests.fetch.fetch_models import MODELS, TINY, WORDS, weights
+from tests.fetch.fetch_models import MODELS, TINY, WORDS, mend, weights
 
 # ---- entries
 
@@ -174,8 +174,7 @@ def lying(table: dict) -> dict:
                 config.json | {"model_type": "bert", "vocab_size": 1e30} | config.json
                 config.json | {"model_type": "bert", "num_attention_heads": -12} | has num_attention_heads -12
                 config.json | {"model_type": "clip"} | so it is not a model of text
-                config.json | {"model_type": "bert", "text_config": [{"auto_map": {}}]} | config.json has auto_map
-                tokenizer_config.json | {"auto_map": {}} | tokenizer_config.json has auto_map, so the model needs code
+                config.json | {"model_type": "mine", "auto_map": {}} | transformers knows no model_type mine, and config.json has auto_map
                 tokenizer.json | {"model": 1} | tokenizer.json is not a tokenizer
                 model.safetensors | not tensors at all | not a complete safetensors file
                 model.safetensors | | not a complete safetensors file
@@ -186,7 +185,7 @@ def lying(table: dict) -> dict:
         (
             "tokenizer_config.json",
             lambda file: file.read_bytes().replace(b"pad_token", b"no_token"),
-            "has no padding token",
+            "has no padding token with a row",
         ),
         *(
             (file, lambda file, part=part: with_part(file, part), said)
@@ -230,7 +229,7 @@ def lying(table: dict) -> dict:
         (
             "model.safetensors",
             lambda file: file.rename(file.with_name("pytorch_model.bin.index.json")),
-            "pytorch_model.bin only",
+            "pytorch_model.bin.index.json only",
         ),
         ("model.safetensors", Path.unlink, "mine/model.safetensors could not be fetched"),
         ("config.json", lambda file: shutil.rmtree(file.parent), "is not there; correct it in"),
@@ -286,6 +285,33 @@ def test_a_tokenizer_with_tokens_beyond_the_model(refused, folder):
     tokenizer.add_tokens(["beyond"])
     tokenizer.save(str(folder / "tokenizer.json"))
     assert f"makes token {size:,} (beyond), but the model has {size:,}" in refused(here(folder))
+
+
+def test_a_model_with_code_of_its_own_that_transformers_knows(fetch, folder):
+    """The code is neither fetched nor run: transformers has a class of this model_type."""
+    for file in ("config.json", "tokenizer_config.json"):
+        classes = {"AutoModel": "mine.Mine", "AutoTokenizer": ["mine.Mine", None]}
+        mend(folder / file, auto_map=classes)
+    (folder / "mine.py").write_text("raise SystemExit('run')")
+    fetched = fetch(here(folder))
+    assert sorted(file.name for file in fetched.iterdir()) == sorted(DEFAULT_FILES)
+
+
+@pytest.mark.models
+def test_a_decoder_whose_padding_token_has_no_row(fetch, tmp_path):
+    """A padding token was added to the tokenizer, and the model has no row for it. The decoder pads
+    with its end of text.
+    """
+    from transformers import AutoTokenizer
+    from tests.train.decoders import write_decoder
+
+    write_decoder("llama", tmp_path / "llama")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "llama")
+    tokenizer.add_special_tokens({"pad_token": "[PAD]"})
+    tokenizer.save_pretrained(tmp_path / "llama")
+    fetched = AutoTokenizer.from_pretrained(fetch(here(tmp_path / "llama")))
+    assert fetched.pad_token == fetched.eos_token == "<|end_of_text|>"
+    assert fetched("a man")["input_ids"] == tokenizer("a man")["input_ids"]
 
 
 # ---- loaded as in training

@@ -333,6 +333,12 @@ def test_a_model_of_a_folder(tmp_path):
     [name], entries, _ = named("./minilm", here=here, root=root)
     assert name.startswith("minilm-") and "folder" in entries[name], "the name is another model's"
     check(entries, schema("models"))
+    (here / "latest").symlink_to(here / "models/My Model")
+    [name], entries, _ = named("./latest", here=here, root=root)
+    assert (name, entries[name]["title"]) == ("latest", "latest"), "a link keeps its name"
+    for file in ("./model.gguf", "TheBloke/model.Q4_K_M.GGUF"):
+        said = refused(named, file, here=here, root=root)
+        assert "GGUF file" in said and "docs/ask.md" in said and "docs/harness.md" in said
     assert named("minilm", here=here, root=root)[0] == ["minilm"], "a name is a name"
 
 
