@@ -23,7 +23,7 @@ import urllib3
 from scripts.data.files import whole
 from scripts.plan.kinds import kind_of
 from scripts.plan.model_facts import identity
-from scripts.plan.models import CONFIG
+from scripts.plan.models import CONFIG, TOKENIZER
 from scripts.running.program import UserError, cut, execute, log
 from scripts.plan.schemas import check, schema
 from scripts.fetch.download import (
@@ -34,6 +34,7 @@ from scripts.fetch.download import (
     local_path,
     read_entry,
 )
+from scripts.fetch.adapter_merge import adapter_of
 from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import no_language_model, refused, transformers_config
 from scripts.fetch.pretrained import (
@@ -41,8 +42,9 @@ from scripts.fetch.pretrained import (
     find_weights,
     has_template,
     origin_of,
-    read_transformers_config,
+    read_architecture,
 )
+from scripts.fetch.text_half import text_names
 from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session
 
 # kinds of models that are trained with sentinels; their prompts use sentinels, too
@@ -178,15 +180,22 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
         entry = {"folder": str(fetched.resolve())}
     downloads = Downloads(given.place or str(given.models), partial, mirror)
     origin = origin_of(name, entry, downloads, given.root)
-    _, config = read_transformers_config(origin)
-    find_tokenizer(origin)
-    files, _ = find_weights(origin)
-    headers = [read_header(origin, file) for file in files]
+    adapter = adapter_of(origin)
+    whole = adapter.base if adapter else origin
+    _, config, is_half = read_architecture(whole)
+    written = origin if origin.locate(TOKENIZER) else whole
+    find_tokenizer(written)
+    files, _ = find_weights(whole)
+    headers = [read_header(whole, file) for file in files]
     shapes = {tensor: shape for header in headers for tensor, (shape, _) in header.items()}
+    if is_half:
+        shapes = {new: shapes[name] for name, new in text_names(list(shapes)).items()}
     size = sum(max((end for _, end in header.values()), default=0) for header in headers)
     facts = facts_of(name, config, files, shapes, size)
-    if facts["kind"] != "encoder" and has_template(origin):
+    if facts["kind"] != "encoder" and has_template(written):
         facts["abilities"].append("chat")
+    if adapter and adapter.task == "SEQ_CLS":  # its head takes the place of the one for masks
+        facts["abilities"] = [one for one in facts["abilities"] if one != "mask_filler"]
     return facts
 
 

@@ -18,8 +18,6 @@ from scripts.fetch.web import LONGEST_JSON, short
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # every model of text has these
 MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # many models have these
-# keys of config.json in a model that reads more than text
-OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")
 # types of weights and of fixed tables; others are quantised
 WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")
 HIGHEST = 100_000_000  # the limit of each of these numbers
@@ -168,12 +166,6 @@ def transformers_config(name: str, content: dict):
             f"{name}: {CONFIG} says that its weights are quantised "
             f"({cut(str(quantised))}), and only a special library reads such weights: take "
             "the model from which they were made (`base_model` on its page)"
-        )
-    if inside := [key for key in OF_OTHER_MEDIA if key in content]:
-        raise WrongFiles(
-            f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds "
-            f"beside text ({str(content.get('model_type'))[:100]}), which is not read "
-            "here: take a model of text alone"
         )
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):

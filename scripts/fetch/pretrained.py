@@ -13,6 +13,7 @@ import shlex
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from huggingface_hub import constants
 
@@ -29,6 +30,7 @@ from scripts.plan.models import (
     WEIGHTS,
 )
 from scripts.running.program import UserError, cut, log
+from scripts.fetch.adapter_merge import Adapter, adapter_of, bring_adapter, merge
 from scripts.fetch.download import Absent, Downloads, find
 from scripts.fetch.hub import Hub, Origin
 from scripts.fetch.model_files import (
@@ -42,6 +44,7 @@ from scripts.fetch.model_files import (
     transformers_config,
     read_object,
 )
+from scripts.fetch.text_half import text_config, write_text_weights
 from scripts.fetch.web import check_room
 
 # Older forms of a tokenizer, used if tokenizer.json is missing, in the order of the search.
@@ -91,9 +94,10 @@ class Folder(Origin):
                 f"{self.name}/{file} could not be fetched: {cut(self.where, 200)} has no such "
                 "file; put it there"
             )
-        return self.downloads.bring(
-            f"{self.name}/{file}", [Path(self.where, file).as_uri()], self.pinned.get(file)
-        )
+        url = Path(self.where, file).as_uri()
+        # a copy that a failed fetch left may be of an older file
+        self.downloads.place_of(url, "whole").unlink(missing_ok=True)
+        return self.downloads.bring(f"{self.name}/{file}", [url], self.pinned.get(file))
 
 
 def origin_of(name: str, entry: dict, downloads: Downloads, root: Path = Path()) -> Hub | Folder:
@@ -110,7 +114,7 @@ def origin_of(name: str, entry: dict, downloads: Downloads, root: Path = Path())
                 f"{downloads.pin}"
             )
         found = entry | {"folder": str(folder.resolve())}
-        return Folder(name, found, downloads._replace(mirror=None))
+        return Folder(name, found, downloads)
     except (OSError, ValueError) as error:  # a name that is too long, or no name
         raise UserError(
             f"{name}: folder {cut(str(folder), 200)} is not a valid path "
@@ -121,27 +125,33 @@ def origin_of(name: str, entry: dict, downloads: Downloads, root: Path = Path())
 # ---- The files that exist
 
 
-def read_transformers_config(origin: Origin):
-    """Return the place of a model's config.json, and the configuration. Raises UserError for a
-    model that this project cannot read.
+class Architecture(NamedTuple):
+    """place: the config.json for training; config: its content, as transformers reads it; is_half:
+    whether it is the text half of a model that also sees or hears.
     """
+
+    place: Path
+    config: Any
+    is_half: bool
+
+
+def read_architecture(origin: Origin) -> Architecture:
+    """Read a model's config.json. Raises UserError for a model that this project cannot read."""
     try:
         place = origin.bring(CONFIG)
     except Absent:
-        if origin.locate("adapter_config.json"):
-            raise UserError(
-                f"{origin.name}: {origin.where} is an adapter (LoRA or the like) "
-                "without the model that it changes: merge the two (merge_and_unload() "
-                "of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in "
-                "an entry"
-            ) from None
         if origin.is_gguf:
             raise UserError(
                 f"{origin.name}: {origin.where} has no {CONFIG}, but GGUF files, quantised weights "
                 f"that transformers does not read as they are: {ELSEWHERE}"
             ) from None
         raise
-    return place, transformers_config(origin.name, read_object(origin.name, CONFIG, place))
+    content = read_object(origin.name, CONFIG, place)
+    if half := text_config(origin.name, content):
+        place = origin.downloads.partial / "text" / CONFIG
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(half, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return Architecture(place, transformers_config(origin.name, half or content), bool(half))
 
 
 def find_tokenizer(origin: Origin) -> list[str]:
@@ -300,15 +310,39 @@ def write_tokenizer(
     return {file: anew / file for file in written if (anew / file).exists()}
 
 
+def bring_adapted(origin: Origin, adapter: Adapter) -> dict[str, Path]:
+    """Bring an adapter and its base, and merge them; {name: place}. The adapter's own tokenizer
+    counts, if it has one.
+    """
+    own, base = bring_adapter(origin), bring_pretrained(adapter.base)
+    partial, about = origin.downloads.partial, read_object(origin.name, CONFIG, base[CONFIG])
+    config = transformers_config(origin.name, about)
+    for left in ("base", "adapter", "merged"):
+        shutil.rmtree(partial / "adapted" / left, ignore_errors=True)
+    merged = merge(origin.name, adapter, own, base, config, partial / "adapted")
+    config = transformers_config(origin.name, read_object(origin.name, CONFIG, merged[CONFIG]))
+    tokenizer = (
+        bring_tokenizer(origin, kind_of(config) != "encoder")
+        if origin.locate(TOKENIZER)
+        else {file: base[file] for file in (TOKENIZER, TOKENIZER_CONFIG, TEMPLATE) if file in base}
+    )
+    check = partial / "check"
+    tokenizer |= check_tokenizer(origin.name, {CONFIG: merged[CONFIG]} | tokenizer, check, config)
+    return merged | tokenizer
+
+
 def bring_pretrained(origin: Origin) -> dict[str, Path]:
     """Bring the files of a model from the hub or a folder, and check them. The entry's hashes
-    verify them. Return {name: place under `partial`}. Raises UserError for files that training
-    cannot load and for a model that is too large for the disk, NoFile for a file that no place has.
+    verify them. An adapter is merged into its base. Return {name: place under `partial`}. Raises
+    UserError for files that training cannot load and for a model that is too large for the disk,
+    NoFile for a file that no place has.
     """
+    if adapter := adapter_of(origin):
+        return bring_adapted(origin, adapter)
     partial = origin.downloads.partial
     # The files of an earlier fetch are not downloaded again.
     left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
-    place, config = read_transformers_config(origin)
+    place, config, is_half = read_architecture(origin)
     about = {CONFIG: place}
     network = network_of(origin.name, config)
     writes = kind_of(config) != "encoder"
@@ -326,5 +360,7 @@ def bring_pretrained(origin: Origin) -> dict[str, Path]:
         },
     )
     weights |= {file: origin.bring(file) for file in names}
+    if is_half:
+        weights = write_text_weights(weights, partial / "text")
     check_tensors(origin.name, weights, config, network)
     return about | tokenizer | ends | weights

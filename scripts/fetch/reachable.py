@@ -21,10 +21,11 @@ from pathlib import Path
 from scripts.data.files import whole
 from scripts.plan.models import CONFIG, INDEX, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import UserError, cut, execute, log, parser
+from scripts.fetch.adapter_merge import adapter_of
 from scripts.fetch.download import Downloads, add_mirror, check_mirror, find, in_mirror
 from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import read_object
-from scripts.fetch.pretrained import origin_of
+from scripts.fetch.pretrained import origin_of, read_architecture
 
 
 def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[str]:
@@ -44,9 +45,13 @@ def of_pretrained(
     configs = {}
     try:
         origin = origin_of(name, entry, downloads)
-        for file in (CONFIG, TOKENIZER_CONFIG):
-            if file == CONFIG or origin.locate(file):
-                configs[file] = read_object(name, file, origin.bring(file))
+        if adapter := adapter_of(origin):
+            origin = adapter.base
+        configs[CONFIG] = read_object(name, CONFIG, read_architecture(origin).place)
+        if origin.locate(TOKENIZER_CONFIG):
+            configs[TOKENIZER_CONFIG] = read_object(
+                name, TOKENIZER_CONFIG, origin.bring(TOKENIZER_CONFIG)
+            )
     except UserError as error:
         return configs, [str(error)]
     if origin.locate(WEIGHTS) or origin.locate(INDEX):

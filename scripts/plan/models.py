@@ -1,5 +1,6 @@
 """The files of a model of resources/models.yaml."""
 
+import os
 from pathlib import Path
 
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
@@ -10,6 +11,7 @@ WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
 SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
+ADAPTER_CONFIG = "adapter_config.json"  # of an adapter, which peft puts onto its base
 # how to measure weights that are not read here
 ELSEWHERE = (
     "serve it with llama.cpp, Ollama or vLLM and measure it through an API (docs/ask.md), or "
@@ -50,6 +52,23 @@ def kind_of(entry: dict) -> str:
 def has_weights(folder: Path) -> bool:
     """Return whether a model's folder holds weights, whole or in shards."""
     return any((folder / file).is_file() for file in (WEIGHTS, INDEX))
+
+
+def base_folder(adapter: Path, base: str) -> Path | None:
+    """Return the folder of a model that an adapter in a folder names as its base: relative to the
+    working directory, to its own folder or to the folder above; None if there is none.
+    """
+    plain = Path(os.path.expanduser(base))
+    places = (Path.cwd() / plain, adapter / plain, adapter.parent / plain)
+    files = (CONFIG, ADAPTER_CONFIG)
+    return next(
+        (
+            place.resolve()
+            for place in places
+            if any(os.path.isfile(place / file) for file in files)
+        ),
+        None,
+    )
 
 
 def stage_of(entry: dict) -> tuple[str, dict[str, str]] | None:

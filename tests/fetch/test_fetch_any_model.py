@@ -216,7 +216,6 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
     rows_of("""
         {quantization_config: {quant_method: gptq, bits: 4}} | 'its weights are quantised ({''quant_method'': ''gptq'', ''bits'': 4})'
         {quantization: {group_size: 64, bits: 4}} | its weights are quantised
-        {model_type: gemma3, text_config: {vocab_size: 9}, vision_config: {}} | has text_config, so it is a model of images or sounds beside text (gemma3)
         {model_type: whisper} | is a whisper, which reads input_features, not text  # it stands among the causal models
         {model_type: wav2vec2} | a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder
         {model_type: mine, auto_map: {AutoModel: modeling_mine.Mine}} | the model needs code from its own repository
@@ -235,8 +234,3 @@ def test_the_ends_of_answers_are_json(refused, server, folder):
     (folder / "generation_config.json").write_text("[")
     mend(folder / "config.json", model_type="gpt2", n_embd=64, n_layer=2, n_head=2, n_positions=64)
     assert "generation_config.json is not JSON" in refused(ENTRY)
-
-
-def test_an_adapter_alone(refused, server, folder):
-    (folder / "config.json").rename(folder / "adapter_config.json")
-    assert "me/mine is an adapter" in refused(ENTRY) and "is an adapter" in refused(here(folder))

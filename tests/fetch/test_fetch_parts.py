@@ -1,0 +1,188 @@
+"""Folders that are more or less than a model of text: a model that also sees (its text half is
+taken), and an adapter (it is merged into its base).
+"""
+# ruff: noqa: F401 - fixtures are imported
+
+import shutil
+
+import peft
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoModelForSequenceClassification,
+)
+
+from tests.fetch.fetch_models import fetch_fixture, mend, no_pauses, refused_fixture
+from tests.fetch.test_facts import read
+from tests.fetch.test_fetch_model import here
+from tests.files import read_json
+from tests.models import fetched as fetched_entry
+from tests.train.decoders import write_decoder, write_tokenizer
+
+pytestmark = pytest.mark.models
+TEXT = yaml.safe_load("""
+{hidden_size: 32, intermediate_size: 64, num_hidden_layers: 4, num_attention_heads: 4, num_key_value_heads: 2, head_dim: 8,
+  vocab_size: 300, max_position_embeddings: 128}
+""")
+SEEING = yaml.safe_load("""
+gemma3:
+  text_config: {sliding_window: 8, layer_types: [sliding_attention, full_attention, sliding_attention, full_attention]}
+  vision_config: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, image_size: 28, patch_size: 14}
+mistral3:
+  tie_word_embeddings: false
+  text_config: {model_type: mistral}
+  vision_config: {model_type: pixtral, hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2}
+qwen3_vl:
+  text_config: {rope_parameters: {rope_type: default, rope_theta: 5000000, mrope_section: [2, 1, 1], mrope_interleaved: true}}
+  vision_config: {depth: 2, hidden_size: 32, intermediate_size: 32, num_heads: 2, out_hidden_size: 32, deepstack_visual_indexes: [0, 1]}
+qwen2_5_vl:
+  text_config: {rope_parameters: {rope_type: default, rope_theta: 1000000, mrope_section: [2, 1, 1]}}
+  vision_config: {depth: 2, hidden_size: 32, intermediate_size: 32, num_heads: 2, out_hidden_size: 32}
+qwen3_5:
+  text_config: {layer_types: [linear_attention, full_attention, linear_attention, full_attention], linear_num_key_heads: 2,
+    linear_num_value_heads: 4, linear_key_head_dim: 8, linear_value_head_dim: 8}
+  vision_config: {depth: 2, hidden_size: 32, intermediate_size: 32, num_heads: 2, out_hidden_size: 32}
+llama4:
+  text_config: {num_local_experts: 2, intermediate_size_mlp: 64, attention_chunk_size: 32}
+  vision_config: {hidden_size: 32, intermediate_size: 64, num_hidden_layers: 1, num_attention_heads: 2, image_size: 28,
+    patch_size: 14, vision_output_dim: 32}
+""")
+
+
+def seeing(folder, kind: str, **options):
+    """Write a small model that also sees, with weights far from zero; return its network."""
+    parts = SEEING[kind] | {"text_config": TEXT | SEEING[kind]["text_config"]}
+    torch.manual_seed(0)
+    network = AutoModelForImageTextToText.from_config(AutoConfig.for_model(kind, **parts)).eval()
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights += 0.05 * torch.randn_like(weights)
+    network.save_pretrained(folder, **options)
+    write_tokenizer("gemma3", folder)
+    return network
+
+
+def logits(network) -> torch.Tensor:
+    ids = torch.arange(5, 5 + 120).reshape(3, 40)
+    with torch.no_grad():
+        return network.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).logits
+
+
+@pytest.mark.parametrize("kind", SEEING)
+def test_the_text_half_computes_what_the_whole_model_computes_for_text(fetch, tmp_path, kind):
+    options = {"max_shard_size": "100KB"} if kind == "gemma3" else {}
+    whole = seeing(tmp_path / kind, kind, **options)
+    known = read(tmp_path, here(tmp_path / kind))
+    fetched = fetch(here(tmp_path / kind))
+    half = AutoModelForCausalLM.from_pretrained(fetched)
+    assert torch.equal(logits(half), logits(whole))
+    tensors = [load_file(file) for file in sorted(fetched.glob("*.safetensors"))]
+    assert len(tensors) > 1 or kind != "gemma3"
+    names = [name for file in tensors for name in file]
+    assert names and not [name for name in names if "vision" in name or "visual" in name]
+    assert known["kind"] == "decoder"
+    assert known["parameters"] == sum(one.numel() for file in tensors for one in file.values())
+
+
+def test_a_model_that_sees_without_a_class_for_its_text(refused, tmp_path):
+    write_decoder("llama", tmp_path / "m")
+    mend(tmp_path / "m/config.json", model_type="glm4v", text_config={}, vision_config={})
+    said = refused(here(tmp_path / "m"))
+    assert "is a glm4v model, of images or sounds beside text" in said and "docs/ask.md" in said
+
+
+# ---- adapters
+
+
+def adapter(folder, base, kind=AutoModelForCausalLM, **options) -> torch.Tensor:
+    """Write an adapter with weights far from zero; return the logits of the adapted network."""
+    torch.manual_seed(1)
+    config = peft.LoraConfig(**{"r": 4, "target_modules": "all-linear"} | options)
+    network = peft.get_peft_model(kind.from_pretrained(base), config)
+    with torch.no_grad():
+        for name, weights in network.named_parameters():
+            if "lora_" in name or "modules_to_save" in name:
+                weights.copy_(0.1 * torch.randn_like(weights))
+    network.save_pretrained(folder)
+    return logits(network)
+
+
+@pytest.mark.parametrize("tokenizer", [True, False])
+def test_an_adapter_is_merged_into_its_base(fetch, tmp_path, tokenizer):
+    """Its base is named as peft writes it, or relative to the folder above. The tokenizer is the
+    adapter's own or the base's.
+    """
+    base = write_decoder("llama", tmp_path / "base")
+    wanted = adapter(tmp_path / "mine", base, task_type="CAUSAL_LM" if tokenizer else None)
+    if tokenizer:
+        write_tokenizer("llama", tmp_path / "mine")
+    else:
+        mend(tmp_path / "mine/adapter_config.json", base_model_name_or_path="base")
+    known = read(tmp_path, here(tmp_path / "mine"))
+    assert (known["kind"], known["weights"]) == ("decoder", ["model.safetensors"])
+    fetched = fetch(here(tmp_path / "mine"))
+    merged = AutoModelForCausalLM.from_pretrained(fetched)
+    assert torch.allclose(logits(merged), wanted, atol=1e-5)
+    assert not torch.allclose(logits(AutoModelForCausalLM.from_pretrained(base)), wanted, atol=0.1)
+    assert known["parameters"] == sum(
+        one.numel() for one in load_file(fetched / "model.safetensors").values()
+    )
+    assert (fetched / "tokenizer.json").exists()
+    assert not list(fetched.glob("adapter*"))
+
+
+def test_an_adapter_that_classifies_keeps_its_head(fetch, tmp_path):
+    base = fetched_entry("tiny_bert", tmp_path / "base", AutoModelForSequenceClassification)
+    wanted = adapter(
+        tmp_path / "mine", base, AutoModelForSequenceClassification, task_type="SEQ_CLS"
+    )
+    assert "mask_filler" not in read(tmp_path, here(tmp_path / "mine"))["abilities"]
+    merged = AutoModelForSequenceClassification.from_pretrained(fetch(here(tmp_path / "mine")))
+    assert torch.allclose(logits(merged), wanted, atol=1e-5)
+
+
+def test_an_adapter_of_the_hub_and_its_base(fetch, tmp_path):
+    """Both come from the mirror; the base at the revision that the adapter names."""
+    base = write_decoder("llama", tmp_path / "base")
+    wanted = adapter(tmp_path / "mine", base)
+    mend(tmp_path / "mine/adapter_config.json", base_model_name_or_path="some/base", revision="v1")
+    for folder, place in (("base", "some/base/resolve/v1"), ("mine", "me/mine/resolve/main")):
+        shutil.copytree(tmp_path / folder, tmp_path / "mirror/huggingface.co" / place)
+    entry = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
+    merged = AutoModelForCausalLM.from_pretrained(fetch(entry, tmp_path / "mirror"))
+    assert torch.allclose(logits(merged), wanted, atol=1e-5)
+
+
+def test_adapters_that_do_not_fit(refused, tmp_path):
+    base = write_decoder("llama", tmp_path / "base")
+    mine, config = tmp_path / "mine", tmp_path / "mine/adapter_config.json"
+    adapter(mine, base)
+    mend(config, base_model_name_or_path="no such/place")
+    assert "an adapter of the model no such/place, which is neither" in refused(here(mine))
+    mend(config, base_model_name_or_path=str(write_decoder("gpt2", tmp_path / "other")))
+    assert "peft cannot put the adapter onto" in refused(here(mine))
+    mend(config, base_model_name_or_path=".")
+    assert "which is an adapter too" in refused(here(mine))
+    mend(config, base_model_name_or_path="base")
+    weights = load_file(mine / "adapter_model.safetensors")
+    name = sorted(weights)[0]
+    save_file(
+        weights | {name.replace("layers.0", "layers.9"): weights[name].clone()},
+        mine / "adapter_model.safetensors",
+    )
+    assert "the adapter's weights do not fit" in refused(here(mine))
+    weights.pop(name)
+    save_file(weights, mine / "adapter_model.safetensors")
+    assert "the adapter's weights do not fit" in refused(here(mine))
+    prompt = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=2)
+    peft.get_peft_model(AutoModelForCausalLM.from_pretrained(base), prompt).save_pretrained(
+        tmp_path / "prompt"
+    )
+    assert "learns a prompt and no weights" in refused(here(tmp_path / "prompt"))
+    (mine / "adapter_model.safetensors").rename(mine / "adapter_model.bin")
+    assert "adapter_model.bin, a pickle" in refused(here(mine))
