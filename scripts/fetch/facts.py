@@ -1,7 +1,7 @@
 """Read the facts of a model before it is fetched: kind, abilities, parameters, bytes of weights.
 
 The program reads only config.json, the names of the other files and the headers of the weights. It
-looks in the fetched model, in the entry's folder, in the mirror and in the cache. If these have no
+looks in the entry's folder, in the fetched model, in the mirror and in the cache. If these have no
 file, it gets a few kilobytes from the hub by range requests.
 
 Reads  the entry NAME of MODELS (resources/models.yaml)
@@ -166,7 +166,9 @@ def facts_of(
 
 
 def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
-    """Return the facts of a model, from the fetched model, else from the place in its entry."""
+    """Return the facts of a model, from the place in its entry, or from the fetched model of the
+    hub.
+    """
     name, fetched, mirror = given.model, given.fetched / given.model, check_mirror(given.mirror)
     if "init" in entry:
         config = entry["init"] | {"vocab_size": 1000}  # its words are counted when it is written
@@ -176,7 +178,7 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
             f"{name}: only a model of the hub, of a folder or from init has a kind "
             "that can be read; name another one"
         )
-    if (fetched / "manifest.json").exists():
+    if "hub" in entry and (fetched / "manifest.json").exists():  # a folder may have changed
         entry = {"folder": str(fetched.resolve())}
     downloads = Downloads(given.place or str(given.models), partial, mirror)
     origin = origin_of(name, entry, downloads, given.root)

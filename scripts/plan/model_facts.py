@@ -9,13 +9,37 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+from scripts.plan.models import ADAPTER_CONFIG, base_folder
 from scripts.plan.plan import OF_ENTRY
 from scripts.running.program import UserError, cut
 
 PLACE = Path("results/fetch/facts")
+# the kinds of files that a model's folder gives
+READ = (".json", ".safetensors", ".jinja", ".model", ".txt")
 LONGEST = 600  # the maximum time to read the facts, in seconds
+
+
+def folder_files(entry: dict, root: Path) -> dict[str, Path]:
+    """Return the files of a model's folder, and of the folder of an adapter's base, that a fetch
+    may read, by name; empty for an entry without a folder.
+    """
+    if "folder" not in entry:
+        return {}
+    folder = root / os.path.expanduser(entry["folder"])
+    places = {"": folder}
+    with suppress(OSError, ValueError, KeyError, TypeError):  # the fetch says what is wrong
+        adapter = json.loads((folder / ADAPTER_CONFIG).read_text(encoding="utf-8"))
+        if base := base_folder(folder, adapter["base_model_name_or_path"]):
+            places["base/"] = base
+    return {
+        f"{name}{file.name}": file
+        for name, place in places.items()
+        for file in sorted(place.glob("*.*"))
+        if file.suffix in READ and file.is_file()
+    }
 
 
 def identity(entry: dict, root: Path) -> str:
@@ -24,12 +48,9 @@ def identity(entry: dict, root: Path) -> str:
     """
     others = ("licence", "title", *OF_ENTRY)
     deciding_fields = {key: value for key, value in entry.items() if key not in others}
-    folder = root / os.path.expanduser(entry["folder"]) if "folder" in entry else None
-    files = sorted(folder.glob("*.*")) if folder and folder.is_dir() else []
     stats = [
-        (file.name, file.stat().st_size, file.stat().st_mtime_ns)
-        for file in files
-        if file.suffix in (".json", ".safetensors")
+        (name, file.stat().st_size, file.stat().st_mtime_ns)
+        for name, file in folder_files(entry, root).items()
     ]
     return hashlib.sha256(json.dumps([deciding_fields, stats], sort_keys=True).encode()).hexdigest()
 

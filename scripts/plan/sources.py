@@ -13,14 +13,16 @@ from scripts.plan.workplan import Workplan, cleaned, spans
 
 
 def deciding_fields(work: Workplan, model: str) -> dict:
-    """Return the fields of a model's entry that decide its files, and the hashes of its vocabulary
-    and vectors.
+    """Return the fields of a model's entry that decide its files, and the hashes of its
+    vocabulary, its vectors and the files of its folder.
     """
     entry = work.models[model]
     others = ("licence", "title", *OF_ENTRY)
     found = {key: value for key, value in entry.items() if key not in others}
     if "vocabulary" in entry:
         found["vocabulary"] = sha256_of(work.root / entry["vocabulary"])
+    if files := work.folder_hashes(model):
+        found["files of its folder"] = files
     if entry.get("vectors", {}).get("sha256"):  # the URL does not matter
         found["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
     return found

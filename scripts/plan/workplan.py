@@ -18,7 +18,7 @@ from scripts.data.studies import ALL, read_figures, read_published, read_release
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset, without_limit
-from scripts.plan.model_facts import facts_reader
+from scripts.plan.model_facts import facts_reader, folder_files
 from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check, check_figures, check_study, schema, shown
@@ -105,6 +105,13 @@ class Workplan:
                 f"{where}: {source}.local: {path} cannot be read ({error.strerror}); "
                 "put the file there, or correct the entry"
             ) from None
+
+    def folder_hashes(self, model: str) -> dict[str, str]:
+        """Return the sha256 of each file that a model's folder gives, by name; empty for a model of
+        another kind.
+        """
+        files = folder_files(self.models[model], self.root)
+        return {name: self.hashes.sha256(file) for name, file in files.items()}
 
     def _answers(self, experiment: str) -> list[str]:
         """Return the files of people's answers that an experiment names, or that its patterns

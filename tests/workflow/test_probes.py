@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 
+import pandas
 import pytest
 
 from scripts.data.tables import read_metrics
@@ -36,20 +37,20 @@ experiments:
 """
 
 
-def write_model(study: Study, name: str) -> None:
-    """Write a model with random weights and the vocabulary of tiny_bert or tiny_gpt into my/<name>,
+def write_model(study: Study, name: str, place: str | None = None, seed: int = 1) -> None:
+    """Write a model with random weights and the vocabulary of tiny_bert or tiny_gpt into my/<place>,
     as save_pretrained does.
     """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
-    folder = study / f"my/{name}"
+    folder = study / f"my/{place or name}"
     subprocess.run(
         [interpreter(), "-m", "scripts.fetch.model", "--model", name, "--output", folder],
         cwd=study.folder,
         check=True,
     )
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     kind = {"tiny_bert": AutoModelForMaskedLM, "tiny_gpt": AutoModelForCausalLM}[name]
     kind.from_config(AutoConfig.from_pretrained(folder)).save_pretrained(folder)
 
@@ -143,3 +144,30 @@ def test_a_decoder_from_the_command_line_to_the_page(probe):
     assert {"plain", "then", "next_line"} <= set(model["wording"].dropna())
     assert model["wording"].isna().any()
     assert probe.jobs(*asked) == {}, "nor is anything asked again"
+
+
+def test_weights_that_are_replaced_in_place(probe):
+    """The folder is watched: a touched file runs nothing, and other weights are fetched and asked
+    again.
+    """
+    study = {"run": ["probe_mctaco"], "experiments": {"probe_mctaco": {"controls": False}}}
+    write_yaml(probe / "presets/one.yaml", study)
+    write_model(probe, "tiny_gpt", "mine")
+    asked = (*PRESET, "presets/one.yaml", "--config", "model=./my/mine", "limit=8")
+    probe.run("train", *asked)
+
+    def scores() -> list:
+        files = sorted(probe.folder.glob("results/train/mctaco/*-mine-*/predictions.parquet"))
+        return [pandas.read_parquet(file)["score"].map(tuple).tolist() for file in files]
+
+    first = scores()
+    for file in (probe / "my/mine").iterdir():
+        file.touch()
+    assert probe.jobs("train", *asked) == {}
+    write_model(probe, "tiny_gpt", "mine", seed=2)
+    jobs = probe.jobs("train", *asked)
+    assert jobs["fetch_model"] == ["Fetching the model mine"] and jobs["train_batch"]
+    probe.run("train", *asked)
+    assert len(scores()) == len(first) > 0
+    assert not [one for one, other in zip(first, scores()) if one == other]
+    assert probe.jobs("train", *asked) == {}
