@@ -21,7 +21,7 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.configfile}: holds no keys with values")
     work = Workplan(configuration, ROOT, [given.configfile])
     published = Published(work)
-    checks.check_places(work)
+    checks.check_places(work, has_gpus=False)
     for experiment, runs in work.plan.experiments.items():
         evaluation.read_by(work, experiment)
         evaluation.sources_of(work, work.runs[runs[0]].study)

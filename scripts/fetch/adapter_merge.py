@@ -92,6 +92,12 @@ def merge(
     import transformers
     from peft import PeftModel, get_peft_model_state_dict
 
+    if getattr(config, "quantization_config", None):
+        raise WrongFiles(
+            f"{name}: the adapter's base {adapter.base.where} is quantised, so nothing can be "
+            "merged into it; name the model from which the base was made (base_model_name_or_path "
+            f"in {ADAPTER_CONFIG})"
+        )
     shapes = read_headers(name, {WEIGHTS: own[WEIGHTS]})
     heads = [shape[0] for key, shape in shapes.items() if key.endswith(HEADS)]
     tables = [shape[0] for key, shape in shapes.items() if key.endswith(TABLES)]

@@ -6,7 +6,7 @@ file, it gets a few kilobytes from the hub by range requests.
 
 Reads  the entry NAME of MODELS (resources/models.yaml)
 Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type, parameters, bytes,
-       weights (file names), identity}
+       weights (file names), quantised (the method, or null), identity}
 
     python -m scripts.fetch.facts --model minilm --output results/fetch/facts/minilm.json
 """
@@ -36,7 +36,7 @@ from scripts.fetch.download import (
 )
 from scripts.fetch.adapter_merge import adapter_of
 from scripts.fetch.hub import Origin
-from scripts.fetch.model_files import no_language_model, refused, transformers_config
+from scripts.fetch.model_files import no_language_model, quantiser_of, refused, transformers_config
 from scripts.fetch.pretrained import (
     find_tokenizer,
     find_weights,
@@ -154,14 +154,16 @@ def facts_of(
     more = (
         ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
     )
+    quantised = quantiser_of(name, config.to_dict())
     parameters = sum(math.prod(shape) for shape in shapes.values())
     return {
         "kind": kind,
         "abilities": [kind, *more],
         "model_type": config.model_type,
         "weights": weights,
-        "parameters": parameters if weights else None,
+        "parameters": parameters if weights and not quantised else None,  # packed, if quantised
         "bytes": size if weights else None,
+        "quantised": quantised,
     }
 
 

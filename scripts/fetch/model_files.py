@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scripts.plan.kinds import reads_text
-from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
+from scripts.plan.models import CONFIG, ELSEWHERE, INDEX, TOKENIZER, TOKENIZER_CONFIG
 from scripts.running.program import UserError, cut
 from scripts.text.special_tokens import give_padding, token_beyond
 from scripts.fetch.web import LONGEST_JSON, short
@@ -157,16 +157,30 @@ def read_config(name: str, where: str, content: dict):
     return config
 
 
+def quantiser_of(name: str, content: dict) -> str | None:
+    """Return the method by which config.json says that the weights are quantised; None for other
+    weights. Raises WrongFiles for a method that transformers does not read.
+    """
+    from transformers.quantizers.auto import AUTO_QUANTIZER_MAPPING
+
+    found = content.get("quantization_config") or content.get("quantization")
+    if not found:
+        return None
+    method = found.get("quant_method") if isinstance(found, dict) else None
+    if method not in ("bitsandbytes", *AUTO_QUANTIZER_MAPPING):
+        raise WrongFiles(
+            f"{name}: {CONFIG} says that its weights are quantised ({cut(str(found))}), in a form "
+            "that transformers does not read: take the model from which they were made "
+            f"(`base_model` on its page), or {ELSEWHERE}"
+        )
+    return str(method)
+
+
 def transformers_config(name: str, content: dict):
     """Return the transformers configuration of a model's config.json. Raises WrongFiles for weights
     or a kind of model that this project cannot read.
     """
-    if quantised := content.get("quantization_config") or content.get("quantization"):
-        raise WrongFiles(
-            f"{name}: {CONFIG} says that its weights are quantised "
-            f"({cut(str(quantised))}), and only a special library reads such weights: take "
-            "the model from which they were made (`base_model` on its page)"
-        )
+    quantiser_of(name, content)
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):
         raise no_language_model(name, config)
@@ -181,9 +195,11 @@ def no_language_model(name: str, config) -> WrongFiles:
     )
 
 
-def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
+def read_headers(
+    name: str, files: dict[str, Path], kinds: tuple[str, ...] = WHOLE
+) -> dict[str, list[int]]:
     """Return the shape of each tensor of safetensors files. Raises WrongFiles for an incomplete
-    file, and for quantised weights.
+    file, and for weights of another type than `kinds`.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -195,13 +211,13 @@ def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
                     tensor = tensors.get_slice(key)
                     shapes[key] = tensor.get_shape()
                     if len(shapes[key]) > 1 and not (kind := str(tensor.get_dtype())).startswith(
-                        WHOLE
+                        kinds
                     ):
                         raise WrongFiles(
                             f"{name}: {key[:100]} in {file} is of type {kind[:20]}, "
-                            "so the weights are quantised, and only a special library "
-                            "reads such weights: take the model from which they were "
-                            "made (`base_model` on its page)"
+                            f"so the weights are quantised, but {CONFIG} does not say how "
+                            "(quantization_config): take the model from which they were made "
+                            "(`base_model` on its page)"
                         )
         except (
             SafetensorError,
@@ -251,10 +267,12 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     configuration describes. files: {name: place}, safetensors and their index; network: its class.
     The network is loaded as in training, but without any numbers.
     """
-    shapes = read_headers(
-        name, {file: place for file, place in files.items() if file.endswith(".safetensors")}
-    )
+    shards = {file: place for file, place in files.items() if file.endswith(".safetensors")}
+    is_quantised = getattr(config, "quantization_config", None) is not None
+    shapes = read_headers(name, shards, ("",) if is_quantised else WHOLE)
     check_index(name, files, shapes)
+    if is_quantised:
+        return  # the quantizer makes the network, and it needs a GPU
     import torch
     import transformers
 

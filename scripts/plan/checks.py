@@ -6,6 +6,7 @@ from pathlib import Path
 
 from scripts.data.manifest import lost_files
 from scripts.plan.model_facts import cached_facts
+from scripts.plan.models import ELSEWHERE
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.program import UserError
 
@@ -96,9 +97,22 @@ def _check_captions(work: Workplan) -> None:
             raise UserError(f"{work.place_of('sources', name)}: {error}") from None
 
 
-def check_places(work: Workplan) -> list[str]:
-    """Return warnings. Raises UserError if a folder, a file, the mirror or space on the disk is
-    missing, or if captions cannot be read.
+def _check_gpus(work: Workplan, models: list[str]) -> None:
+    """Raise UserError for a model to fetch whose quantised weights need a GPU."""
+    for name in models:
+        facts = cached_facts(name, work.models[name], work.root) or {}
+        if facts.get("quantised"):
+            raise UserError(
+                f"{work.place_of('models', name)}: its weights are quantised "
+                f"({facts['quantised']}), and transformers reads them on a GPU only. No run may "
+                f"use a GPU here: take a machine that has one, or {ELSEWHERE}"
+            )
+
+
+def check_places(work: Workplan, has_gpus: bool) -> list[str]:
+    """Return warnings. Raises UserError if a folder, a file, the mirror, space on the disk or a GPU
+    for quantised weights is missing, or if captions cannot be read. has_gpus: whether runs may use
+    GPUs.
     """
     sources = [name for name in work.fetched_sources if not Path(work.fetched(name)).exists()]
     models = [
@@ -115,6 +129,8 @@ def check_places(work: Workplan) -> list[str]:
                 "entry"
             )
     _check_captions(work)
+    if not has_gpus:
+        _check_gpus(work, models)
     downloads = [
         download
         for name in sources

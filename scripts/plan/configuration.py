@@ -150,6 +150,7 @@ class _Resolver:
                 ],
                 where,
             )
+        narrow = {model: self.narrowed(experiment, model) for model in dict(systems)}
         measures = experiment.measures(systems)
         for dataset in self.datasets(experiment, models, measures) if systems else ():
             options = json.loads(dataset.options)
@@ -162,7 +163,7 @@ class _Resolver:
                         f"{where}.methods: {method} does not work with {option}: {shown(value)}; "
                         "name another method there"
                     )
-                settings = settings_of(training, experiment.study, how)
+                settings = settings_of(training | narrow[model], experiment.study, how)
                 settings |= settings_of_entry(how, self.entries.model(model, where))
                 seeds = self.seeds(experiment) if has_seed(how, settings) else [0]
                 is_worded = how.get("paradigm") in WORDED
@@ -179,6 +180,15 @@ class _Resolver:
                     yield run_of(
                         entry["study"], how, dataset, model, start, method, wording, settings, seed
                     )
+
+    def narrowed(self, experiment: Experiment, model: str) -> dict[str, str]:
+        """Return the precision in which a probe computes quantised weights; {} for others."""
+        if experiment.entry.get("methods") != FITTING or CONTROL in self.entries.model(
+            model, experiment.where
+        ):
+            return {}
+        known = self.entries.known(model, experiment.where, needed=True)
+        return {"precision": "bf16"} if known and known.quantised else {}
 
     def wordings(self, experiment: Experiment, method: str) -> list[str]:
         """Return the wordings by which an experiment asks: all wordings of a method, or the named

@@ -76,4 +76,5 @@ class Entries:
         return Known(
             frozenset({*facts["abilities"]} - learnt | ({"mask_filler"} if masked else set())),
             bool(stages or facts["weights"] and not untrained),
+            facts.get("quantised"),
         )

@@ -35,10 +35,13 @@ def method_of_blind(method: object) -> str | None:
 
 @dataclass(frozen=True)
 class Known:
-    """trained: whether the model has trained weights."""
+    """trained: whether the model has trained weights. quantised: the method by which its weights
+    were quantised, if they were.
+    """
 
     abilities: frozenset[str]
     trained: bool = True
+    quantised: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
     abilities = model.abilities
     if not does_fit(how, abilities):
         return f"it needs {needs_in_words(how['fits'])}, and this is {kind_in_words(abilities)}"
+    if how["learns"] and model.quantised:
+        return f"it trains the model, and its weights are quantised ({model.quantised})"
     if how["learns"] and fine_tune is False:
         return "it trains the model, and `fine_tune: false` allows no training"
     if not how["learns"] and not model.trained:

@@ -240,6 +240,9 @@ def main(given: argparse.Namespace) -> None:
                 "method_title": method_title,
                 "reported": {*published["model"].str.split("; ").explode()},
                 "runs": runs,
+                "quantised": {
+                    fact["model"]: fact["quantised"] for fact in runs if "quantised" in fact
+                },
                 "machine_of": machine_of,
                 "datasets": sorted(datasets.items()),
                 "metrics_sha256": sha256_of(given.metrics),

@@ -157,7 +157,7 @@ class Start:
                 f"{manifest.parent}: {', '.join(lost)} is missing or has another length: it is "
                 f"written again when a job reads it, or by `snakemake {manifest.parts[1]}`"
             )
-        for warning in checks.check_places(self.work):
+        for warning in checks.check_places(self.work, bool(self.gpus.per_run)):
             logger.warning(warning)
         internals.before_jobs(
             self.workflow, lambda: [manifest.unlink(missing_ok=True) for manifest in lost_outputs]

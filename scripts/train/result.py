@@ -11,6 +11,7 @@ import pyarrow as pa
 from scripts.plan.kinds import kind_of
 from scripts.running.project_version import project_version
 from scripts.data.tables import HISTORY, PREDICTIONS, write_table
+from scripts.train.quantised import quantised_fact
 from scripts.train.batches import Examples
 from scripts.train.epochs import State
 from scripts.train.hardware import versions
@@ -147,6 +148,7 @@ def write_result(
         "hardware": hardware.facts(),
         "versions": versions(),
         "timestride": project_version(),
+        **quantised_fact(model),
     }
     if kept_facts:
         facts |= kept_facts["run"] | {

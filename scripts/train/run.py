@@ -44,6 +44,7 @@ from scripts.running.program import (
 from scripts.train.kept_weights import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.early_end import TooLarge
+from scripts.train.quantised import check_quantised
 from scripts.train.work import (
     WEIGHTS_FOLDER,
     describe,
@@ -188,6 +189,7 @@ def main(given: argparse.Namespace) -> None:
     forget(work)
     write_json(job, work / "job.json")
     gpus = devices(given.device, given.devices, given.runs_per_gpu)
+    check_quantised(model, gpus, given.settings["training"], job["learns"])
     processes = len(gpus) or given.devices
     launch = Launch(
         work=str(work),

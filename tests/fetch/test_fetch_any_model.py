@@ -214,8 +214,8 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
 @pytest.mark.parametrize(
     "config, said",
     rows_of("""
-        {quantization_config: {quant_method: gptq, bits: 4}} | 'its weights are quantised ({''quant_method'': ''gptq'', ''bits'': 4})'
-        {quantization: {group_size: 64, bits: 4}} | its weights are quantised
+        {quantization_config: {quant_method: mine}} | 'its weights are quantised ({''quant_method'': ''mine''}), in a form that transformers does not read'
+        {quantization: {group_size: 64, bits: 4}} | in a form that transformers does not read
         {model_type: whisper} | is a whisper, which reads input_features, not text  # it stands among the causal models
         {model_type: wav2vec2} | a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder
         {model_type: mine, auto_map: {AutoModel: modeling_mine.Mine}} | the model needs code from its own repository

@@ -186,3 +186,23 @@ def test_adapters_that_do_not_fit(refused, tmp_path):
     assert "learns a prompt and no weights" in refused(here(tmp_path / "prompt"))
     (mine / "adapter_model.safetensors").rename(mine / "adapter_model.bin")
     assert "adapter_model.bin, a pickle" in refused(here(mine))
+
+
+# ---- quantised weights
+
+
+def test_quantised_weights_are_fetched_as_they_are(fetch, refused, tmp_path):
+    """Their packed tensors are not those of the network. Without a word in config.json they are
+    refused.
+    """
+    base = write_decoder("llama", tmp_path / "m")
+    weights = load_file(base / "model.safetensors")
+    name = next(name for name in weights if "q_proj" in name)
+    save_file(weights | {name: torch.zeros(16, 1, dtype=torch.uint8)}, base / "model.safetensors")
+    assert "of type U8, so the weights are quantised, but config.json does not say how" in refused(
+        here(base)
+    )
+    mend(base / "config.json", quantization_config={"quant_method": "bitsandbytes"})
+    known = read(tmp_path, here(base))
+    assert (known["quantised"], known["parameters"]) == ("bitsandbytes", None)
+    assert read_json(fetch(here(base)) / "config.json")["quantization_config"]

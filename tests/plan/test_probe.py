@@ -36,7 +36,13 @@ PROBE = {
 }
 
 
-def probe(abilities: list[str], studies: tuple = tuple(DATA), trained: bool = True, **changed):
+def probe(
+    abilities: list[str],
+    studies: tuple = tuple(DATA),
+    trained: bool = True,
+    quantised: str | None = None,
+    **changed,
+):
     """Return the plan of a probe of a model with these abilities."""
     config = default() | {
         "model": "minilm",
@@ -48,6 +54,7 @@ def probe(abilities: list[str], studies: tuple = tuple(DATA), trained: bool = Tr
         "kind": abilities[0],
         "abilities": abilities,
         "weights": ["model.safetensors"] if trained else [],
+        "quantised": quantised,
     }
     return planned(overlaid(config, changed), lambda name, entry, needed: facts)
 
@@ -137,6 +144,19 @@ def test_fine_tune():
     assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"]
     left = {left.method: left.reason for left in plan.left_out if left.study == "mctaco"}
     assert left["train"] == "it trains the model, and `fine_tune: false` allows no training"
+
+
+def test_quantised_weights_are_asked_in_bf16_and_not_trained():
+    plan = probe(["decoder", "chat"], ("mctaco",), quantised="fp8", fine_tune=True)
+    assert asked(plan)["mctaco"] == LIKELIHOOD["mctaco"] | ANSWER["mctaco"]
+    left = {left.method: left.reason for left in plan.left_out}
+    assert left["train"] == "it trains the model, and its weights are quantised (fp8)"
+    precisions = {
+        json.loads(run.settings)["training"].get("precision")
+        for run in plan.runs.values()
+        if run.method != "control"
+    }
+    assert precisions == {"bf16"}
 
 
 def test_what_is_left_out_is_told_with_its_reason():

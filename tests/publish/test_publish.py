@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scripts.data.csv_files import read_csv, write_csv
 from scripts.data.tables import read_table
 from tests.conftest import ROOT
-from tests.files import write_json
+from tests.files import read_json, write_json
 from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -41,8 +41,14 @@ def html(study) -> str:
         "reason": f"it has no head {HOSTILE}",
     }
     write_json(study.folder / "resources/left_out.yaml", [left_out])
+    run = sorted(study.results.glob("train/*/*/run.json"))[0]
+    write_json(run, read_json(run) | {"quantised": "fp8"})
     study.make_page().checked()
     return study.page.read_text()
+
+
+def test_quantised_weights_are_named(html):
+    assert html.count("quantised weights (fp8)") == 1
 
 
 class Page(HTMLParser):

@@ -17,6 +17,10 @@ PANIC = json.loads(PIECES)
 PANIC["post_processor"] |= {"special_tokens": {}}  # the Rust library panics on this
 
 ODD = {
+    "its weights are quantised (gptq), so they can be asked but not trained": {
+        "m/config.json": as_json(CONFIG | {"quantization_config": {"quant_method": "gptq"}}),
+        "m/model.safetensors": WEIGHTS,
+    },
     "config.json is not JSON": {"m/config.json": b"{"},
     "num_hidden_layers 100000, more than 1,000": {
         "m/config.json": as_json(CONFIG | {"num_hidden_layers": 100_000})

@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 from scripts.data.tables import read_metrics
-from tests.files import read_json, write_yaml
+from tests.files import read_json, write_json, write_yaml
 from tests.forking import interpreter
 from tests.workflow.conftest import Study, checkout
 
@@ -119,6 +119,17 @@ def test_weights_that_the_disk_cannot_hold(probe):
         "4000000.0 GB", "name a smaller model"
     )
     assert not (probe / "results/fetch/models/huge").exists()
+
+
+def test_quantised_weights_without_a_gpu(probe):
+    """The refusal comes before anything is fetched."""
+    folder = shutil.copytree(probe / "my/tiny_gpt", probe / "my/small")
+    config = read_json(folder / "config.json")
+    write_json(folder / "config.json", config | {"quantization_config": {"quant_method": "fp8"}})
+    probe.snakemake("--dry-run", *PRESET, "--config", "model=./my/small", "device=cpu").refused(
+        "its weights are quantised (fp8)", "on a GPU only", "docs/ask.md", "docs/harness.md"
+    )
+    assert not (probe / "results/fetch/models/small").exists()
 
 
 def test_a_decoder_from_the_command_line_to_the_page(probe):

@@ -55,6 +55,7 @@ from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
 from scripts.train.run import SETTINGS, files_of, lock
+from scripts.train.quantised import check_quantised, quantised_fact
 from scripts.train.work import (
     code_of,
     fail,
@@ -272,6 +273,7 @@ def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads:
         },
         "versions": {"python": platform.python_version()} | model_facts.get("versions", {}),
         "timestride": project_version(),
+        **{key: model_facts[key] for key in ("quantised",) if key in model_facts},
     } | found
 
 
@@ -306,6 +308,7 @@ def model_of(
             return EchoServer(given.api, given.key), known
         return Server(given.api, given.key, training, shots), known
     gpus = devices(given.device, 1, given.runs_per_gpu)
+    check_quantised(folder, gpus, training, learns=False)
     variables = environment(gpus, given.threads, 1)
     os.environ.clear()
     os.environ.update(variables)
@@ -315,7 +318,8 @@ def model_of(
 
     model = loaded(LocalModel, folder, training, given.threads)
     model.shots = shots
-    return model, model.facts() | {"versions": versions()}
+    more = {"versions": versions()} | quantised_fact(folder)
+    return model, model.facts() | more
 
 
 def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
