@@ -32,6 +32,14 @@ def files_in(manifest: Path) -> dict[str, dict]:
         ) from None
 
 
+def has_manifest(folder: Path) -> bool:
+    """Return whether a folder has a manifest of this project, and not a file of another kind."""
+    try:
+        return bool(files_in(folder / "manifest.json"))
+    except (OSError, UserError):
+        return False
+
+
 def lost_files(manifest: Path) -> list[str]:
     """Return the files of a manifest that are missing or have another length now. If the manifest
     cannot be read, return its own name.

@@ -4,7 +4,7 @@ import importlib
 import shutil
 from pathlib import Path
 
-from scripts.data.manifest import lost_files
+from scripts.data.manifest import files_in, lost_files
 from scripts.plan.model_facts import cached_facts
 from scripts.plan.models import ELSEWHERE
 from scripts.plan.workplan import Workplan, built, cleaned, spans
@@ -35,6 +35,27 @@ def manifest_of(work: Workplan, file: Path) -> str | None:
     return next(
         (found for place in (file, *file.parents) if (found := (folders | runs).get(place))), None
     )
+
+
+def manifest_with(work: Workplan, file: Path) -> str | None:
+    """Return the manifest that a user asks for by a file or a folder; None without one, and for a
+    file that is not listed there.
+    """
+    manifest = manifest_of(work, file)
+    if manifest is None or str(file) == manifest:
+        return manifest
+    folder, run = (
+        Path(manifest).parent,
+        work.runs.get(file.parts[3]) if len(file.parts) > 3 else None,
+    )
+    if run:
+        listed = {str(Path(run.folder, name)) for name in work.files_of_run(run.name)}
+        folder = Path(run.folder)
+    elif Path(manifest).exists():
+        listed = {str(folder / name) for name in files_in(Path(manifest))}
+    else:
+        return manifest
+    return manifest if file == folder or str(file) in listed else None
 
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:

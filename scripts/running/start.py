@@ -164,7 +164,7 @@ class Start:
         )
 
     def manifest_of(self, name: str) -> str | None:
-        return checks.manifest_of(self.work, Path(name))
+        return checks.manifest_with(self.work, Path(name))
 
     def again(self, rule: str) -> Callable:
         """Return the parameter --again, for a job of this rule that the user forces."""
@@ -182,6 +182,8 @@ class Start:
         return cost_of_probe(self.work, cpus)
 
     def explain(self, target: str) -> str:
+        if manifest := checks.manifest_of(self.work, Path(target)):
+            return f"{target}: a manifest stands for this file; ask for it: `snakemake {manifest}`"
         if "/" in target:
             return f"{target}: no rule makes this file; `snakemake --summary` lists what rules make"
         return (

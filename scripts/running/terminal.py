@@ -21,6 +21,7 @@ from statistics import fmean
 from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from scripts.running.identity import file_of
 from scripts.running.summary import clock
 
 HIDDEN = {
@@ -43,28 +44,26 @@ LAST_LINES = 12
 REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
 REASON_LENGTH = 110
 PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
-CODE = re.compile(r"'[0-9a-f]{12}'")
 NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
 
 
-def in_words(reason: str, command: str) -> str:
-    """Return why a job would run, without the hash of its code and the JSON of its settings.
-    command: its shell command, which names the program. If several programs share a job, the reason
-    itself names them, or they have one hash together.
+def in_words(reason: str) -> str:
+    """Return why a job would run, with the names of the programs whose code changed, and without
+    the JSON of its settings.
     """
     found = PARAMS.search(reason)
     if not found:
         return reason
     before, now = found.groups()
-    is_code = CODE.search(before), CODE.search(now)
-    other = NAMED_CODE.sub("", CODE.sub("", before + now)).strip(" ,'")
-    programs = re.findall(r"python -m scripts\.(?!running\.several)([\w.]+)", command)[:1]
-    if named := set(NAMED_CODE.findall(now)):
-        programs = sorted(name for name, _ in named - set(NAMED_CODE.findall(before)))
-    files = [f"{name.replace('.', '/')}.py" for name in programs]
-    of = f" of {', '.join(files)}" if len(files) < 4 else f" of {len(files)} programs"
-    code = "code" + of * bool(files)
-    what = [code] * (all(is_code) or bool(named)) + ["settings"] * bool(other)
+    changed = set(NAMED_CODE.findall(now)) - set(NAMED_CODE.findall(before))
+    entries = sorted(f"scripts.{name}" for name, _ in changed)
+    modules = dict.fromkeys(
+        entry if file_of(entry) else entry.rpartition(".")[0] for entry in entries
+    )
+    files = [f"{module.removeprefix('scripts.').replace('.', '/')}.py" for module in modules]
+    named = ", ".join(files) if len(files) < 4 else f"{len(files)} programs"
+    other = NAMED_CODE.sub("", before + now).strip(" ,'")
+    what = [f"code of {named}"] * bool(files) + ["settings"] * bool(other)
     return f"{' and '.join(what)} changed"
 
 
@@ -156,8 +155,7 @@ class Terminal(logging.StreamHandler):
             passed = clock(time.monotonic() - self.begun)
             place = f"{self.done:>{len(str(self.total))}}/{self.total}"
             return f"[{place}, {passed:>9}{self.left.in_words()}] {facts['rule_msg']}"
-        given = " ".join(str(facts["reason"]).split())
-        reason = in_words(given, str(facts.get("shellcmd") or ""))
+        reason = in_words(" ".join(str(facts["reason"]).split()))
         cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
         return f"{facts['rule_msg']}   ({facts['rule_name']}; {cut})"
 

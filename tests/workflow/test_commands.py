@@ -92,17 +92,19 @@ def outputs_of(study: Study, command: str) -> list[Path]:
 
 
 def content(files: list[Path]) -> dict[str, str]:
-    """Return the content of files, without the files and numbers that tell times and hashes of
-    such files.
+    """Return the content of files. Left out are times, hashes of files that hold times, and the
+    files that hold only such facts.
     """
     told = re.compile(r"(manifest|run|findings)\.json$")
-    return {
-        str(file): re.sub(r"\d{10,}", "TIME", file.read_text())
-        if file.suffix == ".json"
-        else digest_of(file)
-        for file in files
-        if not told.search(file.name)
-    }
+    found = {}
+    for file in files:
+        if file.suffix == ".html":
+            found[str(file)] = re.sub(r"[0-9a-f]{12,}|[\d.,]+", "", file.read_text())
+        elif file.suffix == ".json" and not told.search(file.name):
+            found[str(file)] = re.sub(r"\d{10,}", "", file.read_text())
+        elif not told.search(file.name):
+            found[str(file)] = digest_of(file)
+    return found
 
 
 def check_pasted(study: Study, *arguments) -> set[str]:

@@ -63,6 +63,22 @@ def test_what_no_rule_makes_is_told_with_its_remedy(study):
         assert done.returncode and said in done.stdout + done.stderr, done.stdout + done.stderr
 
 
+def test_a_file_or_a_folder_is_asked_for_by_its_name(study):
+    """A manifest stands for it: a file of a batch, a table of a dataset, a folder."""
+    [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
+    (run / "predictions.parquet").unlink()
+    asked = f"{run.relative_to(study.folder)}/predictions.parquet"
+    manifests = sorted(study.folder.rglob("*manifest.json"))
+    for question in ("--summary", "--list-rules", "--lint", "--rulegraph"):
+        study.snakemake(question).checked()
+    assert sorted(study.folder.rglob("*manifest.json")) == manifests, "a question removes nothing"
+    study.run(asked)
+    assert (run / "predictions.parquet").exists()
+    for folder in ("results/build/strided_sop/mini/stride-0", "results/clean/mini/"):
+        assert study.jobs(folder) == {}
+        assert study.jobs(f"{folder.rstrip('/')}/train.parquet") == {}
+
+
 def test_no_space_on_the_device(study):
     """With results/build on a full device, the message says so. Once there is room, the same
     command succeeds.
