@@ -239,23 +239,41 @@ def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[
 # ---- damage
 
 
+PLACES = re.compile(r"results/[\w./-]+")
+# Options that name what a program writes.
+WRITES = re.compile(r"--(?:output|manifest|log|folder|tokens)[ =]\S+")
+
+
+def read_by(command: str, study: Path) -> set[str]:
+    """Return the files of results/ that a printed command reads."""
+    text = WRITES.sub("", command)
+    places = set(PLACES.findall(text))
+    if trained := re.search(r"--trained (\S+)", text):
+        runs = command.rpartition("<<<")[2].strip(" '\n").split()
+        places = places - {trained[1]} | {f"{trained[1]}/{run}/run.json" for run in runs}
+        places |= {f"{trained[1]}/{run}/predictions.parquet" for run in runs}
+    found = set()
+    for place in places:
+        manifest = study / place / "manifest.json"
+        if manifest.exists():
+            found |= {f"{place}/{name}" for name in ("manifest.json", *files_in(manifest))}
+        elif (study / place).is_file():
+            found.add(place)
+    return found
+
+
 @cache
-def readers(study: Path) -> dict[str, list[tuple[str, str]]]:
-    """Return, for each file of results/, the programs that read it, with their argument files."""
+def readers(study: Path) -> dict[str, list[str]]:
+    """Return, for each file of results/, the commands that read it, as Snakemake prints them."""
     code, said = finish(study, "--dry-run", "--forceall", "--printshellcmds")
     if code != 0:
         raise SystemExit(f"the dry run failed ({code}):\n{said[-2000:]}")
     found = defaultdict(list)
-    for program, arguments in re.findall(r"python -m (scripts\.\S+) @(\S+)", said):
-        file = study / arguments  # missing if the job had other arguments
-        text = file.read_text() if file.exists() else ""
-        for name in re.findall(r"^--verify=(.+)$", text, re.M):
-            listed = [name]
-            if name.endswith("manifest.json"):
-                folder = Path(name).parent
-                listed += [str(folder / file) for file in files_in(study / name)]
-            for file in listed:
-                found[file].append((program, arguments))
+    for command in re.findall(
+        r"^python -m scripts\.(?:.|\n)*?(?=^\S.*   \(|^Job stats)", said, re.M
+    ):
+        for file in read_by(command, study):
+            found[file].append(command)
     return found
 
 
@@ -316,8 +334,8 @@ def damaged_reads(
     ends. The cases are each kind of file with each damage, or a share of these cases. Each damage
     occurs at least once.
     """
-    read_by = {file: by for file, by in readers(study).items() if (study / file).is_file()}
-    files_of = list(kinds(list(read_by)).values())
+    commands = {file: by for file, by in readers(study).items() if (study / file).is_file()}
+    files_of = list(kinds(list(commands)).values())
     rng.shuffle(files_of)
     cases = [
         (files, DAMAGES[(place + turn) % len(DAMAGES)])
@@ -327,15 +345,21 @@ def damaged_reads(
     shown = max(len(DAMAGES), round(min(share, 1) * len(cases)))
     for files, how in cases[:shown] * max(1, round(share)):
         file = rng.choice(files)
-        program, arguments = rng.choice(read_by[file])
+        command = rng.choice(commands[file])
         whole, times = (folder / file).read_bytes(), (folder / file).stat()
         damage(folder, file, how, files, rng)
         if (folder / file).exists():
             os.utime(folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
-        command = [sys.executable, "-m", program, f"@{arguments}"]
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         try:
             done = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, timeout=LONGEST
+                ["bash"],
+                input=command,
+                cwd=folder,
+                env=os.environ | {"PATH": path, "PYTHONPATH": str(folder)},
+                capture_output=True,
+                text=True,
+                timeout=LONGEST,
             )
             code, said = done.returncode, done.stderr
         except subprocess.TimeoutExpired:
@@ -343,7 +367,7 @@ def damaged_reads(
         end, problem = judge(study, folder, file, code, said, again=False)
         if end == "wrong":
             copy_of(study, folder)
-        yield end, f"{program}, {how}: {problem}"
+        yield end, f"{command.split()[2]}, {how}: {problem}"
         (folder / file).write_bytes(whole)
         os.utime(folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.measure import checkout, measured, options_of, table, workflow
+from scripts.data.manifest import write_manifest
 from scripts.data.tables import provenance_of
 
 SEEDS = [1, 2, 3, 4, 5]
@@ -81,6 +82,8 @@ def made_like(run: str, model: str, seed: int, level: float, like: Path) -> None
     facts = json.loads((like / "run.json").read_text())
     facts |= {"run": run, "model": model, "seed": seed}
     (folder / "run.json").write_text(json.dumps(facts))
+    files = [f"{run}/{file.name}" for file in folder.iterdir()]
+    write_manifest(like.parent, files, like.with_name(f"{run}.manifest.json"))
 
 
 def missing_runs(folder: Path, listed: Path) -> None:

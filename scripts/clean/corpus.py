@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.data.files import whole, whole_set
+from scripts.data.manifest import has_manifest
 from scripts.data.tables import CLEANING, parquet_errors, write_table
 from scripts.data.texts import STRING, json_of, lines_in, text_of
 from scripts.running.program import (
@@ -62,8 +63,8 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         help="the most processes that work at the same time; default: %(default)s",
     )
     add_manifest(shared)
-    # A local corpus lies outside of results/, and no rule wrote it.
-    shared.set_defaults(reads=lambda given: [given.fetched] * (given.fetched.parts[0] == "results"))
+    # A local corpus may lie beside a manifest.json of another kind.
+    shared.set_defaults(reads=lambda given: [given.fetched] * has_manifest(given.fetched))
     return shared
 
 
