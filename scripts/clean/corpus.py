@@ -64,7 +64,7 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
     )
     add_manifest(shared)
     # A local corpus may lie beside a manifest.json of another kind.
-    shared.set_defaults(reads=lambda given: [given.fetched] * has_manifest(given.fetched))
+    shared.set_defaults(reads=lambda given: [given.fetched] if has_manifest(given.fetched) else [])
     return shared
 
 
