@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
+from scripts.data.manifest import write_manifest
 from scripts.plan.models import DEFAULT_FILES, SCRATCH_FILES
 from scripts.plan.schemas import check_entries
 from scripts.fetch import model
@@ -420,9 +421,9 @@ def test_esim_over_vectors_and_over_an_encoder(fetch, folder, tmp_path):
 
 def untrained(fetch, folder, tmp_path) -> tuple[Path, Path]:
     """Return the folder of a pretrained model, and of the same model without pretraining."""
-    fetched = fetch({"folder": str(folder), "licence": "MIT"}, manifest=tmp_path / "manifest.json")
-    pretrained = fetched.rename(tmp_path / "out/pretrained")
-    (tmp_path / "manifest.json").rename(pretrained / "manifest.json")
+    pretrained = tmp_path / "out/pretrained"
+    shutil.copytree(folder, pretrained)
+    write_manifest(pretrained, DEFAULT_FILES, pretrained / "manifest.json")
     return pretrained, fetch({"without_pretraining": "pretrained", "licence": "MIT"})
 
 
