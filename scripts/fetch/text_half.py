@@ -30,7 +30,7 @@ def text_config(name: str, content: dict) -> dict | None:
     from transformers import AutoConfig
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
-    kind = content.get("model_type")
+    kind = str(content.get("model_type"))
     if kind not in CONFIG_MAPPING_NAMES or not set(OF_OTHER_MEDIA) & set(content):
         return None
     with refused(f"{name}: {CONFIG} is not a configuration that transformers knows"):
@@ -41,7 +41,7 @@ def text_config(name: str, content: dict) -> dict | None:
         known = AutoConfig.for_model(found["model_type"]).to_dict()
     if half is whole or not is_decoder(found["model_type"]):
         raise WrongFiles(
-            f"{name}: is a {cut(str(kind))} model, of images or sounds beside text, and "
+            f"{name}: is a {cut(kind)} model, of images or sounds beside text, and "
             f"transformers has no decoder class for its text model alone: {ELSEWHERE}"
         )
     if half.model_type in TWINS:

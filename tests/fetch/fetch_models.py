@@ -9,6 +9,7 @@ import pytest
 import yaml
 from safetensors.numpy import save_file
 
+from scripts.data.manifest import replaced_folder
 from scripts.running.program import UserError
 from scripts.fetch import model, web
 from tests.conftest import ROOT
@@ -37,9 +38,10 @@ def fetch_fixture(tmp_path, caplog):
         output = tmp_path / "out/mine"
         given = (
             f"--model mine --models {tmp_path}/models.yaml --output {output} --mirror={mirror} "
-            f"--partial {tmp_path}/partial" + (f" --manifest {manifest}" if manifest else "")
+            f"--partial {tmp_path}/partial"
         )
-        model.main(model.arguments().parse_args(given.split()))
+        with replaced_folder(manifest):
+            model.main(model.arguments().parse_args(given.split()))
         return output
 
     return call
