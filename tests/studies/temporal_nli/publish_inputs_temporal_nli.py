@@ -11,6 +11,7 @@ import yaml
 
 from scripts.studies.temporal_nli.tables import NLI
 from tests.ladder import compared
+from scripts.studies.temporal_nli.times import LISTS
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
 from tests.registers import FIGURES, hand_over
@@ -32,11 +33,10 @@ SYSTEMS = [
 ]
 CONTROLS = {"bag_of_words": 0.62, "second_text": 0.47}  # the accuracy of each control
 BASE = {"majority": 0.40, "baseline": 0.80, "direct": 0.50, "hypothesis_only": 0.45, "train": 0.90}
+TIMES = [name for name in VALUES["choice"] if LISTS.get(name, ["date"])[0]]
 CHOICES = {
-    "temp_order": [
-        name for name in VALUES["choice"] if not name.startswith("date_") or "my_" in name
-    ],
-    "temp_duration": [name for name in VALUES["choice"] if "my_" not in name],
+    "temp_order": [name for name in TIMES if not name.startswith("date_") or "my_" in name],
+    "temp_duration": [name for name in TIMES if "my_" not in name],
 }
 
 

@@ -9,12 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.evaluate import LABELS
+from scripts.studies.temporal_nli.figures import held_out_lists
 from scripts.studies.temporal_nli.parts import UNSEEN
 from scripts.studies.temporal_nli.reader import read, read_labels
 from scripts.train.control import read_examples
 from scripts.train.search import search
+from tests.conftest import ROOT
+from tests.publish.figure_faults import faults_of
 from tests.runs import write_run
 from tests.studies.temporal_nli.test_evaluate_temporal_nli import evaluate
 from tests.studies.temporal_nli.test_temporal_nli_variants import (  # noqa: F401
@@ -109,7 +114,12 @@ def spread_of_orders(items: int) -> float:
     return float(in_order.std())
 
 
-def test_groups_are_pairs_of_items_and_the_figure_shows_them(made, program, tmp_path):  # noqa: F811
+def test_groups_are_pairs_of_items_and_the_figure_shows_them(
+    made,  # noqa: F811
+    program,
+    tmp_path,
+    monkeypatch,
+):
     """A model knows every learnt list, and of the held-out ones only weekdays."""
     folder = made("temp_order", **HALF)
     rows = split_of(folder)
@@ -134,13 +144,13 @@ def test_groups_are_pairs_of_items_and_the_figure_shows_them(made, program, tmp_
         for distance, at in of.groupby("distance"):
             cell = found.loc[f"choice={name}; distance={distance}"]
             assert (cell["n"], cell["groups"]) == (len(at), at["pair"].nunique())
-    output = tmp_path / "lists"
-    program(
-        "scripts.studies.temporal_nli.figures.held_out_lists "
-        f"--metrics {tmp_path}/metrics.parquet --sources resources/sources.yaml "
-        f"--models resources/models.yaml --output {output}"
-    ).checked()
-    points = pd.read_csv(f"{output}.csv")
+    drawn = []
+    monkeypatch.setattr(style, "save", lambda draw, given: drawn.append(style.drawn(draw)))
+    given = f"--metrics {tmp_path}/metrics.parquet --output {tmp_path}/lists --sources"
+    given += f" {ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml"
+    held_out_lists.main(publisher_arguments("").parse_args(given.split()))
+    assert faults_of(drawn[0]) == []
+    points = pd.read_csv(f"{tmp_path}/lists.csv")
     points = points[points["distance"].isna() & (points["model"] == "minilm")].set_index("list")
     assert points["part"].eq("held out of training").sum() == 7 and len(points) == 12
     assert points.loc["weekday", "value"] == 1 and points.loc["rank", "value"] == 1
