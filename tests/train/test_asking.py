@@ -107,6 +107,10 @@ def test_one_option_is_read(answer, read):
         "A: fine.\nB: too long.\nC: fine." | [0, 2]
         "Both A and C work, B does not.\n\nA, C" | [0, 2]
         "two hours\na day"        | [0, 2]
+        "['A', 'C']"              | [0, 2]
+        Ａ、Ｃ                     | [0, 2]
+        A (two hours), C (a day)  | [0, 2]
+        "A - yes\nB - no\nC - yes" | [0, 2]
         B is too long.            | null
     """,
 )

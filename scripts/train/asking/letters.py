@@ -12,7 +12,7 @@ CONCLUSION = re.compile(r"\banswers?\b[\"”*]*\s*(?:is|are|:)+", re.I)
 # A letter alone, before a sign, the end, a verb or another letter: not "A week", not "5 A.M."
 LETTER = re.compile(
     r"(?<![A-Za-z0-9_'’.])([A-Z])(?!\.?\s?[Mm]\b)"
-    rf"(?=\s*(?:[.):,;*\]}}/\"”&+|]|\n|$|(?:and|or|is|are|because|since)\b)|{_DASH}|\s+[A-Z]\b)"
+    rf"(?=\s*(?:[.):,、;*\]}}/\"”&+|(]|\n|$|(?:and|or|is|are|because|since)\b)|{_DASH}|\s+[A-Z]\b)"
 )
 # a letter at an answer's beginning
 FIRST = re.compile(rf"\W*([A-Z])(?:\s*(?:[.):*\]}}]|\n|$)|{_DASH})")
@@ -22,15 +22,15 @@ RUN = re.compile(r"\W*([A-Z]{2,})\W*")  # "AC", where several are asked for
 NONE = re.compile(r"\W*(?:none|neither)\b", re.I)
 # a line of letters alone, after prose
 ONLY_LETTERS = re.compile(r"\W*[A-Z](?:\W+(?:and\W+)?[A-Z])*\W*")
-# letters that the answer excludes: "not A", "A is too long", "A: too long"
+# letters that the answer excludes: "not A", "A is too long"; in a list "A: too long"
 _NOT = r"(?i:not|too|wrong|incorrect|false|implausible|impossible|unlikely)\b"
 EXCLUDED = re.compile(
     r"\b(?i:not|isn['’]t|nor|rather than|instead of)\s+(?i:option\s+|choice\s+)?\(?([A-Z])\b"
     rf"|\b([A-Z])\b[\"”)*\]]*\s+(?i:(?:is|are|seems?|looks?|sounds?)(?:\s+\w+ly)?)\s+{_NOT}"
     r"|\b([A-Z])\b[\"”)*\]]*\s+(?i:isn['’]t|aren['’]t|cannot|can['’]t|doesn['’]t)\b"
-    rf"|^\W*([A-Z])[.):]\s*{_NOT}",
-    re.M,
 )
+LIST_OF_VERDICTS = re.compile(rf"^\W*([A-Z])\s*[.):–—-]\s*((?:{_NOT}|(?i:no|untrue)\b).*)$", re.M)
+QUOTED = re.compile(r"['’]([A-Z])['’]")
 BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
 LATEX = re.compile(r"\\(?:text\w*|math\w+|mbox|fbox|rm|bf)\s*\{([^{}]*)\}")
 MATHS = re.compile(r"\$+\s*([^$\n]{1,20}?)\s*\$+|\\[(\[]\s*(.{1,20}?)\s*\\[)\]]")
@@ -38,8 +38,10 @@ TAGGED = re.compile(
     r"<(final_?answer|answer|choice|option|letter|response|result|output)>(.*?)(?:</\1>|$)",
     re.I | re.S,
 )
-# tokens that a server left in the text: <|im_end|>, </s>, <end_of_turn>
-SPECIAL = re.compile(r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:end_of_turn|start_of_turn|eos|bos|pad)>")
+# tokens that a server left in the text: <|im_end|>, </s>, <end_of_turn>; bytes that are no text
+SPECIAL = re.compile(
+    r"\ufffd|<\|[^|<>\n]{1,40}\|>|</?s>|<(?:end_of_turn|start_of_turn|eos|bos|pad)>"
+)
 
 
 def bare(text: str) -> str:
@@ -52,7 +54,7 @@ def plain(text: str, several: bool) -> str:
     the answer, only what it holds.
     """
     text = SPECIAL.sub("", unicodedata.normalize("NFKC", text))
-    text = LATEX.sub(r"\1", text)
+    text = QUOTED.sub(r"\1", LATEX.sub(r"\1", text))
     for held in (BOXED.findall(text), [found[2] for found in TAGGED.finditer(text)]):
         if any(map(str.strip, held)):
             text = ", ".join(held) if several else held[-1]
@@ -87,6 +89,11 @@ def by_words(answer: str, said: str, options: dict[str, int], several: bool) -> 
 def letters_in(said: str, several: bool, options: dict[str, int]) -> set[str] | None:
     """The letters that a text names; None if it contradicts itself."""
     excluded = {letter for found in EXCLUDED.findall(said) for letter in found if letter}
+    excluded |= {
+        letter
+        for letter, verdict in LIST_OF_VERDICTS.findall(said)
+        if options.get(bare(verdict)) != LETTERS.index(letter)
+    }
     letters = {*LETTER.findall(said), *filter(str.isupper, NAMED.findall(said))}
     if several:
         if not letters and (run := RUN.fullmatch(said)):

@@ -227,10 +227,10 @@ class LocalModel:
         return [self.answer_of(row, stops) for row in found[:, start:].tolist()]
 
     def answer_of(self, tokens: list[int], stops: set[int]) -> Answer:
-        """The answer of the tokens that the model wrote, up to a token that stops it. The marks of
+        """The answer of the tokens that the model wrote, up to the one that stops it. The marks of
         a thought may be special tokens, which are left out otherwise.
         """
-        ends = [place for place, token in enumerate(tokens) if token in stops]
+        ends = [place for place, token in enumerate(tokens, 1) if token in stops]
         tokens = tokens[: ends[0]] if ends else tokens
         text, raw = (
             self.tokenizer.decode(tokens, skip_special_tokens=skips) for skips in (True, False)
