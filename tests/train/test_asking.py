@@ -367,6 +367,33 @@ def test_cut_and_refused_answers_are_unread_and_counted(tmp_path, teacher, caplo
     assert sum(teacher.asked.values()) == len(teacher.asked), "kept answers can be read again"
 
 
+ODD = [
+    *map(choice, (7, {"a": 1}, [1], [{"type": "text", "text": None}], "\0\x1b[2J\u202e", "\udc00")),
+    *({"message": None}, {"finish_reason": {"x": []}, "message": {"content": "A"}}, {}),
+    *(
+        (200, {}, body)
+        for body in (b"\xef\xbb\xbf{}", b"[" * 99_999, b"", b"\xff", b'{"error": [[]]}')
+    ),
+    (200, {"Content-Encoding": "gzip"}, b"no gzip"),
+    *((429, {"Retry-After": wait}, b"\xff") for wait in ("-1", "nan", "soon", "Wed, 99 Feb")),
+]
+
+
+def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teacher, monkeypatch):
+    monkeypatch.setattr(server, "TRIES", 2)
+    for number, odd in enumerate(ODD):
+        (folder := tmp_path / str(number)).mkdir()
+        teacher.reply = lambda question, count, odd=odd: (
+            odd if "Question 3" in question else right_one(question, count)
+        )
+        try:
+            asked(folder, teacher)
+        except UserError as error:
+            assert "no answer after 2 tries" in str(error) and str(error).isprintable()
+        teacher.reply = right_one
+        assert accuracy(asked(folder, teacher)) >= 1 - 1 / 8, odd
+
+
 def test_one_refused_question_does_not_end_the_run(tmp_path, teacher):
     teacher.reply = lambda question, count: (
         filtered(code="content_filter") if "Question 3" in question else right_one(question, count)
