@@ -26,7 +26,7 @@ lint: environment
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
-	.venv/bin/snakefmt --check -l 120 Snakefile rules
+	.venv/bin/snakefmt --check Snakefile rules
 	.venv/bin/snakemake --lint
 
 test: environment

@@ -179,12 +179,12 @@ def forced_names(workflow) -> set[str]:
 
 
 def use_terminal(workflow) -> bool:
-    """Replace Snakemake's own output by one line a job, unless the user gave --verbose or --quiet.
+    """Replace Snakemake's own output by one line a job, unless the user gave --verbose.
     Return whether the output was replaced.
     """
     settings = workflow.output_settings
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
-    if not default or settings.verbose or settings.quiet or not is_known():
+    if not default or settings.verbose or not is_known():
         return False
     for handler in default:
         logger.removeHandler(handler)

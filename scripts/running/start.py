@@ -124,14 +124,18 @@ class Start:
             config["runs_per_gpu"],
             may_use,
         )
-        jobs = self.work.training_jobs_of("model")
-        # Without a GPU the runs share the cores.
+        names = set(self.work.training_jobs_of("model"))
+        jobs = (job for job in self.work.training_jobs if job.split("/")[1] in names)
+        left = [job for job in jobs if not Path(f"results/train/{job}.manifest.json").exists()]
+        # Without a GPU the runs that are left share the cores.
         self.threads_per_run = max(
-            (workflow.cores or 1) // (len(jobs) or 1),
+            (workflow.cores or 1) // (len(left) or 1),
             1 if self.gpus.per_run else config["devices_per_run"],
         )
-        if is_module or not self.is_main:
-            self.begin()  # another workflow starts the jobs
+        if not self.is_main:
+            gc.enable()  # another process has begun
+        elif is_module:
+            internals.before_jobs(workflow, self.begin)  # the other workflow has its own onstart
         elif Path("results/.records").is_dir():
             internals.keep_records_with_results()
         elif Path(".snakemake/metadata").is_symlink():

@@ -1,11 +1,11 @@
 """Snakemake's messages on the terminal, one line a job; its own log file keeps everything, also
-reasons and paths.
+reasons and paths. A job without a message is shown by its outputs.
 
     [ 3/64, 1 min 05 s, over 4 min left] Cleaning sample_howto100m
 
 The time left is counted from the jobs that ended. A dry run adds why a job would run. A failed job
-is shown once, with the last lines of its log. `--verbose` and `--quiet` leave Snakemake's own
-output unchanged.
+is shown once, with the last lines of its log. `--verbose` leaves Snakemake's own output
+unchanged.
 """
 
 import logging
@@ -22,6 +22,7 @@ from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from scripts.running.identity import file_of
+from scripts.running.program import cut
 from scripts.running.summary import clock
 
 HIDDEN = {
@@ -42,7 +43,7 @@ CHATTER = re.compile(
 LAST_LINES = 12
 # Errors that only repeat the failed job's log.
 REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
-REASON_LENGTH = 110
+REASON_LENGTH, LONGEST = 110, 300  # characters of a reason, of a job's subject
 PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
 NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
 
@@ -137,6 +138,8 @@ class Terminal(logging.StreamHandler):
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
         self.begun, self.timed, self.left = time.monotonic(), timed, TimeLeft({})
         self.said: set[str] = set()
+        self.messages: dict[int, str] = {}  # by number of the job
+        self.attempts: Counter = Counter()  # that failed
         self.addFilter(
             DefaultFilter(
                 settings.quiet,
@@ -149,19 +152,25 @@ class Terminal(logging.StreamHandler):
 
     def job(self, facts: dict) -> str:
         """A job that starts, or would start."""
-        if not facts["rule_msg"]:  # the target of a stage, which does nothing
+        outputs = facts["rule_msg"] or " ".join(map(str, facts.get("output") or []))
+        if not outputs:  # the target of a stage, which does nothing
             return ""
+        message = self.messages[facts["jobid"]] = cut(outputs, LONGEST)
         if not self.dryrun:
             passed = clock(time.monotonic() - self.begun)
             place = f"{self.done:>{len(str(self.total))}}/{self.total}"
-            return f"[{place}, {passed:>9}{self.left.in_words()}] {facts['rule_msg']}"
+            return f"[{place}, {passed:>9}{self.left.in_words()}] {message}"
         reason = in_words(" ".join(str(facts["reason"]).split()))
-        cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
-        return f"{facts['rule_msg']}   ({facts['rule_name']}; {cut})"
+        shown = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
+        return f"{message}   ({facts['rule_name']}; {shown})"
 
     def failure(self, facts: dict) -> str:
-        """A job that failed: its subject, and the end of its log."""
-        head = f"Failed: {facts.get('rule_msg') or facts['rule_name']} (rule {facts['rule_name']})"
+        """A job that failed: its subject, which attempt it was, and the end of its log."""
+        job = facts["jobid"]
+        self.attempts[job] += 1
+        again = f", attempt {self.attempts[job]}" if self.attempts[job] > 1 else ""
+        rule = facts["rule_name"]
+        head = f"Failed: {self.messages.get(job, rule)} (rule {rule}{again})"
         logs = [str(file) for file in facts.get("log") or []]
         return "\n".join([head, *tail(logs), *(f"    log: {file}" for file in logs)])
 

@@ -122,7 +122,8 @@ def check_pasted(study: Study, *arguments) -> set[str]:
         done = paste(command, study.folder)
         assert done.returncode == 0, f"{rule}: {done.stderr[-2000:]}"
         assert content(files) == before, rule
-    assert study.jobs(*arguments) == {}
+    said = study.snakemake("-n", *arguments).checked()
+    assert "Nothing to be done" in said.stdout + said.stderr, said.stdout + said.stderr
     return set(jobs)
 
 
