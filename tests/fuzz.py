@@ -205,7 +205,9 @@ def attempt_verified(target: Target, seed: int, number: int, folder: Path) -> Ou
     rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number} verified")
     shutil.rmtree(folder, ignore_errors=True)
     place(target.files, folder / "in")
-    write_manifest(folder / "in", sorted(target.files), folder / "in/manifest.json")
+    for part in {(folder / "in" / name).parent for name in target.files}:
+        names = sorted(file.name for file in part.iterdir() if file.is_file())
+        write_manifest(part, names, part / "manifest.json")
     name, how = rng.choice(sorted(target.files)), rng.choice(sorted(DAMAGES))
     content = (folder / "in" / name).read_bytes()
     (folder / "in" / name).unlink()
