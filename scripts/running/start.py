@@ -124,12 +124,11 @@ class Start:
             config["runs_per_gpu"],
             may_use,
         )
-        names = set(self.work.training_jobs_of("model"))
-        jobs = (job for job in self.work.training_jobs if job.split("/")[1] in names)
-        left = [job for job in jobs if not Path(f"results/train/{job}.manifest.json").exists()]
-        # Without a GPU the runs that are left share the cores.
+        # Without a GPU the runs share the cores. All planned runs count, also finished ones: a run
+        # has the same threads, and so the same numbers, after a kill.
+        jobs = self.work.training_jobs_of("model")
         self.threads_per_run = max(
-            (workflow.cores or 1) // (len(left) or 1),
+            (workflow.cores or 1) // (len(jobs) or 1),
             1 if self.gpus.per_run else config["devices_per_run"],
         )
         if not self.is_main:
