@@ -86,6 +86,8 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
     assert again.returncode == 0 and again.stderr.count("no step taken") == 3
     files = json.loads((together / "job.manifest.json").read_text())["files"]
     assert len(files) == 9 and "learns/predictions.parquet" in files
+    forced = job(together, [lines["learns"]], "--again")
+    assert forced.returncode == 0 and "epoch 2 of 2" in forced.stderr
 
 
 def test_several_processes_write_the_manifest_too(prepared, tmp_path):
