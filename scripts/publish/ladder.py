@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.data.items import HUMAN
 from scripts.data.tables import read_metrics
 from scripts.measure.intervals import Estimate
-from scripts.measure.ladder import RUNGS, UNPRETRAINED
+from scripts.measure.ladder import CONTROL_METHODS, RUNGS
 from scripts.plan.probe import method_of_blind
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of
@@ -61,8 +62,8 @@ def compared_rows(file: Path, headline: str) -> tuple[pd.DataFrame, pd.DataFrame
     metrics = read_metrics(file).to_pandas()
     metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
     metrics = metrics.astype(dict.fromkeys(SYSTEM, object))
-    is_model = metrics["rung"].isna() | (metrics["rung"] == UNPRETRAINED)
-    is_model &= metrics["method"].map(method_of_blind).isna()
+    is_blind = metrics["method"].map(method_of_blind).notna()
+    is_model = ~(metrics["method"].isin([*CONTROL_METHODS, HUMAN]) | is_blind)
     rows = metrics[is_model & (metrics["metric"] == headline)].drop(columns=["rung", "control"])
     rows = with_distances(without_repeats(rows), metrics, SYSTEM)
     has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)

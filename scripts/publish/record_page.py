@@ -35,7 +35,7 @@ from scripts.running.program import UserError, execute, log, parser
 CONTROLS = "controls"  # the preset of controls alone
 # The columns that a new measurement may change. All other columns identify a number.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
-MEASURED += ["sd_beyond_groups", "control"]
+MEASURED += ["sd_beyond_groups", "control", "rung"]
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
@@ -43,6 +43,9 @@ def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
     it comes from the first.
     """
     kept = read_kept(folder, METRICS)
+    for field in importlib.import_module(f"scripts.studies.{folder.name}.evaluate").SCHEMA:
+        if field.name not in [*kept.column_names, "draws"]:  # newer than the record
+            kept = kept.append_column(field, pa.nulls(len(kept), field.type))
     rows = kept.to_pandas()
     rows = rows[rows["preset"].isin(presets) & rows["limit"].isna()]
     rows = rows.sort_values("preset", key=lambda preset: preset != CONTROLS, kind="stable")
@@ -67,8 +70,9 @@ def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
     }
 
 
-def draw(item: dict, folder: Path, runs: list[dict]) -> None:
+def draw(item: dict, folder: Path, runs: list[dict], headline: str | None) -> None:
     given = argparse.Namespace(
+        headline=headline,
         metrics=folder / "metrics.parquet",
         train=folder / "train",
         runs=[f"{run['study']}/{run['run']}" for run in runs],
@@ -83,7 +87,7 @@ def draw(item: dict, folder: Path, runs: list[dict]) -> None:
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
     """Whether an item is drawn from numbers alone and one of the runs has numbers for it."""
-    numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
+    numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics", "headline"}
     if "needs_people" in item or not set(item["reads"]) <= numbers:
         return False
     return any(
@@ -118,12 +122,13 @@ def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) 
         file.write_text(json.dumps(run), encoding="utf-8")
     (folder / "cleaning.csv").write_text("source,split,unit,action,reason,count\n")
     for item in items:
-        draw(item, folder, runs)
+        draw(item, folder, runs, studies.get(item["study"], {}).get("headline"))
     code = {item["name"]: {"code": identity(item["program"])} for item in items}
     experiments = sorted(set(numbers["experiment"].to_pylist()))
     given = argparse.Namespace(
         metrics=folder / "metrics.parquet",
         resources=folder / ALL,
+        texts=None,
         publish=folder / "publish",
         cleaning=[folder / "cleaning.csv"],
         runs=sorted(folder.glob("train/*/*/run.json")),

@@ -285,7 +285,7 @@ def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 def rungs_of(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the best control of each probe and rung on the datasets of its cells."""
     there = cells[["probe", "source", "dataset", "split", "scoring"]].drop_duplicates()
-    return best_of(control_rows(rows).merge(there), ["probe", "rung"])
+    return best_of(control_rows(rows).dropna(subset="rung").merge(there), ["probe", "rung"])
 
 
 def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:
