@@ -9,6 +9,7 @@ is the one that training lowers: cross-entropy of the labels for classification,
 log-likelihood of the right words for all other paradigms.
 """
 
+import math
 from dataclasses import dataclass, field
 
 
@@ -34,8 +35,11 @@ def held_out_losses(history: list[dict]) -> list[float]:
 
 
 def chosen_epoch(losses: list[float]) -> int:
-    """The epoch to report, counted from 1, given the held-out losses by epoch."""
-    return losses.index(min(losses)) + 1
+    """The epoch to report, counted from 1, given the held-out losses by epoch. A loss that is not a
+    number counts as infinite.
+    """
+    known = [math.inf if math.isnan(loss) else loss for loss in losses]
+    return known.index(min(known)) + 1
 
 
 def is_last(epoch: int, losses: list[float], epochs: int, patience: int) -> bool:

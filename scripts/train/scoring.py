@@ -11,16 +11,21 @@ from accelerate import Accelerator
 
 from scripts.running.program import UserError, log
 from scripts.train.adapter import in_fp32
-from scripts.train.batches import Examples, collate, sorted_batches
+from scripts.train.batches import Examples, collate, equal_batches, sorted_batches
 from scripts.train.early_end import Stop
 from scripts.train.epochs import State
 
 ROWS = 128  # of a batch on a CPU, where larger batches are no faster
 GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory runs out
+ALONE = 8  # texts that are scored alone and beside a longer one
 
 
 class Scorer:
-    """Scores examples with the current network; the processes share the batches."""
+    """Scores examples with the current network; the processes share the batches.
+
+    Some networks (ConvBERT, Nystromformer, FNet) read padding. They score texts of equal length
+    together, so that no score depends on the texts beside it.
+    """
 
     def __init__(self, accelerator: Accelerator, network: torch.nn.Module, paradigm, stop: Stop):
         self.accelerator, self.network, self.paradigm, self.stop = (
@@ -30,6 +35,7 @@ class Scorer:
             stop,
         )
         self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
+        self.reads_padding = None  # type: bool | None
 
     def scores(self, examples: Examples) -> torch.Tensor:
         """(n, width) scores on the CPU, in the order of the examples.
@@ -44,15 +50,37 @@ class Scorer:
         """The scores by a network whose weights are in 32 bit."""
         network.eval()
         scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
-        batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
         # Without compiled graphs: these are made for the few shapes of training, and scoring is
         # busy enough without them.
         with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
+            if self.reads_padding is None:
+                self.reads_padding = self._reads_padding(network, examples)
+            batches = (
+                equal_batches(examples.lengths, ROWS, self.tokens)
+                if self.reads_padding
+                else sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
+            )
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
                 self.stop.check()
                 scores[torch.from_numpy(rows).to(scores.device)] = self._of(network, examples, rows)
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
+
+    def _reads_padding(self, network: torch.nn.Module, examples: Examples) -> bool:
+        """Whether some texts have other scores alone than beside the longest one."""
+        order = np.argsort(examples.lengths, kind="stable")
+        rows = order[np.unique(np.linspace(0, len(order) - 1, ALONE + 1).astype(int))]
+        together = self._of(network, examples, rows)
+        alone = torch.cat([self._of(network, examples, row) for row in np.split(rows, len(rows))])
+        is_short = next(network.parameters()).dtype == torch.bfloat16
+        if torch.allclose(together, alone, rtol=0.2 if is_short else 1e-3, atol=1e-3):
+            return False
+        log.warning(
+            "warning: a text's scores change by up to %.2g with the padding of its batch, so texts "
+            "of equal length are scored together; the batches of training are padded",
+            (together - alone).abs().max(),
+        )
+        return True
 
     def _of(self, network: torch.nn.Module, examples: Examples, rows: np.ndarray) -> torch.Tensor:
         """The scores of one batch; in halves where it does not fit into the GPU's memory."""

@@ -21,8 +21,8 @@ from scripts.train.batches import Examples, Ragged, joined
 
 
 def key_of(paradigm, job: dict, table: pa.Table) -> str:
-    """Digest of all that decides the tokens of a table: its content, the tokenizer,
-    the settings, the code.
+    """Digest of all that decides the tokens of a table: its content, the tokenizer, the kind of
+    network (one tokenizer may serve an encoder and a decoder), the settings, the code.
     """
     tokenizer = paradigm.tokenizer
     special = {name: str(value) for name, value in tokenizer.special_tokens_map.items()}
@@ -32,6 +32,7 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
         [
             digest_of(table, table.schema.names),
             tokenizer.model_input_names,
+            type(paradigm.network).__name__,
             special,
             start,
             head,

@@ -323,6 +323,7 @@ def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, 
 
         monkeypatch.setattr(causal, "scored_likelihoods", by_heart)
         monkeypatch.setattr(causal, "reads_trees", lambda network, length: True)
+        monkeypatch.setattr(causal, "checked", lambda network, batch, found: found)
         shares = {}
         for name, prompt in ((method, blind), (method.removesuffix("_blind"), full)):
             paradigm = likelihood.Paradigm(models / "gpt2", job_of(study, name, prompt), {})

@@ -23,9 +23,11 @@ from transformers import (
     Gemma3TextConfig,
     GPT2Config,
     LlamaConfig,
+    ModernBertDecoderConfig,
     OPTConfig,
     PreTrainedTokenizerFast,
     Qwen3Config,
+    RobertaConfig,
     ViTConfig,
 )
 
@@ -75,6 +77,10 @@ DECODERS = {
         ),
         "bytes",
     ),
+    # counts positions from the padding's number on
+    "roberta": (RobertaConfig(**SIZES, is_decoder=True), "spaces"),
+    # its get_decoder() is the last part of its head
+    "modernbert": (ModernBertDecoderConfig(**SIZES, local_attention=6), "spaces"),
 }
 
 
@@ -117,7 +123,9 @@ def save_decoder(name: str, folder) -> None:
     config, kind = DECODERS[name]
     tokenizer = tokenizer_of(kind)
     config.vocab_size = len(tokenizer)
-    config.pad_token_id = config.bos_token_id = config.eos_token_id = None
+    has_ids = name in ("roberta", "modernbert")
+    for token in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        setattr(config, token, getattr(tokenizer, token) if has_ids else None)
     config.initializer_range = 0.4
     torch.manual_seed(0)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
@@ -305,8 +313,9 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
     paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
     together = scores_of(paradigm, table)
     assert np.allclose(together, scores_of(paradigm, table, at_once=1), atol=1e-3)
-    # Gemma's window is shorter than max_length
-    assert paradigm.in_trees == ({120: name != "gemma3"} if name in DECODERS else {})
+    # windows are shorter than max_length, and RoBERTa's positions do not begin with 0
+    in_trees = name not in ("gemma3", "roberta", "modernbert")
+    assert paradigm.in_trees == ({120: in_trees} if name in DECODERS else {})
     for row, (context, candidate) in enumerate(
         zip(table["context"].to_pylist(), table["candidate"].to_pylist())
     ):
@@ -317,8 +326,9 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog):
+def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog, monkeypatch):
     """The sums of some texts of a batch are wrong, as sometimes on a GPU."""
+    monkeypatch.setitem(causal.CHECKED, "cpu", causal.CHECKED["cuda"])
     table, paradigm = cloze(), likelihood.Paradigm(models / name, cloze_job(), {})
     examples = paradigm.encode(table)
     batch = collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")
@@ -448,6 +458,33 @@ def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
         UserError, match='"five o\'clock" leaves no room for its context; raise max_length'
     ):
         likelihood.Paradigm(models / "gpt2", cloze_job(max_length=7), {}).encode(table)
+
+
+def test_a_score_by_byte_counts_the_bytes_that_a_cut_leaves(models):
+    folder, room = models / "gpt2", 12
+    left, right = "see you at ", ", then ! the cat sat on the mat . how long is it ?"
+    options, prompt = ["five o'clock", "two"], CLOZE | {"score": "byte"}
+    table = cloze_table([(f"{left}<MASK>{right}", options)])
+    found = scores_of(
+        likelihood.Paradigm(folder, cloze_job(prompt, max_length=room + 1), {}), table
+    )
+    tokenizer, network = loaded(folder, AutoModelForCausalLM)
+    texts = [left + option + right for option in options]
+    spans = [tokenizer(one, return_offsets_mapping=True)["offset_mapping"] for one in texts]
+    firsts = [scored_from(tokenizer, left, text[len(left) :])[1] for text in texts]
+    stays = [
+        sum(start < len(left + option) for start, _ in span[first:])
+        for option, span, first in zip(options, spans, firsts)
+    ]
+    for row, (text, span, first, stay) in enumerate(zip(texts, spans, firsts, stays)):
+        kept = stay + room - max(stays)  # so no context is left beside the longest candidate
+        assert first + kept < len(span)
+        ids = tokenizer(text)["input_ids"][first : first + kept]
+        with torch.no_grad():
+            logits = network(torch.tensor([[tokenizer.eos_token_id, *ids]])).logits[0]
+        each = logits[:-1].log_softmax(-1)[range(kept), ids]
+        size = len(text[len(left) : span[first + kept - 1][1]].encode())
+        assert found[row, 0] == pytest.approx(each.sum().item() / size, abs=1e-4)
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))

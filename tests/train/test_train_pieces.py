@@ -28,6 +28,7 @@ JOB = {"digest": "d1", "makes_model": False}
         [3, 2, 1]             | 1 | 10  # falls: all epochs
         [3, 2, 2.5, 2.6, 2.7] | 3 | 5  # three without a fall
         [3, 2, 2, 2]          | 2 | 4  # as low is not lower
+        [.nan, 3, 2, 2.5]     | 1 | 4  # no number is not the lowest
         []                    | 1 | 10  # nothing held out: all epochs
     """),
 )
@@ -205,6 +206,9 @@ def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
         3, -1
     ).tolist() == [[0, 1, -1], [2, -1, -1], [3, 4, 5]]
     assert paradigm.asked == 5, "damaged tokens are made anew"
+    paradigm.network = "a network of another kind"
+    tokens.encoded(paradigm, job, table, tmp_path)
+    assert paradigm.asked == 6
 
 
 class Scripted:

@@ -8,7 +8,14 @@ import torch
 from accelerate import Accelerator
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import BertConfig, BertForSequenceClassification
+from transformers import (
+    AutoModelForSequenceClassification,
+    BertConfig,
+    BertForSequenceClassification,
+    ConvBertConfig,
+    FNetConfig,
+    NystromformerConfig,
+)
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify
@@ -34,7 +41,7 @@ class Pairs(classify.Paradigm):
     of memory.
     """
 
-    def __init__(self, dropout: float, room: int | None = None):
+    def __init__(self, dropout: float, room: int | None = None, kind=None):
         torch.manual_seed(1)
         self.head, self.width, self.padding, self.room, self.passes = (
             Head(["a", "b"], [0, 1], None),
@@ -43,19 +50,22 @@ class Pairs(classify.Paradigm):
             room,
             [],
         )
-        self.network = BertForSequenceClassification(
-            BertConfig(
-                vocab_size=50,
-                hidden_size=16,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                intermediate_size=32,
-                num_labels=2,
-                hidden_dropout_prob=dropout,
-                attention_probs_dropout_prob=dropout,
-                max_position_embeddings=40,
-            )
-        )
+        sizes = {
+            "vocab_size": 50,
+            "hidden_size": 16,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 2,
+            "intermediate_size": 32,
+            "num_labels": 2,
+            "hidden_dropout_prob": dropout,
+            "attention_probs_dropout_prob": dropout,
+            "max_position_embeddings": 40,
+        }
+        if kind:
+            config = kind(**sizes, initializer_range=0.5)
+            self.network = AutoModelForSequenceClassification.from_config(config)
+        else:
+            self.network = BertForSequenceClassification(BertConfig(**sizes))
 
     def scores(self, network, batch):
         rows, width = batch["input_ids"].shape
@@ -96,9 +106,11 @@ def learner_of(paradigm, micro_batch_tokens: int | None = None, **training) -> L
     )
 
 
-def scores(paradigm, examples: Examples) -> torch.Tensor:
-    """Score a split like the training loop."""
-    return Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(examples)
+def scores(paradigm, examples: Examples, reads_padding: bool | None = None) -> torch.Tensor:
+    """Score a split like the training loop; reads_padding: None if that must be found out."""
+    scorer = Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None))
+    scorer.reads_padding = reads_padding
+    return scorer.scores(examples)
 
 
 def gradient(learner: Learner) -> torch.Tensor:
@@ -210,7 +222,7 @@ def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_togethe
         [9, 9, 9, 30, 12, 12, 12, 4, 5, 6, 7, 8], [5, 5, 5, 1, 3, 3, 3, 3, 2, 2, 2, 2]
     )
     paradigms = [Pairs(0.3, room) for room in (None, 130)]
-    found = [scores(paradigm, examples) for paradigm in paradigms]
+    found = [scores(paradigm, examples, False) for paradigm in paradigms]
     passes = [paradigm.passes for paradigm in paradigms]
     torch.testing.assert_close(*found, rtol=1e-5, atol=1e-6)
     assert len(passes[0]) < len(passes[1])
@@ -218,3 +230,22 @@ def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_togethe
     big = examples_of([40, 40, 40], [1, 1, 1])  # three candidates of one place do not fit
     with pytest.raises(UserError, match="3 texts of 40 tokens do not fit"):
         scores(Pairs(0.3, 100), big)
+
+
+@pytest.mark.parametrize(
+    "kind, reads_padding",
+    [(BertConfig, False), (ConvBertConfig, True), (FNetConfig, True), (NystromformerConfig, True)],
+)
+def test_a_score_does_not_depend_on_the_texts_beside_it(kind, reads_padding, caplog):
+    """The reference reads one text at a time, by the network's own forward."""
+    paradigm = Pairs(0.0, kind=kind)
+    network, flat = paradigm.network.eval(), EXAMPLES.fields["input_ids"]
+    expected = []
+    for start, length in zip(flat.starts, flat.lengths):
+        ids = torch.tensor(flat.flat[start : start + length].tolist())[None]
+        with torch.no_grad():
+            expected.append(network(input_ids=ids).logits[0].log_softmax(-1))
+    with caplog.at_level("WARNING", logger="timestride"):
+        found = scores(paradigm, EXAMPLES)
+    torch.testing.assert_close(found, torch.stack(expected), rtol=1e-3, atol=1e-4)
+    assert ("with the padding of its batch" in caplog.text) == reads_padding

@@ -4,11 +4,13 @@ Texts with a common beginning form a tree: equal tokens after the same beginning
 tree is read as one row. A node's position is its depth, and it sees only itself and the nodes above
 it. So the model reads each text as if there were no other text in the row.
 
-Some models see only near columns, or take a token's position from its column. reads_trees() detects
-these models, and they read each text in a separate row.
+Some models see only near columns, or take a token's position from its column or count it from
+another number than 0. reads_trees() detects these models, and they read each text in a row of its
+own.
 
 A GPU may be wrong. On an H200, 5 of 47 scorings of Gemma 3 270M had log-likelihoods that were up to
-8 off, and no cause was found (docs/findings.md). So checked() reads some texts again.
+8 off, and no cause was found (docs/findings.md). A text's likelihood may also depend on the texts
+beside it. So checked() reads some texts of each batch again, by the network's own forward.
 """
 
 import inspect
@@ -17,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from transformers import PreTrainedModel
 
 from scripts.running.program import log
 from scripts.train.batches import Batch, Ragged, parts_of
@@ -26,7 +29,7 @@ NODES = 512  # of a tree, about; a larger one repeats fewer beginnings, but atte
 AT_ONCE = {"cpu": 2048, "cuda": 65_536}  # nodes of one reading, padding included
 CLOSE = {torch.bfloat16: 2e-2}  # relative: two readings give the same likelihoods; in fp32 1e-4
 TRIED = 16  # tokens of which reads_trees() compares the likelihoods
-CHECKED = 16  # texts of a batch that checked() reads again
+CHECKED = {"cpu": 2, "cuda": 16}  # texts of a batch that checked() reads again
 
 
 def trees_of(ids: Ragged) -> np.ndarray:
@@ -98,11 +101,17 @@ def seen_by(nodes: Nodes, shape: tuple[int, int]) -> np.ndarray:
     return sees
 
 
+def body_of(network: torch.nn.Module) -> torch.nn.Module:
+    """The part of a decoder below its head."""
+    body = network.get_decoder()  # of ModernBERT's decoder this is a part of the head
+    return body if isinstance(body, PreTrainedModel) else network.base_model
+
+
 def likelihoods_of(
     network: torch.nn.Module, nodes: Nodes, wanted: np.ndarray, in_trees: bool
 ) -> torch.Tensor:
     """(wanted,) the log-likelihoods of some nodes, given the nodes above."""
-    body, device = network.get_decoder(), network.device
+    body, device = body_of(network), network.device
     shape = nodes.row.max() + 1, nodes.column.max() + 1
     tokens, depths, is_node = (np.zeros(shape, kind) for kind in (np.int64, np.int64, bool))
     for table, values in ((tokens, nodes.token), (depths, nodes.depth), (is_node, True)):
@@ -114,7 +123,7 @@ def likelihoods_of(
     else:
         mask = torch.from_numpy(is_node.astype(np.int64)).to(device)
     given = {"input_ids": torch.from_numpy(tokens).to(device), "attention_mask": mask}
-    if "position_ids" in inspect.signature(body.forward).parameters:
+    if in_trees:
         given["position_ids"] = torch.from_numpy(depths).to(device)
     output = body(**given, use_cache=False)
     # the output of the node above predicts a token
@@ -148,34 +157,48 @@ def scored_likelihoods(network: torch.nn.Module, batch: Batch, in_trees: bool) -
 
 
 def checked(network: torch.nn.Module, batch: Batch, found: torch.Tensor) -> torch.Tensor:
-    """(texts,) the sums of scored_likelihoods(), after some of the texts are read again: each in a
-    row of its own, by plain attention, without a fused kernel. Where two sums differ, all texts are
-    read so.
+    """(texts,) the sums of scored_likelihoods(), after some of the texts are read again: each alone
+    (plain_likelihoods). Where two sums differ, all texts are read so.
     """
-    rows = torch.linspace(0, len(found) - 1, min(CHECKED, len(found)), device=found.device).long()
-    some = {name: values[rows] for name, values in batch.items()}
-    with sdpa_kernel(SDPBackend.MATH):
-        again = scored_likelihoods(network, some, in_trees=False)
-        if torch.allclose(found[rows], again, rtol=10 * CLOSE.get(network.dtype, 1e-4)):
-            return found
-        worst = (found[rows] - again).abs().argmax()
-        log.warning(
-            "warning: a text's log-likelihood is %.3f read among others and %.3f read alone, so "
-            "all texts of its batch are read alone",
-            found[rows][worst],
-            again[worst],
-        )
-        return scored_likelihoods(network, batch, in_trees=False)
+    most = CHECKED[found.device.type]
+    rows = torch.linspace(0, len(found) - 1, min(most, len(found)), device=found.device).long()
+    again = plain_likelihoods(network, {name: values[rows] for name, values in batch.items()})
+    if torch.allclose(found[rows], again, rtol=10 * CLOSE.get(network.dtype, 1e-4)):
+        return found
+    worst = (found[rows] - again).abs().argmax()
+    log.warning(
+        "warning: a text's log-likelihood is %.3f read among others and %.3f read alone, so all "
+        "texts of its batch are read alone",
+        found[rows][worst],
+        again[worst],
+    )
+    return plain_likelihoods(network, batch)
+
+
+def plain_likelihoods(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    """(texts,) what scored_likelihoods() returns, from the network's own forward: each text alone,
+    by plain attention, without a fused kernel.
+    """
+    found = []
+    for row in range(len(batch["input_ids"])):
+        length = int(batch["attention_mask"][row].sum())
+        first, end = int(batch["scored_from"][row]), int(batch["scored_to"][row])
+        ids = batch["input_ids"][row, :length]
+        with sdpa_kernel(SDPBackend.MATH):
+            logits = network(input_ids=ids[None], use_cache=False).logits[0]
+        each = logits[first - 1 : end - 1].float().log_softmax(-1)
+        found.append(each.gather(1, ids[first:end, None]).sum())
+    return torch.stack(found)
 
 
 def reads_trees(network: torch.nn.Module, length: int) -> bool:
-    """Whether a decoder gives texts of so many tokens, read as a tree, the likelihoods that it
-    gives them in rows of their own. It reads three texts of random tokens in both ways.
+    """Whether a decoder gives texts of so many tokens, read as a tree, the likelihoods that its own
+    forward gives them. It reads three texts of random tokens in both ways.
     """
     config = network.config.get_text_config()
     window, alibi = (getattr(config, name, None) for name in ("sliding_window", "alibi"))
     if (
-        "position_ids" not in inspect.signature(network.get_decoder().forward).parameters
+        "position_ids" not in inspect.signature(body_of(network).forward).parameters
         or getattr(network, "_is_stateful", False)
         or alibi
         or (window or length) < length
@@ -195,5 +218,6 @@ def reads_trees(network: torch.nn.Module, length: int) -> bool:
     }
     tensors = {name: torch.from_numpy(values).to(network.device) for name, values in batch.items()}
     with torch.inference_mode():
-        tree, alone = (scored_likelihoods(network, tensors, one) for one in (True, False))
+        tree = scored_likelihoods(network, tensors, in_trees=True)
+        alone = plain_likelihoods(network, tensors)
     return torch.allclose(tree, alone, rtol=CLOSE.get(network.dtype, 1e-4))

@@ -270,7 +270,7 @@ class Paradigm:
                     "%s: cannot read texts as trees, so equal beginnings are read again", self.model
                 )
         found = causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
-        return causal.checked(network, batch, found) if found.is_cuda else found
+        return causal.checked(network, batch, found)
 
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]

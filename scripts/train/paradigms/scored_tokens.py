@@ -147,7 +147,7 @@ def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndar
     """The UTF-8 bytes of the scored part of each text,
     without those of tokens that were cut off.
     """
-    size = frame["scored"].str.encode("utf-8").str.len().to_numpy(np.int64)
+    size = frame["scored"].str.encode("utf-8").str.len().to_numpy(np.int64, copy=True)
     last = tokens.context + scored - 1
     for row in np.flatnonzero(last + 1 < tokens.ids.lengths):  # only a few rows
         text, context = frame["scored"].iloc[row], len(frame["context"].iloc[row])
