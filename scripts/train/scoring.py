@@ -66,10 +66,14 @@ class Scorer:
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
 
-    def _reads_padding(self, network: torch.nn.Module, examples: Examples) -> bool:
-        """Whether some texts have other scores alone than beside the longest one."""
+    def _reads_padding(self, network: torch.nn.Module, examples: Examples) -> bool | None:
+        """Whether some texts have other scores alone than beside the longest one; None if all have
+        one length, so that nothing is padded.
+        """
         order = np.argsort(examples.lengths, kind="stable")
         rows = order[np.unique(np.linspace(0, len(order) - 1, ALONE + 1).astype(int))]
+        if np.ptp(examples.lengths[rows]) == 0:
+            return None
         together = self._of(network, examples, rows)
         alone = torch.cat([self._of(network, examples, row) for row in np.split(rows, len(rows))])
         is_short = next(network.parameters()).dtype == torch.bfloat16
