@@ -29,10 +29,11 @@ import torch
 from accelerate import Accelerator
 
 from benchmarks.asking import DECODER, TINY, asked
-from benchmarks.cost_counted import reading, stated_size
+from benchmarks.cost_counted import reading
 from benchmarks.disturbed import differences, overlay
 from benchmarks.measure import checkout, in_turn, options_of, ratios, workflow
 from benchmarks.throughput import MODELS, Ours, clock_of, examples_of, network_of, seconds_of
+from scripts.plan.expected import stated_size
 from scripts.running.devices import processor
 from scripts.data.tables import read_table
 from scripts.train.hardware import precision_for, versions
