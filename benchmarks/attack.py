@@ -45,7 +45,8 @@ from scripts.running.identity import ROOT
 from scripts.running.program import UserError
 from scripts.studies.timedial.controls import FAR, distance, letters, sizes
 from scripts.train.control import predictions_of, read_examples
-from scripts.train.search import Search, decided, threshold_of
+from scripts.train.search import Search
+from scripts.train.stack import decided, threshold_of
 from scripts.train.view import View
 
 RESAMPLES, MOST = 200, 10_000  # bootstrap draws; most examples to learn from (drawn by hash)

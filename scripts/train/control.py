@@ -68,7 +68,8 @@ from scripts.text.text_features import FEATURES, frequency, in_context, shared_n
 from scripts.text.trigrams import learn, trigram
 from scripts.train.folds import Scores, left_out_value
 from scripts.train.paradigms.vectors import read_vectors
-from scripts.train.search import WORD, Vectors, search
+from scripts.train.search import WORD, Vectors
+from scripts.train.stack import search
 from scripts.train.view import View
 from scripts.train.work import (
     code_of,

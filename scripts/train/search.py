@@ -1,38 +1,39 @@
-"""Search for the best control: fit every learner to a view, and choose inside the training data.
-Not a program.
+"""The learners of a searched control: each is fitted to a view, and cross-fitted. Not a program.
 
 A view is what a control may see: one text, the words of both, all candidates without the context.
 A study declares its views as features (scripts/studies/<study>/controls.py, VIEWS). The learners
 are shared:
   rule      a score that a study declares before looking at the test set; nothing is learnt
   learnt    a number that the view learns: a place in the video, a count, a trigram
-  linear    a logistic regression on words, cues, mean word vectors and numbers. If the view has
-            `by`, it is called crossed, and each cue has one more weight for each value of `by`
+  linear    a logistic regression on words, cues, hashed tokens, mean word vectors and numbers. If
+            the view has `by`, it is called crossed: each cue has a weight for each value of `by`
+  apart     a logistic regression on numbers for each value of `by`
   boosted   gradient boosting on numbers, learnt numbers, and the score of the best linear learner
 
-search() cross-fits each learner: it leaves out one fold of the groups at a time. It chooses the
-learner with the best value on the folds left out. Only then it reads the evaluation splits.
+Search cross-fits each learner: it leaves out one fold of the groups at a time
+(scripts/train/folds.py). scripts/train/stack.py chooses the best, or stacks them.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sized
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix, hstack
-from scipy.special import log_expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
-from scripts.train.folds import as_margin, enough_folds, fold_of, value_of
+from scripts.train.folds import fold_of
 from scripts.train.view import Numbers, View
 
 PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
+APART = (1.0, 100.0)  # C of the regressions of each value of `by`
+PLACES = 2**18  # of hashed tokens
 LEAST_EXAMPLES = 2  # with a word or a cue, so that its weight is learnt
 WORD = r"(?u)\b\w+\b"
 WORDS = (
@@ -42,7 +43,6 @@ WORDS = (
 STACKED = 1.0  # C of the linear learner whose score boosting reads
 ITERATIONS = 300  # of L-BFGS at most
 LEAST = -30.0  # the log-probability of a label that the training data does not have
-THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
 
 
 class Vectors(NamedTuple):
@@ -50,22 +50,6 @@ class Vectors(NamedTuple):
 
     words: list[str]
     numbers: np.ndarray
-
-
-class Found(NamedTuple):
-    """The control of a view: the chosen learner, and the value of each learner on the folds left
-    out (no value if too few folds have a group). `scores` is a function from a table to
-    (n, labels) log-probabilities or (n, 1) ranks.
-    """
-
-    learner: str
-    values: dict[str, float]
-    scores: Numbers
-
-    @property
-    def value(self) -> float | None:
-        """The value of the chosen learner."""
-        return self.values.get(self.learner)
 
 
 def exchanged(table: pd.DataFrame) -> pd.DataFrame:
@@ -82,17 +66,23 @@ class Inputs(NamedTuple):
     """The inputs of the learners for n examples.
 
     rules (n, r); sparse (n, k): words, cues, crossed cues and numbers; numbers (n, j); turned: the
-    numbers of the exchanged examples, where the texts are exchangeable
+    numbers of the exchanged examples, where the texts are exchangeable; by (n,)
     """
 
     rules: np.ndarray
     sparse: csr_matrix
     numbers: np.ndarray
     turned: np.ndarray
+    by: np.ndarray
 
     def rows(self, rows: np.ndarray) -> "Inputs":
         """Return the inputs of these examples."""
-        return Inputs(self.rules[rows], self.sparse[rows], self.numbers[rows], self.turned[rows])
+        return Inputs(*(part[rows] for part in self))
+
+
+def nothing_of(table: pd.DataFrame) -> pd.Series:
+    """The same value for all examples."""
+    return pd.Series("", table.index)
 
 
 def mean_vectors(
@@ -102,8 +92,8 @@ def mean_vectors(
     the columns of its value of `by`. Words weigh by tf-idf. Each of the d numbers is scaled to a
     standard deviation of one in training.
     """
-    assert view.averaged and view.by
-    texts, by = view.averaged, view.by
+    assert view.averaged
+    texts, by = view.averaged, view.by or nothing_of
     weights = TfidfVectorizer(vocabulary=vectors.words, token_pattern=WORD, sublinear_tf=True)
     weights.fit(texts(train))
 
@@ -149,6 +139,11 @@ def reader(
     if view.cues:
         cues = CountVectorizer(analyzer=str.split, min_df=LEAST_EXAMPLES, binary=True)
         counters.append((crossed_cues if view.by else view.cues, cues))
+    if view.hashed:
+        hashed = HashingVectorizer(
+            analyzer=str.split, n_features=PLACES, alternate_sign=False, binary=True
+        )
+        counters.append((view.hashed, hashed))
     counters = [(texts, counter) for texts, counter in counters if has_words(counter, texts(both))]
     scale = StandardScaler().fit(numbers_of(view, both))
     averages = [mean_vectors(view, both, vectors)] if vectors and view.averaged else []
@@ -171,6 +166,7 @@ def reader(
             sparse,
             numbers,
             numbers_of(view, turned),
+            (view.by or nothing_of)(table).to_numpy(object),
         )
 
     return read
@@ -249,6 +245,40 @@ def boosted(
     return scores
 
 
+def apart(
+    numbers: np.ndarray, by: np.ndarray, label: np.ndarray, labels: int, penalty: float
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """A logistic regression on numbers for each value of `by`; another value has the shares of the
+    labels.
+    """
+    models: dict[str, Callable[[np.ndarray], np.ndarray]] = {}
+    for value, rows in pd.Series(by).groupby(by).indices.items():
+        known = np.unique(label[rows])
+        if len(known) > 1:
+            model = LogisticRegression(C=penalty, solver="newton-cholesky")
+            models[value] = partial(
+                log_probabilities, model.fit(numbers[rows], label[rows]), labels=labels
+            )
+        else:
+            models[value] = partial(always, np.eye(labels)[known[0]])
+    shares = np.bincount(label, minlength=labels) / len(label)
+
+    def scores(numbers: np.ndarray, by: np.ndarray) -> np.ndarray:
+        found = always(shares, numbers)
+        for value, rows in pd.Series(by).groupby(by).indices.items():
+            if value in models:
+                found[rows] = models[value](numbers[rows])
+        return found
+
+    return scores
+
+
+def always(shares: np.ndarray, numbers: Sized) -> np.ndarray:
+    """(n, labels) the logarithms of the same shares for every example."""
+    row = np.maximum(np.log(np.maximum(shares, np.exp(LEAST))), LEAST)
+    return np.tile(row, (len(numbers), 1))
+
+
 Scorer = Callable[[Inputs, np.ndarray], np.ndarray]  # of Inputs, and of (n, k) learnt numbers
 
 
@@ -261,9 +291,24 @@ class Fitted(NamedTuple):
     scores: dict[str, Scorer]
 
 
-def by_rule(place: int) -> Scorer:
-    """The scores of a rule."""
-    return lambda given, _: given.rules[:, [place]]
+def by_rule(place: int, rules: int, labels: int) -> Scorer:
+    """The scores of a rule: (n, 1), or (n, labels). Labels that the study merges into the last one
+    have the highest score of these.
+    """
+
+    def scores(given: Inputs, _: np.ndarray) -> np.ndarray:
+        width = given.rules.shape[1] // rules
+        found = given.rules[:, place * width : (place + 1) * width]
+        if width <= labels:
+            return found
+        return np.column_stack([found[:, : labels - 1], found[:, labels - 1 :].max(1)])
+
+    return scores
+
+
+def by_value(model: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Scorer:
+    """The scores of regressions for each value of `by`."""
+    return lambda given, _: model(given.numbers, given.by)
 
 
 def by_number(place: int) -> Scorer:
@@ -322,11 +367,19 @@ class Search:
         learnt = np.concatenate(
             [self.learnt(without | {fold[part[0]]})(self.train.iloc[rows[part]]) for part in parts]
         )[back]
-        scores = {f"rule: {name}": by_rule(place) for place, name in enumerate(self.view.rules)}
+        scores = {
+            f"rule: {name}": by_rule(place, len(self.view.rules), self.labels)
+            for place, name in enumerate(self.view.rules)
+        }
         scores |= {
             f"learnt: {name}": by_number(place) for place, name in enumerate(self.view.learnt)
         }
         if self.view.only_rules:
+            return Fitted(self.learnt(without), scores)
+        if self.view.apart:
+            for penalty in APART:
+                model = apart(inputs.numbers, inputs.by, label, self.labels, penalty)
+                scores[f"apart, C={penalty:g}"] = by_value(model)
             return Fitted(self.learnt(without), scores)
         scale = np.maximum(learnt.std(0), 1e-9)
         features = beside(inputs.sparse, learnt / scale)
@@ -381,74 +434,3 @@ class Search:
 def margins(scores: np.ndarray) -> np.ndarray:
     """(n, labels - 1) how much likelier each label is than the first."""
     return scores[:, 1:] - scores[:, :1]
-
-
-def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> float:
-    """The margin above which an example is likely, so that most groups are right as a whole."""
-    group, _ = pd.factorize(table["group_id"])
-    label = table["label"].to_numpy() == 1
-    wrong = [
-        (-len(np.unique(group[(margin > threshold) != label])), threshold)
-        for threshold in np.quantile(margin, THRESHOLDS)
-    ]
-    return float(max(wrong)[1])
-
-
-def decided(scores: np.ndarray, threshold: float | None) -> np.ndarray:
-    """Log-probabilities of two labels, equal at the threshold; without one the scores."""
-    if threshold is None:
-        return scores
-    margin = as_margin(scores) - threshold
-    return np.column_stack([log_expit(-margin), log_expit(margin)])
-
-
-def threshold_of(train: pd.DataFrame, left_out: np.ndarray, whole: bool) -> float | None:
-    """The threshold of a learner; None where its scores need none. left_out: its scores of the
-    training split, cross-fitted.
-    """
-    if "choice_id" in train:
-        return None
-    if whole:
-        return best_threshold(train, as_margin(left_out))
-    return 0.0 if left_out.shape[1] == 1 else None
-
-
-def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
-    """The shares of the labels in training, for every example; used where groups are too few."""
-    shares = np.bincount(train["label"], minlength=labels) / len(train)
-    row = np.maximum(np.log(np.maximum(shares, np.exp(LEAST))), LEAST)
-    return lambda table: np.tile(row, (len(table), 1))
-
-
-def search(
-    view: View,
-    train: pd.DataFrame,
-    labels: int,
-    exchangeable: bool,
-    vectors: Vectors | None = None,
-    whole: bool = False,
-) -> Found:
-    """The best control of a view; the evaluation splits take no part in the choice.
-
-    train: example_id, group_id, first, second, label; choice_id and category where the study has
-    them, and the columns of its `teaches`. whole: see value_of().
-    """
-    with threadpool_limits(1):
-        searched = Search(view, train, labels, exchangeable, vectors)
-        if not enough_folds(searched.fold) and not view.only_rules:
-            return Found("most frequent label", {}, most_frequent(train, labels))
-        left_out = searched.left_out()
-        fitted = searched.fit(frozenset())
-    thresholds = {name: threshold_of(train, scores, whole) for name, scores in left_out.items()}
-    values = {
-        name: value_of(train, decided(scores, thresholds[name]), whole)
-        for name, scores in left_out.items()
-    }
-    name = max(values, key=lambda name: values[name])
-
-    def scores(table: pd.DataFrame) -> np.ndarray:
-        found = fitted.scores[name](searched.read(table), fitted.learnt(table))
-        found = view.shared(table, found) if view.shared else found
-        return decided(found, thresholds[name])
-
-    return Found(name, values, scores)

@@ -21,11 +21,15 @@ class View:
       cues      tokens between spaces: one weight each
       averaged  one text for each example: the mean of the vectors of its words (a control with
                 `vectors_of` in resources/models.yaml)
-      by        the values with which the cues and the mean vectors are crossed
+      hashed    tokens between spaces, too many for a vocabulary, such as pairs of words: one weight
+                each, in 2**18 places by hash
+      by        the values with which the cues and the mean vectors are crossed; in a view of
+                numbers alone, each value has a regression of its own
       numbers   (n, k) any numbers
       learnt    functions by name; each learns from the training split, with label and the study's
                 `teaches`, and returns a function that gives (n,) numbers
-      rules     by name: (n,) scores; a higher score means more likely right
+      rules     by name: (n,) scores, higher for the last label, or (n, labels) log-probabilities
+      parts     views by name, whose learners are stacked; the view itself then has no features
       each      true: the features are of the second text, and those of the first are also read
       shared    a function of the scores of a choice's candidates together; it works after learning
       compares  true: it compares the candidates of a choice, so it sees all of them together
@@ -38,10 +42,12 @@ class View:
     words: Callable[[pd.DataFrame], pd.Series] | None = None
     cues: Callable[[pd.DataFrame], pd.Series] | None = None
     averaged: Callable[[pd.DataFrame], pd.Series] | None = None
+    hashed: Callable[[pd.DataFrame], pd.Series] | None = None
     by: Callable[[pd.DataFrame], pd.Series] | None = None
     numbers: Numbers | None = None
     learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
     rules: dict[str, Numbers] = field(default_factory=dict)
+    parts: "dict[str, View]" = field(default_factory=dict)
     shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
     each: bool = False
     compares: bool = False
@@ -49,4 +55,10 @@ class View:
     @property
     def only_rules(self) -> bool:
         """Whether the view learns nothing."""
-        return not (self.words or self.cues or self.averaged or self.numbers or self.learnt)
+        learns = (self.words, self.cues, self.averaged, self.hashed, self.numbers, self.learnt)
+        return not any(learns) and all(part.only_rules for part in self.parts.values())
+
+    @property
+    def apart(self) -> bool:
+        """Whether each value of `by` has a regression of its own."""
+        return self.by is not None and not (self.words or self.cues or self.averaged or self.hashed)

@@ -11,11 +11,10 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
 from scripts.train.control import view_of
-from scripts.train.search import search
+from scripts.train.stack import best_threshold, search
 from scripts.train.view import View
 from tests.rows import texts_of
 from tests.train.test_controls import run_control, scores_of
-from scripts.train.search import best_threshold
 
 pytestmark = pytest.mark.slow  # it trains many times
 ROWS, WORDS = 510, [f"word{number}" for number in range(30)]

@@ -1,8 +1,9 @@
-"""Controls of HellaSwag: they see an ending, but not its context.
+"""Controls of HellaSwag: they see an ending, and no order of the context.
 
 one_text     the ending: its words, its length, how often it repeats itself, its punctuation marks
 all_options  the same, and how the ending compares with the other endings of its item: by length, by
              shared words. The control does not see which ending is right.
+words        a stack of this, and of pairs of a late word of the context with a word of the ending
 """
 
 import re
@@ -14,6 +15,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from scripts.train.view import View
 
 WORD = re.compile(r"\w+")
+LAST = 15  # words of the context
 MARKS = [
     r",",
     r"\.",
@@ -73,14 +75,39 @@ def of_endings(table: pd.DataFrame) -> np.ndarray:
     )
 
 
+def word_pairs(table: pd.DataFrame) -> pd.Series:
+    """Return each of the last words of the context with each word of the ending."""
+    rows = [
+        " ".join(
+            f"{one}>{other}"
+            for one in dict.fromkeys(WORD.findall(first.lower())[-LAST:])
+            for other in dict.fromkeys(WORD.findall(second.lower()))
+        )
+        for first, second in zip(table["first"], table["second"])
+    ]
+    return pd.Series(rows, table.index, dtype=object)
+
+
+ONE_TEXT = View(
+    sees="the ending", words=lambda table: table["second"].str.lower(), numbers=of_ending
+)
+ALL_OPTIONS = View(
+    sees="the endings of an item, without the context",
+    words=lambda table: table["second"].str.lower(),
+    numbers=of_endings,
+    compares=True,
+)
+WORDS = {
+    "all_options": ALL_OPTIONS,
+    "pairs": View(sees="pairs of words, one of each text", hashed=word_pairs),
+}
+PAIRS = View(sees="pairs of words, one of each text", hashed=word_pairs)
 VIEWS = {
-    "one_text": View(
-        sees="the ending", words=lambda table: table["second"].str.lower(), numbers=of_ending
-    ),
-    "all_options": View(
-        sees="the endings of an item, without the context",
-        words=lambda table: table["second"].str.lower(),
-        numbers=of_endings,
+    "one_text": ONE_TEXT,
+    "all_options": ALL_OPTIONS,
+    "words": View(
+        sees="the endings of an item, and pairs of words",
+        parts={"all_options": ALL_OPTIONS, "pairs": PAIRS},
         compares=True,
     ),
 }

@@ -6,6 +6,9 @@ all_options  the same, and how the answer compares with the other answers of its
              number of answers, the share with the same unit, the distance to the nearest duration.
              The control sees no labels.
 
+words        a stack of both, and of pairs of a word of the question with a word, a unit or a size
+             of the answer. `texts` adds the mean word vector of the question by the answer's unit.
+
 Other numbers that compare answers (rank, distance to the median, shared words) did not improve the
 control on folds of the training questions.
 """
@@ -155,6 +158,21 @@ def of_answers(table: pd.DataFrame) -> np.ndarray:
     return np.column_stack([of_answer(table), np.log(count), same_unit / count, nearest])
 
 
+def with_question(table: pd.DataFrame) -> pd.Series:
+    """Return each word of the sentence and question with each cue of the answer."""
+    said = table["first"].str.lower().str.findall(r"[a-z']{3,}").map(dict.fromkeys)
+    rows = [
+        " ".join([f"{word}|{cue}" for cue in of_answer.split() for word in words])
+        for words, of_answer in zip(said, cues(table))
+    ]
+    return pd.Series(rows, table.index, dtype=object)
+
+
+def unit_and_category(table: pd.DataFrame) -> pd.Series:
+    """Return the category of each question with the unit of the answer."""
+    return table["category"] + " " + read(table["second"])["unit"]
+
+
 ONE_TEXT = View(
     sees="the answer and the question's category",
     words=lambda table: table["second"].str.lower(),
@@ -162,12 +180,33 @@ ONE_TEXT = View(
     by=lambda table: table["category"],
     numbers=of_answer,
 )
+ALL_OPTIONS = replace(
+    ONE_TEXT,
+    sees="the answers of a question together and its category, without the question",
+    numbers=of_answers,
+    compares=True,
+)
+QUESTION = View(
+    sees="the words of the question, with the words, unit and size of the answer",
+    hashed=with_question,
+    numbers=of_answers,
+    compares=True,
+)
+WORDS = {"one_text": ONE_TEXT, "all_options": ALL_OPTIONS, "question": QUESTION}
+VECTORS = View(
+    sees="the mean word vector of sentence and question, by the unit of the answer",
+    averaged=lambda table: table["first"],
+    by=unit_and_category,
+)
 VIEWS = {
     "one_text": ONE_TEXT,
-    "all_options": replace(
-        ONE_TEXT,
-        sees="the answers of a question together and its category, without the question",
-        numbers=of_answers,
+    "all_options": ALL_OPTIONS,
+    "words": View(
+        sees="the answers of a question together, and its words", parts=WORDS, compares=True
+    ),
+    "texts": View(
+        sees="the answers of a question together, its words, and word vectors",
+        parts=WORDS | {"word_vectors": VECTORS},
         compares=True,
     ),
 }

@@ -1,12 +1,19 @@
-"""Controls of strided sentence order: they see two captions, but each by itself. One rule compares
-them: whether the start of one repeats the end of the other, as in captions that roll.
+"""Controls of strided sentence order: they see each of two captions by itself, or pairs of words.
 
 A caption often shows its place in its video: "he begins by", "the man", "the end". `place` learns
 this place from the training captions, one at a time. The difference of two places orders a pair,
 though the control reads only one caption at a time.
+
+`pairs` also has a weight for each word of one caption with each word of the other, so it learns
+which action follows which; and for how a caption names what the other one names (`mentions`): "a
+man" before "the man", a noun before a pronoun, "another". The rules declare the same without
+learning, and whether the start of one caption repeats the end of the other, as in captions that
+roll.
 """
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -14,7 +21,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
 from scripts.text.repeated_ends import start_repeats_end
-from scripts.train.search import has_words
+from scripts.train.search import exchanged, has_words
 from scripts.train.view import View
 
 PENALTY = 10.0  # the penalty of the ridge regression on word vectors of unit length
@@ -83,4 +90,127 @@ BOTH_TEXTS = View(
     rules={"start_repeats_end": start_repeats_end},
     each=True,
 )
-VIEWS = {"both_texts": BOTH_TEXTS}
+TOKEN = re.compile(r"[a-z']+")
+ENDINGS = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|ly|e)$")
+PRONOUNS = frozenset("he she it they him her them his their its".split())
+INDEFINITE = frozenset("a an two three several some people one".split())
+DEFINITE = frozenset("the this that these those".split())
+AGAIN = frozenset("another again then still more other continues finally finishes ends".split())
+NEAR = 3  # words after an article that may be its noun
+
+
+@lru_cache(maxsize=200_000)
+def stems(text: str) -> tuple[str, ...]:
+    """Return the words of a text in order, without common endings."""
+    return tuple(ENDINGS.sub("", word) for word in TOKEN.findall(text.lower()))
+
+
+def word_pairs(table: pd.DataFrame) -> pd.Series:
+    """Return each stem of the first text with each stem of the second, as in open>pour."""
+    rows = [
+        " ".join(
+            f"{one}>{other}"
+            for one in dict.fromkeys(stems(first))
+            for other in dict.fromkeys(stems(second))
+        )
+        for first, second in zip(table["first"], table["second"])
+    ]
+    return pd.Series(rows, table.index, dtype=object)
+
+
+@lru_cache(maxsize=200_000)
+def named(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the words that stand soon after an indefinite article or number, and after a definite
+    one.
+    """
+    words = stems(text)
+    found: tuple[set[str], set[str]] = set(), set()
+    for place, word in enumerate(TOKEN.findall(text.lower())):
+        for articles, kept in zip((INDEFINITE, DEFINITE), found):
+            if word in articles:
+                kept.update(words[place + 1 : place + 1 + NEAR])
+    return frozenset(found[0]), frozenset(found[1])
+
+
+@lru_cache(maxsize=200_000)
+def counts(text: str) -> tuple[int, int, int, int]:
+    """Return how many indefinite and definite articles, pronouns, and words for more a text has."""
+    words = TOKEN.findall(text.lower())
+    return tuple(  # type: ignore[return-value]
+        sum(word in kind for word in words) for kind in (INDEFINITE, DEFINITE, PRONOUNS, AGAIN)
+    )
+
+
+def mentions(table: pd.DataFrame) -> np.ndarray:
+    """Return (n, k): how many words are indefinite in the first text and definite in the second;
+    nouns of the first that a pronoun of the second may stand for; words for more in the second;
+    first words that repeat, and ends that repeat.
+    """
+    rows = []
+    for first, second in zip(table["first"], table["second"]):
+        (new, _), (_, known) = named(first), named(second)
+        one, other, before, after = counts(first), counts(second), stems(first), stems(second)
+        shared = set(before) & set(after)
+        rows.append(
+            (
+                len(new & known),
+                min(one[0], 2) * (other[2] > 0) * (one[2] == 0),
+                other[3] - one[3],
+                other[1] - one[1],
+                other[2] - one[2],
+                one[0] - other[0],
+                bool(new and after and after[0] in PRONOUNS),
+                bool(before and after) and before[-1] in after[:-1],
+                bool(before and after) and after[0] in before[1:],
+                len(shared) * (len(after) - len(before)) / 10,
+            )
+        )
+    return np.array(rows, float).reshape(len(table), -1)
+
+
+def places(table: pd.DataFrame) -> pd.Series:
+    """Return tokens of the first three and the last two stems of the second text, of the first
+    words of both, and of the numbers of mentions().
+    """
+    rows = []
+    for first, second, numbers in zip(table["first"], table["second"], mentions(table)):
+        one, other = stems(first), stems(second)
+        tokens = [f"start:{'_'.join(other[:k])}" for k in (1, 2, 3)]
+        tokens += [f"end:{'_'.join(other[-k:])}" for k in (1, 2)]
+        tokens += [f"starts:{'_'.join(one[:k])}>{'_'.join(other[:k])}" for k in (1, 2)]
+        tokens += [f"mention{at}:{number:.0f}" for at, number in enumerate(numbers)]
+        rows.append(" ".join(tokens))
+    return pd.Series(rows, table.index, dtype=object)
+
+
+def turned(score: Callable[[pd.DataFrame], np.ndarray]) -> Callable[[pd.DataFrame], np.ndarray]:
+    """Return a rule: the score of a table less that of the exchanged texts."""
+    return lambda table: score(table) - score(exchanged(table))
+
+
+PAIRS = View(
+    sees="words of both captions and pairs of these, articles, pronouns, first and last words",
+    words=lambda table: table["second"],
+    hashed=word_pairs,
+    cues=places,
+)
+WORDS = {"both_texts": BOTH_TEXTS, "pairs": PAIRS}
+AVERAGED = View(sees="the mean word vector of each caption", averaged=lambda table: table["second"])
+VIEWS = {
+    "both_texts": BOTH_TEXTS,
+    "rules": View(
+        sees="articles and pronouns of both captions",
+        rules={
+            "a before the": turned(lambda table: mentions(table)[:, 0]),
+            "more the than a": turned(lambda table: mentions(table)[:, 3:6].sum(1)),
+            "another comes later": turned(lambda table: mentions(table)[:, 2]),
+            "start repeats end": start_repeats_end,
+            "all": turned(lambda table: mentions(table)[:, :6].sum(1)),
+        },
+    ),
+    "words": View(sees="words of both captions, alone and in pairs", parts=WORDS),
+    "texts": View(
+        sees="words of both captions, alone and in pairs, and word vectors",
+        parts=WORDS | {"word_vectors": AVERAGED},
+    ),
+}

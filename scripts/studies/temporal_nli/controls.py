@@ -1,5 +1,12 @@
-"""Controls of temporal NLI: they see the hypothesis alone, or the words of both sentences without
-order.
+"""Controls of temporal NLI: they see the hypothesis alone, the words of both sentences without
+order, or the numbers of both.
+
+The rules compare the first numbers of the two sentences, as digits or as hours of 24. They know
+what before and after mean, and nothing of months, weekdays or units.
+
+`numbers` learns what the rules declare, from the labels: for each pair of prepositions a linear
+model of the difference of the two numbers. The number of a unit is a logarithm, and each unit has a
+weight, so the model learns how long an hour is. Months and weekdays have a weight each.
 
 `both_texts` is additive. A word that the two sentences do not share has one weight for each pair of
 their prepositions. A number has one weight for each threshold that it reaches. No weight belongs to
@@ -12,6 +19,7 @@ and that of the hypothesis. So it also has a weight for times whose names traini
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -146,23 +154,154 @@ def hypothesis_numbers(table: pd.DataFrame) -> np.ndarray:
     return np.column_stack([np.log1p(number), np.log1p(unit), *flags]).astype(float)
 
 
+# The range of each kind of number, so that differences of different kinds compare. The first kind
+# that a sentence has decides.
+RANGES = {"four_digits": 100.0, "clock": 24.0, "th": 31.0, "number": 100.0}
+NAMED = list(dict.fromkeys(name.lower() for name in [*WEEKDAYS, *MONTHS, *SHORT_MONTHS]))
+NAME = re.compile(rf"\b{any_of(NAMED)}\b")
+SPREAD = 10.0  # of a difference as large as its range, beside 1 of a name
+
+
+def sizes_of(text: str) -> tuple[dict[str, float], frozenset[str]]:
+    """Return the numbers of a text by kind (hours of 24, day of a month, year, logarithm for a
+    unit), each divided by the range of its kind; and the names of months and weekdays.
+    """
+    found, text = {}, text.lower()
+    for token in TOKEN.finditer(text):
+        digits, suffix = token.groups()
+        if not digits:
+            continue
+        kind, value = kind_of(digits, suffix, UNIT.match(text, token.end())), float(digits)
+        if kind in ("am", "pm"):
+            kind, value = "clock", value % 12 + 12 * (kind == "pm")
+        elif kind.startswith(":"):
+            kind, value = "clock", value + float(kind[1:]) / 60
+        known = RANGES.get(kind)
+        found[kind] = value / known if known else float(np.log(max(value, 0.5)))
+    return found, frozenset(NAME.findall(text))
+
+
+def differences(table: pd.DataFrame) -> np.ndarray:
+    """Return (n, k): the premise's number less the hypothesis's, the same by kind, whether they are
+    equal, the units of each sentence, and the names that only the premise (1) or only the
+    hypothesis (-1) has.
+    """
+    premise, hypothesis = (of_each(sizes_of, table[side]) for side in ("first", "second"))
+    less, more = [main_number(table, "first") - main_number(table, "second")], []
+    for kind in [*RANGES, *NAMES]:
+        one, other = (
+            np.array([numbers.get(kind, np.nan) for numbers, _ in texts])
+            for texts in (premise, hypothesis)
+        )
+        less.append(np.nan_to_num(one) - np.nan_to_num(other))
+        more += [one == other, *([] if kind in RANGES else [~np.isnan(one), ~np.isnan(other)])]
+    for name in NAMED:
+        of_both_texts = (
+            np.array([name in names for _, names in texts], float)
+            for texts in (premise, hypothesis)
+        )
+        more.append(np.subtract(*of_both_texts))
+    return np.column_stack([*(SPREAD * one for one in less), *more]).astype(float)
+
+
+def main_number(table: pd.DataFrame, side: str) -> np.ndarray:
+    """Return (n,) on_24_hours() of one side's texts."""
+    return np.array(of_each(on_24_hours, table[side]))
+
+
+def both_prepositions(table: pd.DataFrame) -> pd.Series:
+    """Return the words before the first time of each sentence, for example in>before."""
+    return prepositions(table).str.partition(":")[0]
+
+
+def kinds_and_prepositions(table: pd.DataFrame) -> pd.Series:
+    """Return both_prepositions() with the kinds of the times of both sentences."""
+    kinds = [
+        ">".join(" ".join(sorted(numbers)) + "+name" * bool(names) for numbers, names in pair)
+        for pair in of_both(sizes_of, table)
+    ]
+    return both_prepositions(table) + " " + pd.Series(kinds, table.index, dtype=object)
+
+
+# Which label follows if the premise's number is less than, equal to or more than the hypothesis's:
+# entailment 0, neutral 1, contradiction 2. `at` stands for all words but before and after.
+FOLLOWS = {
+    ("at", "at"): (2, 0, 2),
+    ("at", "before"): (0, 2, 2),
+    ("at", "after"): (2, 2, 0),
+    ("before", "at"): (2, 2, 1),
+    ("before", "before"): (0, 0, 1),
+    ("before", "after"): (2, 2, 1),
+    ("after", "at"): (1, 2, 2),
+    ("after", "before"): (1, 2, 2),
+    ("after", "after"): (1, 0, 0),
+}
+
+
+def compared(number_of: Callable[[str], float]) -> Callable[[pd.DataFrame], np.ndarray]:
+    """Return a rule that compares the two numbers: (n, 3), 1 for the label that follows."""
+
+    def rule(table: pd.DataFrame) -> np.ndarray:
+        first, second = (np.array(of_each(number_of, table[side])) for side in ("first", "second"))
+        sign = np.nan_to_num(np.sign(first - second)).astype(int)
+        at = both_prepositions(table).str.partition(">")[[0, 2]].to_numpy()
+        known = np.where(np.isin(at, ["before", "after"]), at, "at")
+        label = [FOLLOWS[one, other][1 + order] for (one, other), order in zip(known, sign)]
+        return np.eye(3)[label]
+
+    return rule
+
+
+def last_digits(text: str) -> float:
+    """Return the last number of a text as it is written; 0 without one."""
+    found = re.findall(r"\d+", text)
+    return float(found[-1]) if found else 0.0
+
+
+def on_24_hours(text: str) -> float:
+    """Return a text's year, else its hour, its day, or the logarithm of its number; 0 without."""
+    numbers, _ = sizes_of(text)
+    return next((numbers[kind] for kind in [*RANGES, *NAMES] if kind in numbers), 0.0)
+
+
+ONE_TEXT = View(
+    sees="the hypothesis: its time words and numbers, by unit and size, and what leads them",
+    cues=hypothesis_times,
+    by=hypothesis_preposition,
+    numbers=hypothesis_numbers,
+)
+BOTH_TEXTS = View(
+    sees="words that the two sentences do not share, without order, and what leads their times",
+    cues=unshared,
+    by=prepositions,
+)
+WORD_VECTORS = View(
+    sees="the mean word vector of the words that only one sentence has, by what leads their times",
+    averaged=hypothesis_words,
+    by=prepositions,
+    each=True,
+)
+NUMBERS = View(
+    sees="the difference of the two numbers and of the names, by what leads them",
+    by=both_prepositions,
+    numbers=differences,
+)
+WORDS = {
+    "numbers": NUMBERS,
+    "numbers_by_kind": replace(NUMBERS, by=kinds_and_prepositions),
+    "both_texts": BOTH_TEXTS,
+}
 VIEWS = {
-    "one_text": View(
-        sees="the hypothesis: its time words and numbers, by unit and size, and what leads them",
-        cues=hypothesis_times,
-        by=hypothesis_preposition,
-        numbers=hypothesis_numbers,
+    "one_text": ONE_TEXT,
+    "both_texts": BOTH_TEXTS,
+    "word_vectors": WORD_VECTORS,
+    "rules": View(
+        sees="which number is larger, and before or after",
+        rules={"digits": compared(last_digits), "hours of 24": compared(on_24_hours)},
     ),
-    "both_texts": View(
-        sees="words that the two sentences do not share, without order, and what leads their times",
-        cues=unshared,
-        by=prepositions,
-    ),
-    "word_vectors": View(
-        sees="the mean word vector of the words that only one sentence has, by what leads their "
-        "times",
-        averaged=hypothesis_words,
-        by=prepositions,
-        each=True,
+    "words": View(sees="words and numbers of both sentences", parts=WORDS),
+    "texts": View(
+        sees="words and numbers of both sentences, and word vectors",
+        parts=WORDS | {"word_vectors": WORD_VECTORS},
     ),
 }

@@ -1,0 +1,248 @@
+"""Choose the best learner of a searched control, or stack the learners of several views, inside the
+training split. Not a program.
+
+search() cross-fits every learner (scripts/train/search.py). A view with `parts` (all views of words
+of a study) also has a stack: a logistic regression on the cross-fitted scores of the best learner
+of each kind and part. Its own value comes from the same folds. A stack is chosen only if it is
+better than the best single learner by more than a standard error. Of equal learners the first is
+chosen, so a study names its simplest part first. The evaluation splits are read after the choice.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
+from scipy.special import log_expit
+from threadpoolctl import threadpool_limits
+
+from scripts.train.folds import as_margin, enough_folds, fold_of, value_of
+from scripts.train.lsa import word_vectors
+from scripts.train.search import STACKED, Search, Vectors, always, linear, margins
+from scripts.train.view import Numbers, View
+
+THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
+STACK = "stack"
+
+
+class Found(NamedTuple):
+    """The control of a view: the chosen learner, and the value of each learner on the folds left
+    out (no value if too few folds have a group). `scores` is a function from a table to
+    (n, labels) log-probabilities or (n, 1) ranks.
+    """
+
+    learner: str
+    values: dict[str, float]
+    scores: Numbers
+
+    @property
+    def value(self) -> float | None:
+        """The value of the chosen learner."""
+        return self.values.get(self.learner)
+
+
+def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> float:
+    """The margin above which an example is likely, so that most groups are right as a whole."""
+    group, _ = pd.factorize(table["group_id"])
+    label = table["label"].to_numpy() == 1
+    wrong = [
+        (-len(np.unique(group[(margin > threshold) != label])), threshold)
+        for threshold in np.quantile(margin, THRESHOLDS)
+    ]
+    return float(max(wrong)[1])
+
+
+def decided(scores: np.ndarray, threshold: float | None) -> np.ndarray:
+    """Log-probabilities of two labels, equal at the threshold; without one the scores."""
+    if threshold is None:
+        return scores
+    margin = as_margin(scores) - threshold
+    return np.column_stack([log_expit(-margin), log_expit(margin)])
+
+
+def threshold_of(train: pd.DataFrame, left_out: np.ndarray, whole: bool) -> float | None:
+    """The threshold of a learner; None where its scores need none. left_out: its scores of the
+    training split, cross-fitted.
+    """
+    if "choice_id" in train:
+        return None
+    if whole:
+        return best_threshold(train, as_margin(left_out))
+    return 0.0 if left_out.shape[1] == 1 else None
+
+
+def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
+    """The shares of the labels in training, for every example; used where groups are too few."""
+    shares = np.bincount(train["label"], minlength=labels) / len(train)
+    return lambda table: always(shares, table)
+
+
+class Fit(NamedTuple):
+    """What is fitted to the training split: a Search for each part, by name, and the cross-fitted
+    scores of its learners, by the names of part and learner.
+    """
+
+    searches: dict[str, Search]
+    left_out: dict[tuple[str, str], np.ndarray]
+
+    def scores(self, names: list[tuple[str, str]]) -> Callable[[pd.DataFrame], list[np.ndarray]]:
+        """A function from a table to (n, k): the scores of these learners, side by side, as they
+        are fitted to the whole training split.
+        """
+        fitted = {
+            part: self.searches[part].fit(frozenset()) for part in {part for part, _ in names}
+        }
+
+        def of(table: pd.DataFrame) -> list[np.ndarray]:
+            read = {
+                part: (self.searches[part].read(table), fit.learnt(table))
+                for part, fit in fitted.items()
+            }
+            return [fitted[part].scores[name](*read[part]) for part, name in names]
+
+        return of
+
+
+def parts_of(
+    view: View, train: pd.DataFrame, vectors: Vectors | None
+) -> dict[str, tuple[View, Vectors | None]]:
+    """The views to search, by name, each with its word vectors. A part that averages vectors is
+    there with vectors learnt from the training texts (LSA), and with those that are given.
+    """
+    if not view.parts:
+        return {"": (view, vectors)}
+    found: dict[str, tuple[View, Vectors | None]] = {}
+    for name, part in view.parts.items():
+        if part.averaged:
+            found[f"{name} (LSA)"] = part, word_vectors(part.averaged(train))
+        if vectors or not part.averaged:
+            found[name] = part, vectors
+    return found
+
+
+def fit_parts(
+    view: View, train: pd.DataFrame, labels: int, exchangeable: bool, vectors: Vectors | None
+) -> Fit:
+    """Cross-fit every learner of a view, or of its parts."""
+    searches = {
+        name: Search(part, train, labels, exchangeable, of_part)
+        for name, (part, of_part) in parts_of(view, train, vectors).items()
+    }
+    return Fit(
+        searches,
+        {
+            (name, learner): scores
+            for name, searched in searches.items()
+            for learner, scores in searched.left_out().items()
+        },
+    )
+
+
+def best_of_each_kind(values: dict[tuple[str, str], float]) -> list[tuple[str, str]]:
+    """The best learner of each part and kind (linear, boosted); every rule and learnt number."""
+    best: dict[tuple[str, str], tuple[str, str]] = {}
+    for name in sorted(values, key=lambda name: values[name]):
+        best[name[0], name[1].partition(", C=")[0]] = name
+    return sorted(best.values())
+
+
+class Stack:
+    """A logistic regression on the margins of learners, each divided by its spread. Without folds
+    of `train`, or of all of it.
+    """
+
+    def __init__(self, left_out: list[np.ndarray], label: np.ndarray, labels: int, turns: bool):
+        self.label, self.labels, self.turns = label, labels, turns
+        self.spread = np.ones(1)
+        features = self.features(left_out)
+        self.spread = np.maximum(features.std(0), 1e-9)
+        self.inputs = features / self.spread
+
+    def features(self, scores: list[np.ndarray]) -> np.ndarray:
+        """(n, k) the margins of all learners."""
+        parts = [margins(one) if one.shape[1] > 1 else one for one in scores]
+        return np.column_stack(parts) / self.spread
+
+    def fit(self, rows: np.ndarray) -> Callable[[csr_matrix], np.ndarray]:
+        """The regression, learnt from some rows: a function from features to (n, labels)."""
+        return linear(
+            csr_matrix(self.inputs[rows]), self.label[rows], self.labels, STACKED, self.turns
+        )
+
+    def join(self) -> Callable[[list[np.ndarray]], np.ndarray]:
+        """A function from the scores of all learners to (n, labels), learnt from all rows."""
+        model = self.fit(np.ones(len(self.label), bool))
+        return lambda scores: model(csr_matrix(self.features(scores)))
+
+    def left_out(self, fold: np.ndarray) -> np.ndarray:
+        """(n, labels) its scores of each fold, learnt from the other folds."""
+        found = np.zeros((len(fold), self.labels))
+        for number in np.unique(fold):
+            found[fold == number] = self.fit(fold != number)(
+                csr_matrix(self.inputs[fold == number])
+            )
+        return found
+
+
+def search(
+    view: View,
+    train: pd.DataFrame,
+    labels: int,
+    exchangeable: bool,
+    vectors: Vectors | None = None,
+    whole: bool = False,
+) -> Found:
+    """The best control of a view; the evaluation splits take no part in the choice.
+
+    train: example_id, group_id, first, second, label; choice_id and category where the study has
+    them, and the columns of its `teaches`. whole: see value_of().
+    """
+    fold, label = fold_of(train), train["label"].to_numpy()
+    if not enough_folds(fold) and not view.only_rules:
+        return Found("most frequent label", {}, most_frequent(train, labels))
+    with threadpool_limits(1):
+        fitted = fit_parts(view, train, labels, exchangeable, vectors)
+        found = {name: value_at(train, scores, whole) for name, scores in fitted.left_out.items()}
+        values = {name: value for name, (value, _) in found.items()}
+        best = max(values, key=lambda name: values[name])
+        chosen, said = [best], named(best)
+        threshold, stack = found[best][1], None
+        said_values = {named(name): value for name, value in values.items()}
+        if view.parts and not view.only_rules and len(np.unique(label)) > 1:
+            kept = best_of_each_kind(values)
+            stack = Stack([fitted.left_out[name] for name in kept], label, labels, exchangeable)
+            value, of_stack = value_at(train, stack.left_out(fold), whole)
+            said_values[STACK] = value
+            if value > values[best] + standard_error(train, values[best], whole):
+                chosen, said, threshold = kept, STACK, of_stack
+        of_learners = fitted.scores(chosen)
+        join = stack.join() if stack and said == STACK else first
+
+    def scores(table: pd.DataFrame) -> np.ndarray:
+        one = join(of_learners(table))
+        return decided(view.shared(table, one) if view.shared else one, threshold)
+
+    return Found(said, said_values, scores)
+
+
+def first(scores: list[np.ndarray]) -> np.ndarray:
+    """The scores of the only learner."""
+    return scores[0]
+
+
+def named(name: tuple[str, str]) -> str:
+    """The name of a learner, after that of its part."""
+    return ": ".join(filter(None, name))
+
+
+def value_at(train: pd.DataFrame, left_out: np.ndarray, whole: bool) -> tuple[float, float | None]:
+    """The value of cross-fitted scores, and their threshold."""
+    threshold = threshold_of(train, left_out, whole)
+    return value_of(train, decided(left_out, threshold), whole), threshold
+
+
+def standard_error(train: pd.DataFrame, value: float, whole: bool) -> float:
+    """The standard error of a value: a share of choices, of groups or of examples."""
+    of = "choice_id" if "choice_id" in train else "group_id" if whole else "example_id"
+    return float(np.sqrt(value * (1 - value) / train[of].nunique()))

@@ -1,0 +1,185 @@
+"""Each rung finds what is planted for it, and not what is planted for the next one."""
+
+import re
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.train.control import view_of
+from scripts.train.lsa import word_vectors
+from scripts.train.search import Vectors
+from scripts.train.stack import Found, search
+from scripts.train.view import View
+from tests.train.test_search import YEAR, captions, dated, dialogs, examples, kind, run_search
+from tests.train.test_controls import scores_of
+
+pytestmark = pytest.mark.slow  # it trains many times
+
+
+def found_on(study: str, rung: str, train: pd.DataFrame, labels=2, turns=False, **more) -> Found:
+    return search(view_of(study, rung), train, labels, turns, **more)
+
+
+def share(found: Found, test: pd.DataFrame) -> float:
+    return float((found.scores(test).argmax(1) == test["label"]).mean())
+
+
+def claims(seed: int, names: list[str]) -> pd.DataFrame:
+    """Draw pairs of times with the three labels of NLI: entailment 0, contradiction 2."""
+    table = dated(seed, names)
+    return table.assign(label=np.where(table["label"] == 1, 0, 2))
+
+
+def test_a_rule_orders_digits_and_only_words_order_the_names_of_training():
+    digits, months = [str(year) for year in range(1950, 1990, 3)], YEAR.split()
+    reached = {
+        (rung, what): share(
+            found_on("temporal_nli", rung, claims(1, names), labels=3), claims(2, names)
+        )
+        for rung in ("rules", "words")
+        for what, names in (("digits", digits), ("months", months))
+    }
+    assert reached["rules", "digits"] == 1.0
+    assert reached["words", "months"] > 0.95 and reached["words", "digits"] > 0.95
+    assert reached["rules", "months"] < 0.7, "no rule knows the months"
+
+
+def test_numbers_beyond_those_of_training_are_ordered_by_words_too():
+    early, late = (
+        [str(year) for year in range(1950, 1970)],
+        [str(year) for year in range(1970, 1990)],
+    )
+    assert share(found_on("temporal_nli", "words", claims(1, early), 3), claims(2, late)) > 0.95
+
+
+def cycles(seed: int, rows: int = 900) -> pd.DataFrame:
+    """Draw pairs of captions in which open comes before pour, pour before lift, and lift before
+    open. No sum of two weights orders them.
+    """
+    draw = np.random.default_rng(seed)
+    words, place, label = (
+        ["open", "pour", "lift"],
+        draw.integers(3, size=rows),
+        draw.integers(2, size=rows),
+    )
+    early = [f"{words[at]} {draw.choice(['red', 'old', 'big'])}" for at in place]
+    late = [f"{words[(at + 1) % 3]} {draw.choice(['red', 'old', 'big'])}" for at in place]
+    return pd.DataFrame(
+        {
+            "example_id": [f"{seed}:{row}" for row in range(rows)],
+            "group_id": [f"{seed}:{row // 3}" for row in range(rows)],
+            "first": np.where(label == 1, early, late),
+            "second": np.where(label == 1, late, early),
+            "label": label,
+        }
+    )  # fmt: skip
+
+
+def test_pairs_of_words_are_found_on_words_and_by_no_rule():
+    train, test = cycles(1), cycles(2)
+    of_rung = partial(found_on, "strided_sop", train=train, turns=True)
+    assert share(of_rung(rung="words"), test) > 0.95
+    assert share(search(view_of("strided_sop", "both_texts"), train, 2, True), test) < 0.6
+    assert abs(share(of_rung(rung="rules"), test) - 0.5) < 0.08
+
+
+def mentioned(seed: int, rows: int = 300) -> pd.DataFrame:
+    """Draw pairs of captions: one names a thing first, the other names it again."""
+    table, draw = cycles(seed, rows), np.random.default_rng(seed)
+    things = draw.choice(["man", "dog", "boat"], rows)
+    new, known = ([f"{article} {thing} moves" for thing in things] for article in ("a", "the"))
+    return table.assign(
+        first=np.where(table["label"] == 1, new, known),
+        second=np.where(table["label"] == 1, known, new),
+    )
+
+
+def test_a_rule_finds_the_definite_after_the_indefinite():
+    assert share(found_on("strided_sop", "rules", mentioned(1), turns=True), mentioned(2)) > 0.95
+
+
+def travels(seed: int, rows: int) -> pd.DataFrame:
+    """Make dialogs, each about a thing of its own: flights take hours, and meals take minutes."""
+    table = dialogs(seed, rows, [["three hours"], ["ten minutes"]])
+    letters = str.maketrans("0123456789", "abcdefghij")
+    things = [
+        re.sub("(flight|meal)", rf"\1{'x' * seed}{str(row // 2).translate(letters)}", text)
+        for row, text in enumerate(table["first"])
+    ]
+    return table.assign(first=things)
+
+
+def test_only_vectors_know_a_word_that_training_lacks():
+    train, test = travels(1, 150), travels(2, 100)
+    said = pd.concat([train, test])["first"].str.extract(r"((?:flight|meal)\w+)")[0].unique()
+    near = np.array([[word.startswith("flight"), word.startswith("meal")] for word in said], float)
+    vectors = Vectors(list(said), near + np.random.default_rng(0).normal(0, 0.1, near.shape))
+    assert share(found_on("timedial", "texts", train, vectors=vectors), test) > 0.9
+    assert share(found_on("timedial", "words", train), test) < 0.7
+
+
+def test_words_with_the_same_neighbours_have_near_vectors():
+    draw, texts = np.random.default_rng(0), []
+    for subject, others in (("flight plane", "sky wing seat"), ("meal lunch", "soup fork cook")):
+        for word in subject.split():
+            texts += [f"{word} {' '.join(draw.choice(others.split(), 2))}" for _ in range(40)]
+    found = word_vectors(pd.Series(texts), width=2)
+    of = dict(
+        zip(found.words, found.numbers / np.linalg.norm(found.numbers, axis=1, keepdims=True))
+    )
+    assert of["flight"] @ of["plane"] > of["flight"] @ of["lunch"] + 0.3
+    assert not word_vectors(pd.Series(["a", "b"])).words, "no word is in enough texts"
+
+
+def test_the_nearest_time_of_the_dialog_is_a_rule():
+    texts = ["three hours", "ten minutes"]
+    train = dialogs(1, 120, [[texts[0]], [texts[1]]]).assign(
+        first=lambda table: [
+            f"A: It took {'two hours' if (label == 1) == (text == texts[0]) else '12 minutes'} . "
+            f"B: Mine <MASK> ."
+            for label, text in zip(table["label"], table["second"])
+        ]
+    )
+    found = found_on("timedial", "rules", train)
+    assert found.value == 1.0 and "time" in found.learner, found
+
+
+# ---- the learners
+
+
+def test_a_regression_for_each_kind_finds_what_no_single_one_does():
+    label = lambda table: ((table["size"] > 0) == (kind(table) == "even")).astype(int)  # noqa: E731
+    train, test = (examples(seed).assign(label=label) for seed in (1, 2))
+    numbers = View("sizes", numbers=lambda table: table["size"].to_numpy())
+    by_kind = View("sizes by kind", numbers=numbers.numbers, by=kind)
+    assert share(search(by_kind, train, 2, False), test) > 0.95
+    assert share(search(numbers, train, 2, False), test) < 0.6
+
+
+def test_a_stack_joins_what_two_views_know_and_is_left_out_where_one_knows_all():
+    def drawn(seed: int) -> pd.DataFrame:
+        table, draw = examples(seed, 1500), np.random.default_rng(seed)
+        other = draw.normal(size=len(table))
+        return table.assign(other=other, label=(table["size"] + other > 0).astype(int))
+
+    one, other = (
+        View(name, numbers=lambda table, name=name: table[name].to_numpy())
+        for name in ("size", "other")
+    )
+    both = View("both", parts={"one": one, "other": other})
+    train, test = drawn(1), drawn(2)
+    found = search(both, train, 2, False)
+    assert found.learner == "stack" and share(found, test) > 0.95
+    assert max(value for name, value in found.values.items() if name != "stack") < 0.85
+    alone = search(both, train.assign(label=(train["size"] > 0).astype(int)), 2, False)
+    assert alone.learner.startswith("one: ") and alone.value > 0.97
+
+
+def test_other_labels_of_what_is_measured_change_no_score_of_a_stack(program, tmp_path):
+    train, test, found = captions(1), captions(2), []
+    for name, measured in (("same", test), ("other", test.assign(label=1 - test["label"]))):
+        run_search(program, tmp_path / name, "words", train, measured).checked()
+        found.append(scores_of(tmp_path / name))
+    np.testing.assert_array_equal(*found)
