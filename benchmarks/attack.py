@@ -1,37 +1,43 @@
-"""An attack on the controls of a study: which simple models score higher than the controls?
+"""An attack on the controls of a study: which generic learners score higher than the controls?
 
     snakemake train --cores all --configfile presets/controls.yaml    # data and controls
     python -m benchmarks.attack timedial
 
-The program takes every built dataset of the study that has controls. It fits all learners on all
-views. The views are those that the study declares, and a few general ones: one text, both texts,
-words by the first word, and how an option compares with the others. The committed controls choose
-inside the training split. An attack looks at the evaluation split, so its result is a lead. Give a
-lead a view of its own in scripts/studies/<study>/controls.py before a headline is published.
+The program takes every built dataset of the study that has controls. It fits every learner to every
+set of features. Neither knows anything of the study. The controls choose inside the training split;
+an attack looks at the evaluation split, so its result is a lead. Give a lead a view of its own in
+scripts/studies/<study>/controls.py before a headline is published.
 
-It prints one Markdown table for each dataset: the learners that score above the best committed
-control by more than one standard error of the difference. It learns from at most 10,000 examples.
-It takes minutes for each dataset.
+It prints one Markdown table for each dataset: what scores above the best committed control by more
+than one standard error of the difference, and the budget: features, learners, CPU minutes. The best
+of N methods is a maximum, so say N beside it. It learns from at most 10,000 examples.
 
     python -m benchmarks.attack timedial --by-folds
 
-learns from the evaluation split itself, by folds of its groups. This is the score of a model that
-has seen the labels of other test items. The texts of a view cannot give away more.
+learns from the evaluation split itself, by folds of its groups: the score of a model that has seen
+the labels of other test items.
 """
 
 import argparse
 import importlib
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_matrix, hstack
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import options_of, table
@@ -43,105 +49,97 @@ from scripts.measure.intervals import over_groups
 from scripts.measure.study import Study
 from scripts.running.identity import ROOT
 from scripts.running.program import UserError
-from scripts.studies.timedial.controls import FAR, distance, letters, sizes
 from scripts.train.control import predictions_of, read_examples
-from scripts.train.search import Search
+from scripts.train.folds import fold_of
+from scripts.train.search import exchanged, log_probabilities
 from scripts.train.stack import decided, threshold_of
-from scripts.train.view import View
 
 RESAMPLES, MOST = 200, 10_000  # bootstrap draws; most examples to learn from (drawn by hash)
-COLUMNS = ["split", "view", "learner", "reaches", "best committed", "which", "above it"]
+COLUMNS = ["split", "features", "learner", "reaches", "best committed", "which", "above it"]
+WORD = r"(?u)\b\w+\b"
+SIDES, NUMBERS = ("first", "second"), 4  # the texts; numbers that are read from each
+Features = Callable[[pd.DataFrame], csr_matrix]
 
 
-def both(data: pd.DataFrame) -> pd.Series:
-    """Join both texts into one."""
-    return data["first"] + " ; " + data["second"]
-
-
-def lengths(data: pd.DataFrame) -> np.ndarray:
-    """Return (n, 4): the numbers of characters and words of both texts."""
-    return np.column_stack(
-        [
-            one
-            for side in ("first", "second")
-            for one in (data[side].str.len(), data[side].str.split().str.len())
-        ]
-    ).astype(float)
-
-
-def among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """Return (n, 4) features that compare an option with the other options of its choice: its
-    length, its length minus their mean, its rank by length, and the mean share of common words.
-    If the study has no choices, the options are the examples with the same first text.
-    """
-    group = data["choice_id" if "choice_id" in data else "first"]
-    words = data["second"].str.lower().str.split().map(set)
-    alike = pd.Series(0.0, data.index)
-    for rows in group.groupby(group, sort=False).indices.values():
-        sets = [words.iloc[row] for row in rows]
-        alike.iloc[rows] = [
-            np.mean([len(one & other) / max(len(one | other), 1) for other in sets]) for one in sets
-        ]
-    length = data["second"].str.len()
-    return np.column_stack(
-        [
-            length,
-            length - length.groupby(group).transform("mean"),
-            length.groupby(group).rank(),
-            alike,
-        ]
+def words(train: pd.DataFrame) -> Features:
+    """Words and pairs of neighbours of each text."""
+    counters = [
+        TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORD, min_df=2).fit([*train[side], "x x"])
+        if train[side].str.contains(r"\w").sum() > 1
+        else HashingVectorizer(n_features=2)
+        for side in SIDES
+    ]
+    return lambda data: hstack(
+        [counter.transform(data[side]) for counter, side in zip(counters, SIDES)], format="csr"
     )
 
 
-GENERAL = {
-    "first text": View("the first text", words=lambda data: data["first"]),
-    "second text": View("the second text", words=lambda data: data["second"]),
-    "both texts": View("words of both", words=both, numbers=lengths),
-    "words by first word": View(
-        "words of the second by the first word of it",
-        cues=lambda data: data["second"].str.lower(),
-        by=lambda data: data["second"].str.split().str[0].fillna(""),
+def pairs(train: pd.DataFrame) -> Features:
+    """Each word of one text with each word of the other."""
+    counter = HashingVectorizer(
+        analyzer=lambda sets: [f"{one}>{other}" for one in sets[0] for other in sets[1]],
+        n_features=2**18,
+        alternate_sign=False,
+    )
+    return lambda data: counter.transform(
+        [*zip(*(data[side].str.lower().str.findall(WORD).map(set) for side in SIDES))]
+    )
+
+
+def numbers(train: pd.DataFrame) -> Features:
+    """The first numbers of each text, their logarithms, differences across the texts, lengths."""
+
+    def read(data: pd.DataFrame) -> csr_matrix:
+        found = []
+        for side in SIDES:
+            of_text = data[side].str.findall(r"\d+(?:\.\d+)?").to_list()
+            rows = [[float(one) for one in row[:NUMBERS]] for row in of_text]
+            found.append(np.array([row + [0.0] * (NUMBERS - len(row)) for row in rows]))
+        logs = [np.log1p(np.minimum(one, 1e9)) for one in found]
+        length = [np.log1p(data[side].str.len().to_numpy(float))[:, None] for side in SIDES]
+        less = [logs[0] - logs[1], np.sign(found[0] - found[1]), length[0] - length[1]]
+        return csr_matrix(np.hstack([*logs, *less, *length]))
+
+    return read
+
+
+def everything(train: pd.DataFrame) -> Features:
+    """All of these."""
+    parts = [make(train) for make in (words, pairs, numbers)]
+    return lambda data: hstack([part(data) for part in parts], format="csr")
+
+
+def dense(width: int):
+    """A few dimensions of sparse features; few features stay as they are."""
+    if width <= 64:
+        return FunctionTransformer(lambda found: found.toarray())
+    return TruncatedSVD(64, random_state=0)
+
+
+FEATURES = {"words": words, "pairs": pairs, "numbers": numbers, "all": everything}
+LEARNERS = {
+    "linear": lambda width: LogisticRegression(C=1.0, max_iter=300),
+    "boosted": lambda width: make_pipeline(
+        dense(width), HistGradientBoostingClassifier(max_leaf_nodes=8, random_state=0)
     ),
-    "among the others": View("lengths and shared words among options", numbers=among_the_others),
-}  # fmt: skip
-
-
-def sizes_among_the_others(data: pd.DataFrame) -> np.ndarray:
-    """Return (n, 9) features of each option of TimeDial:
-      * the distances of its size to the sizes of the others, and the similarities of the letters,
-        both in ascending order
-      * the smallest distance between the sizes of the others
-      * its length, and the difference in length to the option that is nearest in size
-
-    A single other option counts as three.
-    """
-    read = data["second"].map(lambda text: (sizes(text), letters(text), len(text))).to_numpy()
-    found = np.zeros((len(data), 9))
-    for rows in data.groupby("choice_id", sort=False).indices.values():
-        for row in rows:
-            size, spelt, length = read[row]
-            others = sorted(
-                [read[other] for other in rows if other != row],
-                key=lambda other: distance(size, other[0]),
-            )
-            far = [distance(size, other) for other, *_ in others]
-            same = sorted(len(spelt & other) / len(spelt | other) for _, other, _ in others)
-            rest = [distance(one[0], other[0]) for one, other in combinations(others[1:], 2)]
-            found[row] = [
-                *(far + 2 * far[-1:])[:3],
-                *(same + 2 * same[-1:])[:3],
-                min(rest, default=FAR),
-                length,
-                length - others[0][2],
-            ]
-    return found
-
-
-OF_STUDY = {
-    "timedial": {
-        "sizes and letters": View("sizes and letters among options", numbers=sizes_among_the_others)
-    }
+    "network": lambda width: make_pipeline(
+        dense(width), MaxAbsScaler(), MLPClassifier((64,), early_stopping=True, random_state=0)
+    ),
 }
+
+
+def fitted(
+    make: Callable, learner: Callable, labels: int, turns: bool, train: pd.DataFrame
+) -> Callable[[pd.DataFrame], np.ndarray]:
+    """Fit a learner to features; return a function from a table to (n, labels) scores. Where
+    exchanging the texts turns the label, it learns both orders.
+    """
+    if turns:
+        train = pd.concat([train, exchanged(train).assign(label=1 - train["label"])])
+    read = make(train)
+    given = read(train)
+    model = learner(given.shape[1]).fit(given, train["label"])
+    return lambda data: log_probabilities(model, read(data), labels)
 
 
 def headline(
@@ -169,135 +167,72 @@ def above(row: dict, best: dict) -> tuple[float, float]:
     return row["value"] - best["value"], spread.variance**0.5
 
 
-def attacked(
-    view: View, train: pd.DataFrame, labels: int, exchangeable: bool, whole: bool
-) -> Callable[[pd.DataFrame], dict[str, np.ndarray]]:
-    """Fit every learner of a view; return a function from a table to the scores by learner."""
-    searched = Search(view, train, labels, exchangeable)
-    fitted = searched.fit(frozenset())
-    left_out = searched.left_out()
-
-    def scores(data: pd.DataFrame) -> dict[str, np.ndarray]:
-        inputs, learnt = searched.read(data), fitted.learnt(data)
-        found = {name: score(inputs, learnt) for name, score in fitted.scores.items()}
-        return {
-            name: decided(scores, threshold_of(train, left_out[name], whole))
-            for name, scores in shared(view, data, found).items()
-        }
-
-    return scores
-
-
-def shared(view: View, data: pd.DataFrame, found: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the scores of each learner after the view's `shared`, which compares them with the
-    scores of the other candidates.
-    """
-    share = view.shared or (lambda _, scores: scores)
-    return {name: share(data, scores) for name, scores in found.items()}
-
-
-def together(data: pd.DataFrame) -> np.ndarray:
-    """Return (n,) the group of each example. Groups are joined if their choices have the same
-    candidates: two dialogs may have exchanged their options, so one answer shows the other.
-    """
-    if "choice_id" not in data:
-        return data["group_id"].to_numpy()
-    names = data.groupby("choice_id")["second"].transform(lambda texts: "\n".join(sorted(texts)))
-    group, options = pd.factorize(data["group_id"])[0], pd.factorize(names)[0]
-    both = np.stack([group, options + group.max() + 1])
-    graph = coo_array((np.ones(len(data)), both), shape=(both.max() + 1,) * 2)
-    return connected_components(graph, directed=False)[1][group].astype(str)
-
-
-def by_folds(
-    view: View, measured: pd.DataFrame, labels: int, exchangeable: bool, whole: bool
-) -> dict[str, np.ndarray]:
-    """Return the scores of every learner of a view. The evaluation split is cut into folds;
-    learners that are fitted on the other folds score each fold.
-    """
-    measured = measured.assign(group_id=together(measured))
-    left_out = Search(view, measured, labels, exchangeable).left_out()
-    found = {
-        name: decided(scores, threshold_of(measured, scores, whole))
-        for name, scores in left_out.items()
-    }
-    return shared(view, measured, found)
+def by_folds(fit: Callable, data: pd.DataFrame) -> np.ndarray:
+    """Return (n, labels) the scores of a table; what is fitted on the other folds scores a fold."""
+    fold = fold_of(data)
+    rows = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+    found = [fit(data.drop(data.index[one]))(data.iloc[one]) for one in rows]
+    return np.concatenate(found)[np.argsort(np.concatenate(rows))]
 
 
 def leads(
-    study: Study,
-    description: dict,
-    views: dict[str, View],
-    folder: Path,
-    runs: list[Run],
-    every: bool,
-    of_measured: bool,
+    study: Study, description: dict, folder: Path, runs: list[Run], of_measured: bool
 ) -> list[list]:
-    """Return the learners that score above the best of these controls by more than a standard
-    error, on each split of their dataset (folder).
-
-    A row has COLUMNS. every: also list learners that are higher by less than that. of_measured:
-    the learners learn by_folds() of the split.
+    """Return what scores above the best of these controls by more than a standard error, on each
+    split of their dataset (folder).
     """
     widest = max((run.facts for run in runs), key=lambda facts: len(facts["labels"]))
     how, (learn, *measured) = description["methods"]["control"], widest["splits"]
     method = {"columns": description["columns"], "inputs": how["inputs"]}
-    taught = how.get("teaches", [])
-    exchangeable, whole = description.get("exchangeable", False), how.get("whole_groups", False)
-    exchangeable &= not widest["data_options"].get("predict")
-    train = read_examples(folder / f"{learn}.parquet", method, MOST, taught)
-    splits = {}
+    turns = description.get("exchangeable", False) and not widest["data_options"].get("predict")
+    train, labels = read_examples(folder / f"{learn}.parquet", method, MOST), len(widest["labels"])
+    splits, found = {}, []
     for split in measured:
-        file = folder / f"{split}.parquet"
-        data = read_examples(file, method, taught=taught if of_measured else ())
+        data = read_examples(file := folder / f"{split}.parquet", method)
         reached = partial(headline, study, widest, file, data, description["headline"])
-        committed = [
+        rows = [
             (row["value"], run.facts["model"], row)
             for run in runs
             if (row := reached(read_scores(run, split, data["example_id"], "examples")[0]))
         ]
-        if committed:
-            splits[split] = data, reached, max(committed, key=lambda one: one[:2])
-    found = []
-    for name, view in views.items():
-        print(f"{folder}: {name}", file=sys.stderr)
-        labels = len(widest["labels"])
-        scores_of = (
-            partial(by_folds, view, labels=labels, exchangeable=exchangeable, whole=whole)
-            if of_measured
-            else attacked(view, train, labels, exchangeable, whole)
-        )
+        if rows:
+            splits[split] = data, reached, max(rows, key=lambda one: one[:2])
+    for (features, make), (name, learner) in product(FEATURES.items(), LEARNERS.items()):
+        print(f"{folder}: {features}, {name}", file=sys.stderr)
+        fit = partial(fitted, make, learner, labels, turns)
+        scores_of = partial(by_folds, fit) if of_measured else fit(train)
+        threshold = None
+        if how.get("whole_groups"):
+            threshold = threshold_of(train, by_folds(fit, train), True)
         for split, (data, reached, (best, which, row_of_best)) in splits.items():
-            for learner, scores in scores_of(data).items():
-                if row := reached(scores):
-                    higher, error = above(row, row_of_best)
-                    if higher > error * (not every):
-                        numbers = [row["value"], best, higher, error]
-                        value, known, *more = [f"{100 * number:.1f}" for number in numbers]
-                        found.append([split, name, learner, value, known, which, " ± ".join(more)])
+            if row := reached(decided(scores_of(data), threshold)):
+                higher, error = above(row, row_of_best)
+                if higher > error:
+                    numbers = [row["value"], best, higher, error]
+                    value, known, *more = [f"{100 * number:.1f}" for number in numbers]
+                    found.append([split, features, name, value, known, which, " ± ".join(more)])
     return found
 
 
 def main(given: argparse.Namespace) -> None:
     description = read_studies(ROOT)[given.study]
     study = importlib.import_module(f"scripts.studies.{given.study}.evaluate").STUDY
-    views = getattr(importlib.import_module(f"scripts.studies.{given.study}.controls"), "VIEWS", {})
-    views = {name: view for name, view in views.items() if not view.averaged}  # needs vectors
-    views = views | GENERAL | OF_STUDY.get(given.study, {})
     committed: dict[tuple[str, str], list[Run]] = {}
     for file in sorted(given.results.glob(f"train/{given.study}/*/run.json")):
         facts = facts_of(file)
         if facts.get("kind") == "control" and given.dataset in (facts["dataset"], ""):
-            committed.setdefault((facts["source"], facts["dataset"]), []).append(
-                Run(file.parent, facts)
-            )
+            place = facts["source"], facts["dataset"]
+            committed.setdefault(place, []).append(Run(file.parent, facts))
     if not committed:
         raise UserError(f"{given.results}/train/{given.study}: no controls; train some first")
     for (source, dataset), runs in committed.items():
-        folder = given.results / "build" / given.study / source / dataset
+        started = time.process_time()
         with threadpool_limits(1):  # more threads are slower on small tables
-            found = leads(study, description, views, folder, runs, given.all, given.by_folds)
-        print(f"\n{source}, {dataset}\n", flush=True)
+            folder = given.results / "build" / given.study / source / dataset
+            found = leads(study, description, folder, runs, given.by_folds)
+        minutes = (time.process_time() - started) / 60
+        tried = f"{len(FEATURES)} sets of features × {len(LEARNERS)} learners"
+        print(f"\n{source}, {dataset}: {tried}, {minutes:.1f} CPU minutes\n", flush=True)
         nothing = "No learner scores clearly above the committed controls."
         print(table(COLUMNS, found) if found else nothing, flush=True)
 
@@ -310,7 +245,6 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument(
         "--by-folds", action="store_true", help="learn from the measured splits, by folds"
     )
-    options.add_argument("--all", action="store_true", help="print all that is not below")
     return options
 
 
