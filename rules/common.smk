@@ -3,7 +3,6 @@
 import os
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 # The folder of the project. A study can run in any working directory, and its results go there.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parent
@@ -21,25 +20,15 @@ from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
 from scripts.plan import evaluation, recording, rehearsal, sources, training
 from scripts.plan.workplan import built, cleaned, spans
-from scripts.running.start import Start, code, one_hashed, one_of, option, uncompared
+from scripts.running.start import Start, code, one_hashed, one_of, option
+
+# Snakemake compares the parameters of a rule with those of its last job, and runs the job again if they differ. It does
+# not compare {threads}, {log} and parameters that are marked as `uncompared`, because no result depends on them: the
+# device, the mirror, URLs, licences, places. Another value of these reruns nothing.
+from scripts.running.start import uncompared
 
 START = Start(workflow, config, ROOT, is_module=Path(workflow.basedir).resolve() != ROOT)
 WORK, PUBLISHED, GPUS = START.work, START.published, START.gpus
-
-# Snakemake compares the parameters of a rule with those of its last job, and runs the job again if they differ.
-# It does not compare what follows, because no result depends on it: MACHINE, {threads}, {log}, and parameters that
-# are marked as `uncompared`, such as URLs, licences and places. Another value reruns nothing.
-MACHINE = SimpleNamespace(
-    device=WORK.config["device"],
-    devices=WORK.config["devices_per_run"],
-    runs_per_gpu=WORK.config["runs_per_gpu"],
-    micro_batch_tokens=option("--micro-batch-tokens", WORK.config["micro_batch_tokens"]),
-    not_deterministic=option("--not-deterministic", not WORK.config["deterministic"]),
-    checkpoint_seconds=WORK.config["checkpoint_seconds"],
-    report_to=WORK.config["report_to"],
-    merge_adapter=option("--merge-adapter", WORK.config["merge_adapter"]),
-    mirror=WORK.mirror,
-)
 
 
 wildcard_constraints:

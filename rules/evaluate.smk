@@ -58,7 +58,7 @@ rule evaluate_experiment:
         " --trained results/train/{wildcards.study} --build results/build/{wildcards.study}"
         " --sources={params.sources:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
         " {params.external:q} {params.people:q} {params.others:q}"
-        " {params.untrained:q} --resamples {params.resamples} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
+        " {params.untrained:q} --resamples {params.resamples:q} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
 
 
 rule evaluate_study:

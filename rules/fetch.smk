@@ -64,9 +64,10 @@ rule fetch_model:
         code=lambda w: code(*["scripts.fetch.model"] * bool({"init", "esim"} & {*WORK.models[w.model]})),
         entry=uncompared(lambda w: as_json(sources.with_absolute_paths(WORK, w.model))),
         place=uncompared(lambda w: WORK.place_of("models", w.model)),
+        mirror=uncompared(WORK.mirror),
     message:
         "Fetching the model {wildcards.model}"
     shell:
         "python -m scripts.fetch.model --model {wildcards.model} --entry={params.entry:q} --place={params.place:q}"
-        " --mirror={MACHINE.mirror:q} --output results/fetch/models/{wildcards.model} --manifest {output.manifest}"
+        " --mirror={params.mirror:q} --output results/fetch/models/{wildcards.model} --manifest {output.manifest}"
         " --log {log:q}"

@@ -47,11 +47,12 @@ for OF in PUBLISHED.studies:
             drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
             papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
             code=lambda w, of=OF: code(*PUBLISHED.programs_of(of)),
+            pages=uncompared(WORK.pages),
         message:
             f"Publishing {PUBLISHED.count(OF)}"
         shell:
             "python -m scripts.publish.items --metrics {input.metrics:q} --output {output.manifest:q}"
-            f" --folder {WORK.pages}"
+            " --folder {params.pages:q}"
             " --log {log:q} <<< {params.drawn:q}"
 
 
@@ -72,7 +73,7 @@ rule publish_leaderboard:
     params:
         facts=lambda w: as_json(PUBLISHED.leaderboard),
         code=lambda w: code("scripts.publish.leaderboard"),
-        folder=uncompared(lambda w: f"{WORK.pages}/leaderboard"),
+        folder=uncompared(f"{WORK.pages}/leaderboard"),
     message:
         "Writing the numbers of each model"
     shell:
@@ -104,11 +105,12 @@ rule publish_page:
         provenance=lambda w: as_json(PUBLISHED.page_provenance),
         templates=lambda w: as_json(PUBLISHED.page_templates),
         code=lambda w: code("scripts.publish.site"),
+        pages=uncompared(WORK.pages),
         runs=uncompared(lambda w: [f"{run.folder}/run.json" for run in WORK.runs.values()]),
     message:
         "Publishing the page"
     shell:
-        "python -m scripts.publish.site --metrics {input.metrics:q} --texts /dev/stdin --publish {WORK.pages}"
+        "python -m scripts.publish.site --metrics {input.metrics:q} --texts /dev/stdin --publish {params.pages:q}"
         " --cleaning {input.cleaning:q} --runs {params.runs:q} --configuration={params.configuration:q}"
         " --provenance={params.provenance:q} --output {output.page:q} --log {log:q} <<< {params.texts:q}"
 
@@ -145,7 +147,7 @@ rule harness:
         "../envs/data.yaml"
     params:
         study=lambda w: as_json(recording.harness_datasets(WORK)),
-        folder=f"results/harness/{WORK.name}",
+        folder=uncompared(f"results/harness/{WORK.name}"),
     message:
         f"Writing the tasks results/harness/{WORK.name}"
     shell:

@@ -15,10 +15,11 @@ rule rehearse_files:
         "../envs/train.yaml"
     params:
         study=uncompared(lambda w: as_json(rehearsal.files_to_ask_for(WORK))),
+        mirror=uncompared(WORK.mirror),
     message:
         "Asking for every file"
     shell:
-        "python -m scripts.fetch.reachable --study /dev/stdin --mirror={MACHINE.mirror:q} --output {output.files:q}"
+        "python -m scripts.fetch.reachable --study /dev/stdin --mirror={params.mirror:q} --output {output.files:q}"
         " --log {log:q} <<< {params.study:q}"
 
 
@@ -38,10 +39,15 @@ rule rehearse:
         runtime=240,
     params:
         study=lambda w: as_json(rehearsal.steps_to_take(WORK)),
-        folder=f"results/rehearse/{WORK.name}",
+        folder=uncompared(f"results/rehearse/{WORK.name}"),
+        device=uncompared(WORK.config["device"]),
+        devices=uncompared(WORK.config["devices_per_run"]),
+        runs_per_gpu=uncompared(WORK.config["runs_per_gpu"]),
+        micro_batch_tokens=uncompared(option("--micro-batch-tokens", WORK.config["micro_batch_tokens"])),
+        not_deterministic=uncompared(option("--not-deterministic", not WORK.config["deterministic"])),
     message:
         f"Rehearsing {WORK.name}"
     shell:
         "python -m scripts.train.rehearse --study /dev/stdin --files {input.files:q} --folder {params.folder:q}"
-        " --device {MACHINE.device} --devices {MACHINE.devices} --runs-per-gpu {MACHINE.runs_per_gpu} --threads {threads}"
-        " {MACHINE.micro_batch_tokens} {MACHINE.not_deterministic} --log {log:q} <<< {params.study:q}"
+        " --device {params.device:q} --devices {params.devices:q} --runs-per-gpu {params.runs_per_gpu:q} --threads {threads}"
+        " {params.micro_batch_tokens:q} {params.not_deterministic:q} --log {log:q} <<< {params.study:q}"

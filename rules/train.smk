@@ -53,6 +53,14 @@ rule train_run:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
         keep=WORK.config["keep"],
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
+        device=uncompared(WORK.config["device"]),
+        devices=uncompared(WORK.config["devices_per_run"]),
+        runs_per_gpu=uncompared(WORK.config["runs_per_gpu"]),
+        micro_batch_tokens=uncompared(option("--micro-batch-tokens", WORK.config["micro_batch_tokens"])),
+        not_deterministic=uncompared(option("--not-deterministic", not WORK.config["deterministic"])),
+        checkpoint_seconds=uncompared(WORK.config["checkpoint_seconds"]),
+        report_to=uncompared(WORK.config["report_to"]),
+        merge_adapter=uncompared(option("--merge-adapter", WORK.config["merge_adapter"])),
         cards=uncompared(lambda w: as_json(training.cards_of(WORK, w.study, w.job))),
         threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
@@ -61,11 +69,11 @@ rule train_run:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --keep {params.keep} --cards={params.cards:q} --tokens results/train/tokens"
-        " --device {MACHINE.device} --devices {MACHINE.devices} --runs-per-gpu {MACHINE.runs_per_gpu}"
-        " --threads {params.threads} {MACHINE.micro_batch_tokens} {MACHINE.not_deterministic} {MACHINE.merge_adapter}"
-        " --checkpoint-seconds {MACHINE.checkpoint_seconds} --report-to {MACHINE.report_to}"
-        " --attempt {resources.attempt} {params.again} --log {log:q} <<< {params.runs:q}"
+        " --keep {params.keep:q} --cards={params.cards:q} --tokens results/train/tokens"
+        " --device {params.device:q} --devices {params.devices:q} --runs-per-gpu {params.runs_per_gpu:q}"
+        " --threads {params.threads:q} {params.micro_batch_tokens:q} {params.not_deterministic:q} {params.merge_adapter:q}"
+        " --checkpoint-seconds {params.checkpoint_seconds:q} --report-to {params.report_to:q}"
+        " --attempt {resources.attempt} {params.again:q} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_controls:
@@ -93,7 +101,7 @@ rule train_controls:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " {params.again} --log {log:q} <<< {params.runs:q}"
+        " {params.again:q} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_api:
@@ -122,7 +130,7 @@ rule train_api:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --key={params.key:q} {params.again} --log {log:q} <<< {params.runs:q}"
+        " --key={params.key:q} {params.again:q} --log {log:q} <<< {params.runs:q}"
 
 
 rule train_recorded:
@@ -152,4 +160,4 @@ rule train_recorded:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --record {params.record:q} {params.again} --log {log:q} <<< {params.runs:q}"
+        " --record {params.record:q} {params.again:q} --log {log:q} <<< {params.runs:q}"

@@ -58,11 +58,11 @@ def option(name: str, value) -> str | list[str]:
     return f"{name}={as_json(value) if isinstance(value, dict) else value}"
 
 
-def uncompared(answer: Callable) -> Callable:
-    """Return a parameter that Snakemake does not compare. It compares no parameter that takes the
-    output files.
+def uncompared(answer) -> Callable:
+    """Return a parameter that Snakemake does not compare: a value, or a function of the wildcards.
+    Snakemake compares no parameter that takes the output files.
     """
-    return lambda wildcards, output: answer(wildcards)
+    return lambda wildcards, output: answer(wildcards) if callable(answer) else answer
 
 
 def check_writable() -> None:

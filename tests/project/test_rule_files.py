@@ -23,7 +23,7 @@ def test_rules_hold_no_code():
         for line in re.findall(r"^([A-Z_, ]+) = ", text, re.M)
         for name in line.split(", ")
     }
-    assert names == set("ROOT START WORK PUBLISHED GPUS MACHINE".split())
+    assert names == set("ROOT START WORK PUBLISHED GPUS".split())
 
 
 def test_a_rule_spells_its_command():
@@ -43,4 +43,4 @@ def test_a_rule_spells_its_command():
         assert command.lstrip().startswith('"python -m scripts.'), command
         assert not re.search(r"\brm\b|[;&]|params\.(?:program|arguments)", command), command
         unquoted = set(re.findall(r"\{params\.(\w+)\}", command))
-        assert unquoted <= {"again", "cleaner", "keep", "threads", "resamples"}, command
+        assert unquoted <= {"cleaner"}, command  # the name of a module
