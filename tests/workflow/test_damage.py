@@ -4,18 +4,26 @@ import shutil
 
 import pytest
 
+from tests.workflow.test_commands import commands, paste
+
 pytestmark = [pytest.mark.slow, pytest.mark.models]
 
 
 def test_predictions_of_another_run_are_refused(study):
     one, other = sorted(study.folder.glob("results/train/strided_sop/mini-*-tiny_bert-*"))[:2]
     shutil.copyfile(other / "predictions.parquet", one / "predictions.parquet")
-    stage = ("evaluate", "--forcerun", "evaluate_experiment")
-    study.snakemake("--cores", "2", *stage).refused(
-        f"{one.relative_to(study.folder)}/predictions.parquet: has changed since its rule wrote it"
-    )
-    (one / "work/finished.json").unlink()  # the last list of what the run wrote
-    study.snakemake("--cores", "2", *stage).refused(f"holds the predictions of {other.name}")
+    [command] = [
+        command
+        for rule, command in commands(study)
+        if rule == "evaluate_experiment" and one.name in command
+    ]
+    by_hand = paste(command, study.folder)
+    assert by_hand.returncode == 1
+    assert f"{one.name}/predictions.parquet: has changed since its rule wrote it" in by_hand.stderr
+    (one / "work/finished.json").unlink()  # the run's own list of what it wrote
+    assert f"holds the predictions of {other.name}" in paste(command, study.folder).stderr
+    study.run("evaluate")  # the workflow itself sees that the file has another length
+    assert study.jobs("evaluate") == {}
 
 
 def test_a_record_that_is_no_text_is_left_out(study):
