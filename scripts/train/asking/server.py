@@ -8,8 +8,6 @@ At most AT_ONCE questions are open. Each try runs in a thread of its own, and on
 waits, so no server and no pause holds up an end: answers under way are kept if they come soon.
 """
 
-import os
-import re
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -18,12 +16,12 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, NoReturn
-from urllib.parse import urlsplit, urlunsplit
 
 import requests
 import urllib3
 
 from scripts.running.program import UserError, cut, log
+from scripts.train.asking.access import KeyHeaders, address_of, key_in, without_key
 from scripts.train.asking.answer import REFUSED, Answer
 from scripts.train.asking.said import Passing, answer_of, check, parsed
 
@@ -36,35 +34,12 @@ BACKOFF = 1.0  # seconds; doubled with every try
 LONGEST_WAIT = 300  # seconds that a busy server may ask for
 AT_THE_END = 20  # seconds that an end waits for answers under way
 MOST = 1_000_000  # bytes of an answer
-SHORTEST_SECRET = 8  # signs; a shorter key (`none`, `EMPTY`) is a word that answers may hold
 REMEDIES = {
     400: "correct `request` of the model's entry, or ask for fewer tokens",
     401: "set the environment variable that `key` names to a valid key",
     403: "use a key that may use this model",
     404: "correct `api` (the address before /chat/completions) or `name`",
 }
-
-
-def key_in(variable: str | None, address: str) -> str | None:
-    """Return the key from the environment. Raises UserError if it is not set, or cannot be sent."""
-    if not variable:
-        return None
-    if not (key := os.environ.get(variable, "").strip()):
-        raise UserError(
-            f"{address}: the environment variable {variable} is not set; put the API key there"
-        )
-    if not re.fullmatch("[!-~]+", key):
-        raise UserError(
-            f"{address}: the environment variable {variable} holds a space, a line break or a sign "
-            "that is not ASCII, so no request can carry it; put the API key alone there"
-        )
-    return key
-
-
-def address_of(api: str, path: str) -> str:
-    """The address of a request: the path behind the entry's address, its query at the end."""
-    parts = urlsplit(api)
-    return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))
 
 
 def body_of(entry: dict, question: str, training: dict) -> dict:
@@ -80,21 +55,6 @@ def body_of(entry: dict, question: str, training: dict) -> dict:
         **template,
     } | entry.get("request", {})
     return {name: value for name, value in body.items() if value is not None}
-
-
-class KeyHeaders(requests.auth.AuthBase):
-    """The key in its header, or in the headers of the entry that name it. With it, requests never
-    takes a key from ~/.netrc.
-    """
-
-    def __init__(self, key: str | None, headers: dict[str, str]):
-        self.headers = {name: text.replace("{key}", key or "") for name, text in headers.items()}
-        if key and self.headers == headers:
-            self.headers["Authorization"] = f"Bearer {key}"
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers.update(self.headers)
-        return request
 
 
 @contextmanager
@@ -155,8 +115,7 @@ class Server:
 
     def hidden(self, text: str) -> str:
         """A text of the server's without the key."""
-        secret = self.key and len(self.key) >= SHORTEST_SECRET
-        return text.replace(self.key, "…") if secret and self.key else text
+        return without_key(text, self.key)
 
     def bytes_of(self, answer: requests.Response, ends: float) -> bytes:
         """The bytes of an answer. Raises Passing for an answer that is too slow."""
@@ -177,7 +136,10 @@ class Server:
         another try cannot change.
         """
         ends = time.monotonic() + LONGEST
-        session = self.sessions.pop() if self.sessions else requests.Session()
+        try:
+            session = self.sessions.pop()
+        except IndexError:  # all are in use
+            session = requests.Session()
         try:
             with session.post(
                 self.address,
