@@ -50,7 +50,8 @@ ACCEPTED = (
 OTHER_KINDS = {
     **dict.fromkeys(
         (".pickle", ".pkl"),
-        "reading it could run code; write it as JSON: python -c 'import json, pickle; "
+        "reading it could run code. If you trust it, write it as JSON: python -c "
+        "'import json, pickle; "
         'json.dump(pickle.load(open("IN.pickle", "rb")), open("OUT.json", "w"))\'',
     ),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "it is a spreadsheet; save it as CSV"),
