@@ -177,7 +177,7 @@ def test_weights_that_are_replaced_in_place(probe):
     assert probe.jobs("train", *asked) == {}
     write_model(probe, "tiny_gpt", "mine", seed=2)
     jobs = probe.jobs("train", *asked)
-    assert jobs["fetch_model"] == ["Fetching the model mine"] and jobs["train_batch"]
+    assert jobs["fetch_model"] == ["Fetching the model mine"] and jobs["train_run"]
     probe.run("train", *asked)
     assert len(scores()) == len(first) > 0
     assert not [one for one, other in zip(first, scores()) if one == other]
