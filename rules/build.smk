@@ -71,7 +71,7 @@ rule build_temporal_spans:
     params:
         splits=lambda w: WORK.cleaned_splits(w.source),
         spacy=lambda w: option("--spacy-model", WORK.config["spacy_pipeline"]),
-        patterns=lambda w: sha256_of(ROOT / "resources/temporal_patterns.yaml"),
+        patterns=lambda w: sources.patterns(WORK),
         code=lambda w: code("scripts.text.temporal_spans"),
     message:
         "Finding temporal expressions in {wildcards.source}"

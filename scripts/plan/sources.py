@@ -7,9 +7,12 @@ import os
 from pathlib import Path
 
 from scripts.data.files import sha256_of
+from scripts.data.plain_json import as_json
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.plan import OF_ENTRY
 from scripts.plan.grid import Dataset
 from scripts.plan.workplan import Workplan, cleaned, spans
+from scripts.running.identity import sha256
 
 
 def deciding_fields(work: Workplan, model: str) -> dict:
@@ -35,6 +38,11 @@ def with_absolute_paths(work: Workplan, model: str) -> dict:
         for key in ("vocabulary", "folder")
         if key in entry
     }
+
+
+def patterns(work: Workplan) -> str:
+    """Return a hash of what the rules of temporal expressions say, without their comments."""
+    return sha256(as_json(read_yaml(work.root / "resources/temporal_patterns.yaml")))
 
 
 def fetched_folder(work: Workplan, source: str) -> str:
