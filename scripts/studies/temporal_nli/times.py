@@ -94,10 +94,14 @@ LISTS = {
     "invented": ("", len(INVENTED), (INVENTED, INVENTED), "at"),
 }
 # The lists of the option held_out_list, and the halves that it holds out together. Each half has
-# lists of time, numerals and lists that are not of time. Lists of one item stay in one half.
+# lists of time, numerals and lists that are not of time, and all prepositions: the other half
+# teaches them. Lists that share items stay in one half.
 HALVES = {
-    "half_1": ("weekday", "hour_12", "hour_24", "hour_both", "letter", "planet", "invented"),
-    "half_2": ("month_full", "year", "number_word", "greek", "rank"),
+    "half_1": (
+        *("weekday", "hour_12", "hour_24", "hour_both", "year"),
+        *("letter", "planet", "invented"),
+    ),
+    "half_2": ("month_full", "month_day", "number_word", "greek", "rank"),
 }
 EACH_LIST = (*HALVES["half_1"], *HALVES["half_2"])
 SPELLINGS = {

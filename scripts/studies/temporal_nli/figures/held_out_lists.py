@@ -50,7 +50,14 @@ from scripts.studies.temporal_nli.times import HALVES, LISTS, held_out_choices
 
 GROUPS = {
     "Names of times": ["weekday", "month_full"],
-    "Numerals and number words": ["hour_12", "hour_24", "hour_both", "year", "number_word"],
+    "Numerals and number words": [
+        "hour_12",
+        "hour_24",
+        "hour_both",
+        "month_day",
+        "year",
+        "number_word",
+    ],
     "Lists that are not of time": ["letter", "greek", "rank", "planet"],
     "An order drawn by lot": ["invented"],
 }
