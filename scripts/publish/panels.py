@@ -306,14 +306,14 @@ def figure_of(
     across: int = 1,
     note: str = "",
     beside: float = 0,
-    spread: bool = False,
+    spread: int = 0,
 ) -> Figure:
     """Return the figure of these lines of panels.
 
     share_x: all panels have the same x axis; the lowest label it. share_y: the panels of the
     `figure` or of each `line` have the same y axis; the first of a line labels it. across: a line
     has room for at least this many panels. note: under the panels. beside: inches to the right of
-    a panel that its title may use, too. spread: the panels of a short line fill the width.
+    a panel that its title may use, too. spread: a line of this many panels fills the width.
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1))
@@ -327,7 +327,7 @@ def figure_of(
         for column, panel in enumerate(line):
             first = placed[0][0] if placed else None
             others = {"figure": first, "line": placed[-1][0] if column else None}
-            wide = columns // len(line) if spread else 1
+            wide = columns // len(line) if len(line) == spread else 1
             place = grid[number, column * wide : (column + 1) * wide]
             same_x = first if share_x else None
             axes = figure.add_subplot(place, sharex=same_x, sharey=others.get(share_y))

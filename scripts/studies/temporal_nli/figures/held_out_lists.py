@@ -14,6 +14,7 @@ is 2 (2 n + 5) / (9 n (n - 1)) (Kendall 1938).
 import argparse
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -78,23 +79,18 @@ def luck_of(items: pd.Series) -> pd.Series:
 
 def points_of(metrics: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, list, part and distance (missing: all distances). Of the
-    controls it keeps the best one over all pairs of a part.
+    controls it keeps the best one on each list.
     """
     rows = finest(metrics[~metrics["method"].isin(["majority", "baseline"])])
-    named = [parts_of(name, "=") for name in rows["slice"]]
-    named = pd.DataFrame(named, rows.index).reindex(columns=["choice", "distance", "part"])
+    rows = rows[rows["slice"].str.fullmatch(r"choice=\w+(; distance=\w+)?")]
+    named = pd.DataFrame([parts_of(name, "=") for name in rows["slice"]], rows.index)
     rows = rows.assign(list=named["choice"], distance=named["distance"])
-    is_whole = named["part"].notna()
     lacking = {name: held_out_choices(name) for name in rows["held_out_list"].unique()}
-    is_out = named["part"].eq("unseen") | pd.Series(
-        [name in lacking[held_out] for name, held_out in zip(rows["list"], rows["held_out_list"])],
-        rows.index,
-    )
-    rows["part"] = is_out.map({True: HELD_OUT, False: LEARNT})
-    rows = with_best_control(rows, [*PLACE, "part"], ["model"], is_whole)
-    by_list = rows["slice"].str.fullmatch(r"choice=\w+(; distance=\w+)?")
-    of_halves = rows["held_out_list"].isin(HALVES)
-    rows = rows[by_list & (of_halves | (rows["part"] == HELD_OUT))]
+    both = zip(rows["list"], rows["held_out_list"])
+    is_out = np.array([name in lacking[held_out] for name, held_out in both])
+    rows["part"] = np.where(is_out, HELD_OUT, LEARNT)
+    rows = rows[rows["held_out_list"].isin(HALVES) | is_out]
+    rows = with_best_control(rows, [*PLACE, "list"], ["model"], rows["distance"].isna())
     items = rows["list"].map(lambda name: LISTS[name][1])
     rows = rows.assign(
         items=items,
