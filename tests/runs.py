@@ -13,7 +13,8 @@ from tests.files import write_json
 def write_run(
     trained: Path, name: str, parts: list[tuple[str, str, pd.DataFrame, np.ndarray]], **facts
 ) -> str:
-    """Write predictions.parquet and run.json of a run, with shuffled rows.
+    """Write predictions.parquet and run.json of a run, with shuffled rows. A control stands on the
+    rung `words`.
 
     parts: a split, a selection, its examples (example_id, group_id, label) and their scores, (n,)
     or (n, labels).
@@ -31,5 +32,7 @@ def write_run(
     rows = pd.concat(tables).sample(frac=1, random_state=0)
     table = pa.Table.from_pandas(rows, schema=PREDICTIONS, preserve_index=False)
     write_table(table, trained / name / "predictions.parquet", PREDICTIONS, {})
+    if facts.get("method") == "control":
+        facts = {"rung": "words", "sees_all": False, "training_value": None} | facts
     write_json(trained / name / "run.json", {"run": name, "training": {}} | facts)
     return name

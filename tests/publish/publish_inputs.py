@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
+from scripts.data.studies import read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.fields import has_options
 from scripts.data.tables import HISTORY, write_table
@@ -339,6 +340,7 @@ class Inputs:
             "cleaned": {"cleaned": [self.results / "clean"]},
             "released": {"fetched": [self.results / "fetch"]},
             "human": {"human": human},
+            "headline": {"headline": [read_studies().get(item["study"], {}).get("headline")]},
         }
         for name in item["reads"]:
             given |= reads.get(name, {})
