@@ -13,7 +13,7 @@ def quantiser_of(model: Path) -> str | None:
     None for other weights.
     """
     found = None
-    with suppress(UserError):  # of a broken file, which the paradigm refuses
+    with suppress(UserError, FileNotFoundError):  # of a file that the paradigm refuses
         found = read_config(model).get("quantization_config")
     return str(found.get("quant_method")) if isinstance(found, dict) else None
 
