@@ -420,6 +420,6 @@ def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, tmp_path):
     write_manifest(tmp_path / "model", files, made)
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
-    train(tmp_path / "out", ok=False, model=tmp_path / "model", verify=made).refused(
+    train(tmp_path / "out", ok=False, model=tmp_path / "model").refused(
         "tokenizer.json: has changed since its rule wrote it"
     )
