@@ -149,7 +149,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     luck = Patch(color=style.PALE, label="one order drawn by lot: 95 % of draws")
     handles = [look.handle(name) for name, look in known.items()]
     return figure_of(
-        lines, [("", [*handles, CHANCE.handle("chance"), luck])], share_y="line", spread=True
+        lines, [("", [*handles, CHANCE.handle("chance"), luck])], share_y="line", spread=2
     )
 
 
