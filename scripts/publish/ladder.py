@@ -88,7 +88,7 @@ def main(given: argparse.Namespace) -> None:
         }
         for row in rows.to_dict("records")
     ]
-    publish_table(given, table, WORDS_OF_TABLE)
+    publish_table(given, table or pd.DataFrame(columns=WORDS_OF_TABLE), WORDS_OF_TABLE)
 
 
 if __name__ == "__main__":

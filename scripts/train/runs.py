@@ -92,9 +92,10 @@ def train(one: dict, given: argparse.Namespace) -> None:
     of_run |= {"output": given.folder / one["run"], "card": given.cards.get(one["run"], {})}
     arguments = argparse.Namespace(**vars(given) | of_run)
     if one["method"].get("paradigm") in (ANSWER, ECHO):
-        from scripts.train.asking import ask  # late, as each kind of run has imports of its own
+        # late, as each kind of run has imports of its own
+        from scripts.train.asking.ask import main as ask
 
-        ask.main(arguments)
+        ask(arguments)
     elif given.devices > 1:
         in_child(lambda: run.main(arguments))
     else:
@@ -127,7 +128,7 @@ def in_child(work: Callable[[], None]) -> None:
 
 def measure(controls: list[dict], given: argparse.Namespace) -> None:
     """Measure the controls of one dataset together."""
-    from scripts.train import control  # late: sklearn
+    from scripts.train.control import main as measure_controls  # late: sklearn
 
     first = controls[0]
     data, vectors = (
@@ -135,7 +136,7 @@ def measure(controls: list[dict], given: argparse.Namespace) -> None:
         [Path(one["vectors"]) for one in controls if "vectors" in one],
     )
     check_made([data, *(file.parent for file in vectors)])
-    control.main(
+    measure_controls(
         argparse.Namespace(
             controls=[{key: one[key] for key in OF_CONTROL if key in one} for one in controls],
             method=first["method"],
@@ -147,10 +148,10 @@ def measure(controls: list[dict], given: argparse.Namespace) -> None:
 
 
 def take(runs: list[dict], given: argparse.Namespace) -> None:
-    from scripts.train import recorded  # late: pandas
+    from scripts.train.recorded import main as take_recorded  # late: pandas
 
     check_made(Path(data) for one in runs for data in (one["data"], one.get("cut", one)["data"]))
-    recorded.main(argparse.Namespace(runs=runs, record=given.record, folder=given.folder))
+    take_recorded(argparse.Namespace(runs=runs, record=given.record, folder=given.folder))
 
 
 def start_anew(runs: list[dict], given: argparse.Namespace) -> None:

