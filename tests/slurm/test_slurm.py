@@ -225,7 +225,7 @@ def test_runs_share_a_gpu_in_one_job(copy, cluster):
     assert job["NumNodes"] == "1"
     assert job["CPUs/Task"] == "8"
     assert megabytes(job["MinMemoryNode"]) == 2 * 16000 and minutes(job["TimeLimit"]) == 240
-    folders = list(copy.glob("results/train/*/*seed-[23]-*"))
+    folders = [one for one in copy.glob("results/train/*/*seed-[23]-*") if one.is_dir()]
     assert len(folders) == 2
     for folder in folders:
         assert read_json(folder / "run.json")["hardware"]["threads"] == 4
