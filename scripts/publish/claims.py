@@ -11,8 +11,8 @@ verdicts:
   reproduced                  the paper's model, or another model of its class, clearly shows the
                               claim
   not reproduced              this model clearly shows something else
-  contradicted by a control   a control shows the same, or is as good: the claimed result needs no
-                              understanding of time
+  contradicted by a control   a control shows the same, or is as good: the claimed result does not
+                              need the model
   not comparable              no such run, no comparable run beside it, sample data, a split
                               cut by `limit`, another class of model, or too wide an interval
 """

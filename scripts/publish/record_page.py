@@ -70,9 +70,8 @@ def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
     }
 
 
-def draw(item: dict, folder: Path, runs: list[dict], headline: str | None) -> None:
+def draw(item: dict, folder: Path, runs: list[dict]) -> None:
     given = argparse.Namespace(
-        headline=headline,
         metrics=folder / "metrics.parquet",
         train=folder / "train",
         runs=[f"{run['study']}/{run['run']}" for run in runs],
@@ -87,7 +86,7 @@ def draw(item: dict, folder: Path, runs: list[dict], headline: str | None) -> No
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
     """Whether an item is drawn from numbers alone and one of the runs has numbers for it."""
-    numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics", "headline"}
+    numbers = {"metrics", "runs"} if item["study"] == ALL else {"metrics"}
     if "needs_people" in item or not set(item["reads"]) <= numbers:
         return False
     return any(
@@ -122,7 +121,7 @@ def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) 
         file.write_text(json.dumps(run), encoding="utf-8")
     (folder / "cleaning.csv").write_text("source,split,unit,action,reason,count\n")
     for item in items:
-        draw(item, folder, runs, studies.get(item["study"], {}).get("headline"))
+        draw(item, folder, runs)
     code = {item["name"]: {"code": identity(item["program"])} for item in items}
     experiments = sorted(set(numbers["experiment"].to_pylist()))
     given = argparse.Namespace(

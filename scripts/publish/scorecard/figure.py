@@ -122,7 +122,10 @@ def points_of(card: Scorecard) -> pd.DataFrame:
                 ends = {"ci_low": cell["blind_low"], "ci_high": cell["blind_high"]}
                 points.append(cell | of_row | ends | {"series": BLIND, "value": cell["blind"]})
     who = card.feet["who"]
-    feet = card.feet.assign(row=who, name=who, series=who, head=BELOW, sample=False, limit=np.nan)
+    has_no_rung = (who == FEET[0]) & ~card.feet["probe"].isin(card.rungs["probe"])
+    series = who.mask(has_no_rung, FEET[1])  # of a record made before controls had rungs
+    feet = card.feet.assign(row=who, name=who, series=series, head=BELOW, sample=False)
+    feet = feet.assign(limit=np.nan)
     feet = feet.assign(number=feet["value"].map(percent))
     rungs = card.rungs.assign(row=FEET[0], name=FEET[0], head=BELOW, sample=False, limit=np.nan)
     rungs = rungs.assign(series=rungs["rung"].map(TITLES), ci_low=np.nan, ci_high=np.nan)
