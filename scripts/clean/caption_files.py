@@ -141,14 +141,30 @@ def table_of(text: str, file: Path, form: Form) -> pd.DataFrame:
         return sum(cell.strip().lower() in wanted for cell in cells), len(cells)
 
     delimiter = named[1] if named else max(DELIMITERS, key=names_found)
-    rows = csv_rows(text, str(file), "write it anew", delimiter)
-    rows = chosen(rows.set_axis(rows.index + 2), file, form)
     names = [cell.strip().lower() for cell in header.split(delimiter)]
-    if names == WHISPER_TSV and delimiter == "\t" and len(rows):
+    is_whisper = names == WHISPER_TSV and delimiter == "\t"
+    if is_whisper:
+        rows = unquoted_rows(text, file)
+    else:
+        rows = csv_rows(text, str(file), "write it anew", delimiter)
+    rows = chosen(rows.set_axis(rows.index + 2), file, form)
+    if is_whisper and len(rows):
         lasts, times = rows["end"] - rows["start"], rows[["start", "end"]]
         if (times % 1 == 0).all(axis=None) and lasts.median() >= LONG:
             rows[["start", "end"]] = times / 1000
     return rows
+
+
+def unquoted_rows(text: str, file: Path) -> pd.DataFrame:
+    """Return the rows of Whisper's .tsv, which quotes nothing."""
+    rows = [line.split("\t") for line in lines_in(text, str(file)) if line.strip()]
+    for number, cells in enumerate(rows, 1):
+        if len(cells) != len(WHISPER_TSV):
+            raise UserError(
+                f"{file}: row {number} has {len(cells)} cells, not {len(WHISPER_TSV)}; write "
+                "start, end and text with tabs between them"
+            )
+    return pd.DataFrame(rows[1:], columns=WHISPER_TSV, dtype=object)
 
 
 def json_lines_of(text: str, file: Path, form: Form) -> pd.DataFrame:
@@ -170,6 +186,17 @@ def rows_of(values: list, file: Path, form: Form) -> pd.DataFrame:
 # ---- Subtitles
 
 
+def refuse_lost_cues(lines: list[str], read: list[str], file: Path) -> None:
+    """Raise UserError if fewer cues with a text were read than the lines of subtitles have."""
+    timed = [number for number, line in enumerate(lines) if "-->" in line]
+    spoken = [number for number in timed if number + 1 < len(lines) and lines[number + 1].strip()]
+    if (lost := len(spoken) - sum(bool(text.strip()) for text in read)) > 0:
+        raise UserError(
+            f"{file}: {lost} of {len(spoken)} cues cannot be read; write their times as "
+            "00:00:01.000 --> 00:00:02.500 (SubRip: 00:00:01,000), minutes and seconds below 60"
+        )
+
+
 def subtitles_of(text: str, file: Path, form: Form) -> pd.DataFrame:
     """Return the captions of subtitles, without tags. Raises UserError that names a line without
     two times, or one without the number that SubRip wants above it.
@@ -187,6 +214,7 @@ def subtitles_of(text: str, file: Path, form: Form) -> pd.DataFrame:
         read = webvtt.from_buffer(io.StringIO("\n".join(lines)), format=kind)
     except (MalformedFileError, MalformedCaptionError) as error:
         raise UserError(f"{file}: not a .{kind} file ({error}); give it its right suffix") from None
+    refuse_lost_cues(lines, [one.text for one in read], file)
     return pd.DataFrame(
         {
             "video_id": video_of(file),

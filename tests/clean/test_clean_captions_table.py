@@ -251,6 +251,18 @@ def test_youtubes_rolling_subtitles(program, tmp_path):
     assert cut["text"].tolist() == ["heat some oil", "cut it & stir"] * cut["video_id"].nunique()
 
 
+def test_a_table_of_whisper_quotes_nothing(program, tmp_path):
+    (tmp_path / "subs").mkdir()
+    for video in range(60):
+        (tmp_path / f"subs/v{video}.tsv").write_text(
+            'start\tend\ttext\n1000\t2000\t"I have a dream\n2000\t3000\tthat one day\n'
+            '3000\t4000\tit will rise up."\n'
+        )
+    found = clean(program, tmp_path, "subs", tmp_path / "out")["test"].iloc[:3]
+    assert found["text"].tolist() == ['"I have a dream', "that one day", 'it will rise up."']
+    assert found["start_s"].tolist() == [1, 2, 3]
+
+
 def test_captions_again_and_ends_that_are_missing(program, tmp_path):
     rows = rows_of_videos("step {start}").drop(columns="end")
     pd.concat([rows, rows[::2]]).to_csv(tmp_path / "own.csv", index=False)
@@ -326,6 +338,8 @@ def write_broken(folder, name: str, content: str) -> str:
         own.srt | 1\n00:00:00,000 --> soon\na\n | line 2 is '00:00:00,000 --> soon', not two times
         own.srt | 1\n00:00:00,000 --> 00:00:01,000\na\n\n00:00:01,000 --> 00:00:02,000\nb\n | line 5 has no number above it
         own.vtt | 00:00.000 --> 00:01.000\na\n | not a .vtt file
+        own.vtt | WEBVTT\n\n00:00:01,500 --> 00:00:02,250\na\n\n00:00:03.000 --> 00:00:04.000\nb\n | 1 of 2 cues cannot be read
+        own.tsv | start\tend\ttext\n1000\t2000\n | row 2 has 2 cells, not 3
         own.json | {"segments": [{"start": 1}]} | own.json: segments: Object missing required field `text`
         own.json | {"v": {"start": [1, 2], "end": [2], "text": ["a"]}} | video v: its lists have different lengths
         own.json | {"a": 1} | no captions that are known: needs a list of rows, a transcript
