@@ -3,6 +3,7 @@ scripts/publish/harness_tasks.py). It reads them as scripts/train/asking/ reads 
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,32 @@ import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.measure.answered import Answered
-from scripts.measure.harness_samples import REMEDY, TASK, facts_of, holds, refuse_other_doc, rows_in
+from scripts.measure.harness_samples import (
+    REMEDY,
+    TASK,
+    facts_of,
+    holds,
+    refuse_other_doc,
+    rows_in,
+    texts_in,
+)
 from scripts.running.program import UserError, cut, log, shown
 from scripts.train.asking.answer import CUT, Answer
+from scripts.train.asking.thoughts import BEGIN
 from scripts.train.asking.questions import Questions, readings_of, scores_of, shares_of
 
 # options: the texts of the letters; labels: the labels of the letters, empty for candidates;
 # members: [example_id, option] of each example that the question is about
+OPENED = re.compile(rf"(?:{BEGIN.pattern})\s*\Z", re.I)
 ROW = ["part", "data", "question", "options", "labels", "members"]
+
+
+def opened_thought(sent: Any) -> str:
+    """Return the mark of a thought with which a request ends, as some templates write it; an empty
+    text without one.
+    """
+    found = [OPENED.search(text) for text in texts_in(sent)]
+    return next((mark[0] for mark in found if mark), "")
 
 
 def row_of(line: Any, where: str) -> dict:
@@ -39,7 +58,8 @@ def row_of(line: Any, where: str) -> dict:
         )
     match answers:
         case [[str() | None as said]]:
-            text = said or ""  # null: a server that gave no content
+            # null: a server that gave no content; a thought may begin at the end of the prompt
+            text = opened_thought(sent) + (said or "")
         case _:
             raise UserError(f"{where}: resps is {shown(answers)}, not one text; {REMEDY}")
     place = json.dumps([row["question"], row["members"]])

@@ -119,6 +119,11 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
         cut = [answered(at, doc, None if at else "<think>\nSo A.") for at, doc in enumerate(docs)]
         done = measure(program, study, folder, write_lines(cut, tmp_path / "out/cut.jsonl"))
         assert headline(done, study) == 0 and "end inside a thought" in done.stderr
+        opened = [answered(at, doc, "So the answer is A. But wait") for at, doc in enumerate(docs)]
+        for line, doc in zip(opened, docs):  # a template ends the prompt with the mark
+            line["arguments"]["gen_args_0"]["arg_0"] = f"{doc['question']}\n<think>\n"
+        done = measure(program, study, folder, write_lines(opened, tmp_path / "out/opened.jsonl"))
+        assert headline(done, study) == 0 and "end inside a thought" in done.stderr
         wrong = [answered(number, doc, "It depends.") for number, doc in enumerate(docs)]
         done = measure(program, study, folder, write_lines(wrong, tmp_path / "out/wrong.jsonl"))
         assert headline(done, study) == 0

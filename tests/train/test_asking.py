@@ -334,6 +334,8 @@ def filtered(status: int = 400, **error) -> tuple:
     "reply, shares",
     [
         (choice("The answer is A. But wait", "length"), {"cut": 1}),
+        (choice("The answer is A. But wait", "MAX_TOKENS"), {"cut": 1}),
+        (choice("The answer is A. But wait", "model_length"), {"cut": 1}),
         (choice("<think>\nA. Yes", "stop"), {"cut": 1}),
         (choice(None, "length", reasoning_content="So A."), {"cut": 1}),
         (choice("A", "length"), {}),

@@ -39,8 +39,12 @@ class KeyHeaders(requests.auth.AuthBase):
     """
 
     def __init__(self, key: str | None, headers: dict[str, str]):
-        self.headers = {name: text.replace("{key}", key or "") for name, text in headers.items()}
-        if key and self.headers == headers:
+        self.headers = {
+            name: text.strip().replace("{key}", key or "") for name, text in headers.items()
+        }
+        if broken := [name for name, text in self.headers.items() if not text.isprintable()]:
+            raise UserError(f"headers: {broken[0]} holds a line break; write it on one line")
+        if key and not any("{key}" in text for text in headers.values()):
             self.headers["Authorization"] = f"Bearer {key}"
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:

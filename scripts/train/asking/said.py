@@ -27,7 +27,14 @@ FLAGGED = re.compile(
 )
 MAY_REFUSE = {200, 400, 403, 422, 451}  # statuses
 TEXTS = ("text", "output_text")  # the types of parts that are no thought
-FILTERED = {"content_filter", "safety", "prohibited_content", "refusal", "sensitive"}
+FILTERED = {
+    *("content_filter", "safety", "prohibited_content", "refusal", "sensitive"),
+    *("recitation", "blocklist"),
+}
+UNFINISHED = {
+    *("length", "max_tokens", "max_output_tokens", "model_length"),
+    *("error", "abort", "cancelled"),
+}
 
 
 class Passing(Exception):
@@ -137,6 +144,7 @@ def answer_of(answer: Any) -> tuple[str, str]:
     except (KeyError, IndexError, TypeError, AttributeError):
         raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}") from None
     text = whole_signs(text_of(content))
-    if (refusal and not text) or str(reason).lower() in FILTERED:
+    ended = str(reason).lower()
+    if (refusal and not text) or ended in FILTERED:
         return text, REFUSED
-    return text, CUT if reason in ("length", "max_tokens") else WHOLE
+    return text, CUT if ended in UNFINISHED else WHOLE
