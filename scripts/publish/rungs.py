@@ -62,10 +62,10 @@ def with_stands(rows: pd.DataFrame) -> pd.DataFrame:
 def climb(row: dict, clear: dict[str, bool]) -> tuple[str | None, str | None]:
     """Return the highest rung that a model clearly leaves behind with all below it, and words that
     also name the rung where it stops and the rungs above chance that were not run. Both are None
-    without any control. clear: by rung.
+    without any control but the blind model. clear: by rung.
     """
     measured = [rung for rung in RUNGS if pd.notna(row[f"above_{rung}"])]
-    if not measured:
+    if measured in ([], [BLIND]):  # a record of an earlier release has no other rung
         return None, None
     missing = [TITLES[rung] for rung in RUNGS if rung not in (CHANCE, *measured)]
     left = []
