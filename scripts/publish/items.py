@@ -28,20 +28,17 @@ from scripts.data.papers import texts_of
 from scripts.data.runs import facts_of
 from scripts.data.studies import SUFFIXES
 from scripts.publish.arguments import READS, publisher_arguments, write_texts
-from scripts.running.program import UserError, execute, json_object_with, log, parser, sentence_of
+from scripts.running.program import (
+    UserError,
+    execute,
+    json_lines,
+    json_object_with,
+    log,
+    parser,
+    sentence_of,
+)
 
 ITEM = json_object_with("name", "program", "kind", "reads", "texts", "papers")
-
-
-def read_items(lines: list[str]) -> list[dict]:
-    """Return the items. Raises UserError, with the line, for one that is not an item."""
-    items = []
-    for number, line in enumerate(lines, 1):
-        try:
-            items.append(ITEM(line))
-        except argparse.ArgumentTypeError as error:
-            raise UserError(f"standard input: line {number}: {error}; correct it") from None
-    return items
 
 
 def read_by(item: dict) -> list[Path]:
@@ -81,7 +78,7 @@ def files_of(item: dict) -> list[str]:
 
 
 def main(given: argparse.Namespace) -> None:
-    items, failed = read_items(sys.stdin.read().splitlines()), []
+    items, failed = json_lines(sys.stdin.read().splitlines(), ITEM), []
     check_made([given.metrics, *dict.fromkeys(file for item in items for file in read_by(item))])
     for item in items:
         try:

@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -185,6 +185,19 @@ def json_object_with(*keys: str) -> Callable[[str], dict]:
         return value
 
     return read
+
+
+def json_lines(lines: Iterable[str], read: Callable[[str], dict]) -> list[dict]:
+    """Return the objects of standard input, a line of JSON each. read: from json_object_with().
+    Raises UserError, with the line, for one that it refuses.
+    """
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(read(line))
+        except argparse.ArgumentTypeError as error:
+            raise UserError(f"standard input: line {number}: {error}; correct it") from None
+    return found
 
 
 # ---- A program's errors and its end

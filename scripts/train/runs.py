@@ -38,6 +38,7 @@ from scripts.running.program import (
     PROGRESS,
     UserError,
     execute,
+    json_lines,
     json_object,
     json_object_with,
     log,
@@ -74,12 +75,7 @@ class Progress:
 
 def read_runs(lines: list[str]) -> list[dict]:
     """Return the runs of a job. Raises UserError, with the line, for one that is not a run."""
-    runs = []
-    for number, line in enumerate(lines, 1):
-        try:
-            runs.append(RUN(line))
-        except argparse.ArgumentTypeError as error:
-            raise UserError(f"standard input: line {number}: {error}; correct it") from None
+    runs = json_lines(lines, RUN)
     if not runs:
         raise UserError("standard input: has no run; give a line of JSON for each run")
     return runs
