@@ -220,11 +220,16 @@ class Asking:
         Thread(target=run, daemon=True).start()
 
     def next_end(self, until: float) -> tuple[int, int, Any] | None:
-        """The next try that ends; None if none ends until then."""
-        try:
-            return self.ended.get(timeout=max(0.0, until - time.monotonic()))
-        except Empty:
-            return None
+        """The next try that ends; None if none ends until then. It waits a second at a time: a
+        signal that arrives just before a wait begins is noticed only when this wait ends.
+        """
+        while True:
+            left = until - time.monotonic()
+            try:
+                return self.ended.get(timeout=min(max(left, 0.0), 1.0))
+            except Empty:
+                if left <= 1:
+                    return None
 
     def answers(self) -> Iterator[tuple[int, Any]]:
         while True:
