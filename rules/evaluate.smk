@@ -36,6 +36,7 @@ rule evaluate_experiment:
         resamples=WORK.config["bootstrap_resamples"],
         untrained=lambda w: option("--without-pretraining", evaluation.without_pretraining(WORK, w.experiment)),
         sources=lambda w: as_json(evaluation.sources_of(WORK, w.study)),
+        metrics=lambda w: as_json(WORK.studies[w.study]["metrics"]),
         rows_of_others=lambda w: WORK.released_rows([w.experiment]),
         code=lambda w: code(f"scripts.studies.{w.study}.evaluate"),
         runs=uncompared(lambda w: "\n".join(WORK.plan.experiments[w.experiment])),
@@ -56,7 +57,7 @@ rule evaluate_experiment:
     shell:
         "python -m scripts.studies.{wildcards.study}.evaluate --experiment {wildcards.experiment} --runs -"
         " --trained results/train/{wildcards.study} --build results/build/{wildcards.study}"
-        " --sources={params.sources:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
+        " --sources={params.sources:q} --metrics={params.metrics:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
         " {params.external:q} {params.people:q} {params.others:q}"
         " {params.untrained:q} --resamples {params.resamples:q} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
 

@@ -94,7 +94,7 @@ def evaluation(study: str) -> Target:
         files[f"{name}/predictions.parquet"] = predictions(*columns, len(labels))
     arguments = (
         "--experiment e --runs r s --trained {in} --sources {in}/sources.yaml --output "
-        "{out}/metrics.parquet --resamples 10"
+        f"{{out}}/metrics.parquet --resamples 10 --metrics scripts/studies/{study}/study.yaml"
     ).split()
     for split in ("val", "train"):
         files[f"corpus/d/{split}.parquet"] = table(schema, *examples)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from scripts.data.runs import facts_of
-from scripts.data.yaml_files import entries_of
+from scripts.data.yaml_files import entries_of, read_yaml
 from scripts.running.program import UserError, json_object, parser, whole_number
 
 HELP = """{doc}
@@ -21,7 +21,8 @@ Writes a Parquet file (schema metrics: scripts/data/tables.py)
 
     python -m scripts.studies.{study}.evaluate --experiment NAME --runs RUN RUN … \\
         --trained results/train/{study} --build results/build/{study} \\
-        --sources resources/sources.yaml --output /tmp/metrics.parquet
+        --sources resources/sources.yaml --metrics scripts/studies/{study}/study.yaml \\
+        --output /tmp/metrics.parquet
 
 Predictions made elsewhere (scripts/measure/external.py) are measured in the same way, and printed
 in per cent:
@@ -29,7 +30,7 @@ in per cent:
     python -m scripts.studies.{study}.evaluate --predictions FILE \\
         --dataset results/build/{study}/SOURCE/DATASET
 """
-OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
+OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "metrics", "output"]
 
 
 def sources_given(text: str) -> dict[str, dict]:
@@ -40,6 +41,16 @@ def sources_given(text: str) -> dict[str, dict]:
         return entries_of(Path(text))
     except UserError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def metrics_given(text: str) -> dict[str, dict]:
+    """Return the metrics of a study, from JSON or from the study.yaml with this path."""
+    if text.startswith("{"):
+        return json_object(text)
+    try:
+        return read_yaml(Path(text))["metrics"]
+    except (UserError, KeyError, TypeError) as error:
+        raise argparse.ArgumentTypeError(f"{text}: holds no metrics ({error})") from None
 
 
 def read_by(given: argparse.Namespace) -> list[Path]:
@@ -71,6 +82,9 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
     runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
     runs.add_argument(
         "--sources", type=sources_given, help="resources/sources.yaml, or its entries as JSON"
+    )
+    runs.add_argument(
+        "--metrics", type=metrics_given, help="the study's study.yaml, or its `metrics` as JSON"
     )
     runs.add_argument(
         "--external",

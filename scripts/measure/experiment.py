@@ -3,6 +3,7 @@ table of its metrics.
 """
 
 import argparse
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -18,24 +19,11 @@ from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, facts_of, read_predictions
 from scripts.data.tables import read_complete, write_table
 from scripts.measure.tally import Replicate
+from scripts.train.asking.answer import CUT, REFUSED
 
-HEADLINES = frozenset(
-    {
-        "accuracy",
-        "stride_accuracy",
-        "both_accuracy",
-        "exact_order",
-        "concordance",
-        "contrast_accuracy",
-        "contrast_exact_match",
-        "contrast_one_best_accuracy",
-        "contrast_two_best_accuracy",
-        "exact_match",
-        "f1",
-        "two_best_accuracy",
-        "one_best_accuracy",
-    }
-)  # shares; higher is better
+OF_PEOPLE = re.compile(
+    r"^human_|_(?:beside|above)_people$"
+)  # what people.py adds to the name of a metric
 EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
@@ -130,8 +118,15 @@ def write_metrics(
     """Write the rows of an experiment, and how far its models are above each rung of controls.
     given: the arguments of every evaluation.
     """
+    known = {*given.metrics, "unread_answers", *(f"{end}_answers" for end in (CUT, REFUSED))}
+    if unknown := {OF_PEOPLE.sub("", row["metric"]) for row in rows} - known:
+        raise UserError(
+            f"scripts/studies/{rows[0]['study']}/study.yaml: `metrics` lacks "
+            f"{', '.join(sorted(unknown))}, which evaluate.py measures; declare the title, and "
+            "`better` where controls are to be held against the metric"
+        )
     rows = with_rungs(rows, ladder)
-    found = distances(rows, ladder, HEADLINES)
+    found = distances(rows, ladder)
     # The draws of single wordings are no longer needed: later comparisons use means.
     rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows] + found
     rows = [{"experiment": given.experiment} | row for row in rows]

@@ -34,6 +34,7 @@ OWN = (BLIND, UNPRETRAINED)  # rungs of one model, not of all models of a datase
 CONTROL_METHODS = {"control", "baseline", "majority"}
 # Baselines that read the answer from the labels or by rules. They are upper bounds, not controls.
 CEILINGS = {"gold", "rule_reader"}
+LOWER = "lower"
 ANSWER_ALL = "answer_all"  # the method that shows a model all candidates of a question
 PLACE = (
     "source",
@@ -54,12 +55,14 @@ class Ladder(NamedTuple):
     pretrained      the pretrained model of each model without pretraining, by name
     training_values the value of each control on the training split, by source, dataset and name;
                     a control that learnt from too few groups has none
+    better          `higher` or `lower` for each metric that is compared
     """
 
     rungs: Mapping[str, str]
     seeing_all: frozenset[str] = frozenset()
     pretrained: Mapping[str, str] = {}
     training_values: Mapping[tuple[str, str, str], float] = {}
+    better: Mapping[str, str] = {}
 
     def rung_of(self, row: Mapping) -> str | None:
         """Return the rung of a row of metrics; None for a model, and for people."""
@@ -82,7 +85,11 @@ class Ladder(NamedTuple):
             else:
                 known.setdefault(row["model"] in self.seeing_all, []).append((value, row))
         kept += [max(of, key=lambda one: one[0])[1] for of in known.values()]
-        return highest(kept)
+        return self.best(kept)
+
+    def best(self, rows: Iterable[dict]) -> dict | None:
+        """Return the row with the best value of a metric; None without rows."""
+        return max(rows, key=lambda row: sign(self.better, row) * row["value"], default=None)
 
 
 def with_rungs(rows: list[dict], ladder: Ladder) -> list[dict]:
@@ -90,28 +97,30 @@ def with_rungs(rows: list[dict], ladder: Ladder) -> list[dict]:
     return [row | {"rung": ladder.rung_of(row)} for row in rows]
 
 
-def highest(rows: Iterable[dict]) -> dict | None:
-    return max(rows, key=lambda row: row["value"], default=None)
+def sign(better: Mapping[str, str], row: Mapping) -> int:
+    """Return -1 for a row of a metric of which a lower value is better, else 1."""
+    return -1 if better.get(row["metric"]) == LOWER else 1
 
 
-def above(row: dict, other: dict, what: str) -> dict:
-    """Return the row `<metric>_above_<what>`: the paired difference of two rows of metrics. The
-    columns `control` and `rung` are of the other row. A blind model's name is that of its method.
+def above(row: dict, other: dict, what: str, better: Mapping[str, str] = {}) -> dict:
+    """Return the row `<metric>_above_<what>`: by how much a row of metrics is better than another,
+    paired. `control` and `rung` are of the other row. A blind model's name is that of its method.
     """
     rung = other.get("rung")
+    pair = (row, other) if sign(better, row) > 0 else (other, row)
     return (
         row
-        | difference(row, other)._asdict()
+        | difference(*pair)._asdict()
         | {"metric": f"{row['metric']}_above_{what}", "rung": rung}
         | {"control": other["method"] if rung == BLIND else other["model"]}
         | {"draws": None, "sd": None, "sd_beyond_groups": None}
     )
 
 
-def distances(rows: list[dict], ladder: Ladder, headlines: frozenset[str]) -> list[dict]:
+def distances(rows: list[dict], ladder: Ladder) -> list[dict]:
     """Return how far each model is above each rung, paired over the groups: rows
     `accuracy_above_words`, … for the rungs that were measured on the same split of the same
-    dataset. `accuracy_above_control` is the distance to the control of any rung with the highest
+    dataset. `accuracy_above_control` is the distance to the control of any rung with the best
     value on the test, so it errs to the model's disadvantage. Slices without draws have no rows.
 
     A model that scores one candidate at a time cannot compare the candidates. If the best control
@@ -119,9 +128,9 @@ def distances(rows: list[dict], ladder: Ladder, headlines: frozenset[str]) -> li
     Released predictions belong to no dataset here, so they are compared with the controls of all
     datasets. Each wording of a model is compared with the blind model under the same wording.
 
-    rows: with `rung`; headlines: the metrics that are compared (shares; higher is better).
+    rows: with `rung`. Metrics without a direction (`better` of study.yaml) are not compared.
     """
-    shown = [row for row in rows if row.get("draws") is not None and row["metric"] in headlines]
+    shown = [row for row in rows if row.get("draws") is not None and row["metric"] in ladder.better]
     means = [row for row in shown if row["seed"] is None]
     blind = {
         (method_of_blind(row.get("method")), *map(row.get, SYSTEM)): row
@@ -161,14 +170,14 @@ def distances(rows: list[dict], ladder: Ladder, headlines: frozenset[str]) -> li
             rung: ladder.chosen(other for other in beside if other["rung"] == rung)
             for rung in RUNGS
         }
-        best["control"] = of_all = highest(beside)
+        best["control"] = of_all = ladder.best(beside)
         if of_all and of_all["model"] in ladder.seeing_all and row.get("method") != ANSWER_ALL:
-            best["same_view"] = highest(
+            best["same_view"] = ladder.best(
                 one for one in beside if one["model"] not in ladder.seeing_all
             )
-        found += [above(row, other, what) for what, other in best.items() if other]
+        found += [above(row, other, what, ladder.better) for what, other in best.items() if other]
     return found + [
-        above(row, other, BLIND)
+        above(row, other, BLIND, ladder.better)
         for row in shown
         if row.get("wording") and (other := blind.get((row.get("method"), *map(row.get, SYSTEM))))
     ]

@@ -161,7 +161,7 @@ class Published:
         experiments whose models are altered (Workplan.altered).
         """
         work = self.workplan
-        found = fields_of(work.studies, names, ("title", "headline", "probe", *fields))
+        found = fields_of(work.studies, names, ("title", "headline", "metrics", "probe", *fields))
         for name, entry in found.items():
             methods = work.studies[name]["methods"]
             entry["methods"] = fields_of(methods, methods, ("learns",))
@@ -310,14 +310,14 @@ class Published:
 
     @cached_property
     def leaderboard(self) -> dict:
-        """The models and headline metrics for leaderboards, and the number of examples before a
+        """The models and metrics for leaderboards, and the number of examples before a
         prompt, by `<experiment>:<model>:<method>`.
         """
         work = self.workplan
         runs = {name: [work.runs[run] for run in of] for name, of in work.plan.experiments.items()}
         return {
             "models": fields_of(work.models, work.ranked_models, ("hub", "revision")),
-            "headlines": {study: work.studies[study]["headline"] for study in work.used_studies},
+            "metrics": {study: work.studies[study]["metrics"] for study in work.used_studies},
             "shots": {
                 f"{experiment}:{run.model}:{run.method}": shots
                 for experiment, of in runs.items()

@@ -273,6 +273,13 @@ def check_study(name: str, entry: dict) -> dict:
     """Check the content of a study.yaml and return it. Raises UserError if it is broken."""
     where, programs = f"scripts/studies/{name}/study.yaml", f"scripts.studies.{name}"
     entry = check(entry, schema("study"), where)
+    if headline := entry.get("headline"):
+        metric = entry["metrics"].get(headline, {})
+        if metric.get("better") != "higher" or metric.get("unit", "share") != "share":
+            raise UserError(
+                f"{where}: the headline {headline} is no share of which more is better; declare "
+                "it under `metrics` as {title: …, better: higher}, or take another metric"
+            )
     _check_programs([f"{programs}.build", f"{programs}.evaluate"], name, where)
     return entry
 

@@ -7,20 +7,23 @@ single examples, because most corpora do not allow others to pass on their texts
 
 import pandas as pd
 
-from scripts.measure.experiment import HEADLINES
 from scripts.measure.intervals import LEVEL
 from scripts.running.project_version import version
 
+SHARE = {"metric_unit": "proportion", "min_score": 0, "max_score": 1}
 NAME, SCHEMA_VERSION = "timestride", "0.3.0"
 DETAILS = ("study", "experiment", "source", "dataset", "method", "split", "limit", "sample")
 
 
-def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
+def aggregate(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
     """Return the aggregate file of one model. rows: its rows from leaderboard_rows() of
-    leaderboard.py; date: Unix seconds.
+    leaderboard.py; facts: its --facts; date: Unix seconds.
     """
+    model = facts["models"][name]
     identity = model.get("hub", f"{NAME}/{name}")
-    scores = rows[rows["metric"].isin(HEADLINES)]
+    metrics = [
+        facts["metrics"][row["study"]].get(row["metric"], {}) for row in rows.to_dict("records")
+    ]
     details = {
         "deployment_type": "self_deployed",
         "model_availability": "open_weights" if "hub" in model else "unknown",
@@ -39,11 +42,15 @@ def aggregate(rows: pd.DataFrame, name: str, model: dict, date: int) -> dict:
         },
         "eval_library": {"name": NAME, "version": version()},
         "model_info": {"name": name, "id": identity, "additional_details": details},
-        "evaluation_results": [result_of(row) for row in scores.to_dict("records")],
+        "evaluation_results": [
+            result_of(row, metric)
+            for row, metric in zip(rows.to_dict("records"), metrics)
+            if "better" in metric
+        ],
     }
 
 
-def result_of(row: dict) -> dict:
+def result_of(row: dict, metric: dict) -> dict:
     details = {key: str(row[key]) for key in DETAILS if key in row and pd.notna(row[key])}
     interval = {
         "lower": row["ci_low"],
@@ -62,11 +69,9 @@ def result_of(row: dict) -> dict:
         },
         "metric_config": {
             "metric_name": row["metric"],
-            "metric_unit": "proportion",
-            "lower_is_better": False,
+            "lower_is_better": metric["better"] == "lower",
             "score_type": "continuous",
-            "min_score": 0,
-            "max_score": 1,
+            **(SHARE if metric.get("unit", "share") == "share" else {"metric_unit": "number"}),
             "additional_details": {"scoring": row["key"]},
         },
         "score_details": {

@@ -6,9 +6,9 @@ A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`. A metric i
 wordings on all examples of the split, as a share from 0 to 1. `_stderr` is half the 95 % interval
 divided by 1.96; it is `N/A` if there is only one group and so no interval. Readers take any other
 number for a metric, so only the form of every_eval_ever has the ends of the interval. `n-shot`
-counts the examples before each prompt. `higher_is_better` names the study's headline metric. `date`
-is the date of the metrics file. The alias marks our own sample data, and splits of which only a
-part was measured (limit).
+counts the examples before each prompt. `higher_is_better` names the metrics that have a
+direction. `date` is the date of the metrics file. The alias marks our own sample data, and splits
+of which only a part was measured (limit).
 
 Reads  metrics.parquet (schema metrics)
 Writes <output>/<model>.json, <output>/every_eval_ever/<model>.json
@@ -16,7 +16,7 @@ Writes <output>/<model>.json, <output>/every_eval_ever/<model>.json
     python -m scripts.publish.leaderboard --metrics results/evaluate/default/metrics.parquet \\
         --output results/publish/default/leaderboard \\
         --facts '{"models": {"bert": {"hub": "…", "revision": "…"}},
-                 "headlines": {"mctaco": "exact_match"},
+                 "metrics": {"mctaco": {"f1": {"title": "F1", "better": "higher"}}},
                  "shots": {"prompted:gpt:likelihood": 4}}'
 """
 
@@ -77,14 +77,20 @@ def harness_file(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
     model = facts["models"][name]
     tasks = {task: group for task, group in rows.groupby("task", sort=True)}
     first = {task: group.iloc[0] for task, group in tasks.items()}
-    headline = {task: facts["headlines"].get(row["study"]) for task, row in first.items()}
     counts = {task: int(group["n"].max()) for task, group in tasks.items()}
     asked = {task: "{experiment}:{model}:{method}".format(**row) for task, row in first.items()}
     return {
         "results": {task: results_of(group) for task, group in tasks.items()},
         "versions": dict.fromkeys(tasks, 1),
         "n-shot": {task: facts["shots"].get(how, 0) for task, how in asked.items()},
-        "higher_is_better": {task: {metric: True} for task, metric in headline.items() if metric},
+        "higher_is_better": {
+            task: {
+                metric: entry["better"] == "higher"
+                for metric, entry in facts["metrics"][row["study"]].items()
+                if "better" in entry
+            }
+            for task, row in first.items()
+        },
         "n-samples": {
             task: {"original": count, "effective": count} for task, count in counts.items()
         },
@@ -98,11 +104,11 @@ def harness_file(rows: pd.DataFrame, name: str, facts: dict, date: int) -> dict:
 def main(given: argparse.Namespace) -> None:
     rows = leaderboard_rows(read_metrics(given.metrics, METRICS).to_pandas())
     date = int(given.metrics.stat().st_mtime)
-    for name, model in given.facts["models"].items():
+    for name in given.facts["models"]:
         of_model = rows[rows["model"] == name]
         forms = {
             f"{name}.json": harness_file(of_model, name, given.facts, date),
-            f"every_eval_ever/{name}.json": aggregate(of_model, name, model, date),
+            f"every_eval_ever/{name}.json": aggregate(of_model, name, given.facts, date),
         }
         for file, content in forms.items():
             text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
@@ -116,9 +122,9 @@ def arguments() -> argparse.ArgumentParser:
     asked.add_argument("--metrics", type=Path, required=True, help="metrics.parquet of the study")
     asked.add_argument(
         "--facts",
-        type=json_object_with("models", "headlines", "shots"),
+        type=json_object_with("models", "metrics", "shots"),
         required=True,
-        help="JSON: models, headlines, shots",
+        help="JSON: models, metrics, shots",
     )
     asked.add_argument("--output", type=Path, required=True, help="the folder to write to")
     asked.set_defaults(reads=lambda given: [given.metrics])

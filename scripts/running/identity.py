@@ -606,6 +606,13 @@ def reached(*entries: str) -> set[Node]:
     return found
 
 
+def own_hashes(entry: str) -> dict[str, str]:
+    """Return the hash of the own text of each definition that an entry reaches, as
+    `<module>:<definition>`.
+    """
+    return {f"{module}:{name}": _uses((module, name))[0][:12] for module, name in reached(entry)}
+
+
 def _entry(entry: str) -> Node:
     """The definition that an entry names: `main` of a program, one definition, or a whole
     module.

@@ -27,6 +27,7 @@ from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
 from scripts.running.identity import MEMORY, identity, write_memory
 from scripts.running.program import UserError, closest
+from scripts.running.reasons import keep_definitions
 from scripts.running.summary import summary
 
 
@@ -42,8 +43,12 @@ def one_hashed(names: Iterable[str]) -> str:
     return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
 
 
+compared: dict[str, None] = {}  # the programs whose code is a parameter
+
+
 def code(*entries: str) -> str:
     """Return the identity of the code that programs reach, as `<program>@<digits>` for each."""
+    compared.update(dict.fromkeys(entries))
     return " ".join(f"{entry}@{identity(entry)}" for entry in entries)
 
 
@@ -202,6 +207,7 @@ class Start:
         if not self.is_module:
             internals.keep_records_with_results()
             if self.is_main:
+                keep_definitions(compared)
                 internals.start_jobs_when_one_ends(self.workflow)
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
 

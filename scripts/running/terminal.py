@@ -21,8 +21,8 @@ from statistics import fmean
 from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from scripts.running.identity import file_of
 from scripts.running.program import cut
+from scripts.running.reasons import in_words
 from scripts.running.summary import clock
 
 HIDDEN = {
@@ -44,28 +44,6 @@ LAST_LINES = 12
 # Errors that only repeat the failed job's log.
 REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
 REASON_LENGTH, LONGEST = 110, 300  # characters of a reason, of a job's subject
-PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
-NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
-
-
-def in_words(reason: str) -> str:
-    """Return why a job would run, with the names of the programs whose code changed, and without
-    the JSON of its settings.
-    """
-    found = PARAMS.search(reason)
-    if not found:
-        return reason
-    before, now = found.groups()
-    changed = set(NAMED_CODE.findall(now)) - set(NAMED_CODE.findall(before))
-    entries = sorted(f"scripts.{name}" for name, _ in changed)
-    modules = dict.fromkeys(
-        entry if file_of(entry) else entry.rpartition(".")[0] for entry in entries
-    )
-    files = [f"{module.removeprefix('scripts.').replace('.', '/')}.py" for module in modules]
-    named = ", ".join(files) if len(files) < 4 else f"{len(files)} programs"
-    other = NAMED_CODE.sub("", before + now).strip(" ,'")
-    what = [f"code of {named}"] * bool(files) + ["settings"] * bool(other)
-    return f"{' and '.join(what)} changed"
 
 
 def counted(stats: dict) -> str:

@@ -64,6 +64,7 @@ def study(tmp_path_factory, program):
         file[:4].to_csv(folder / f"{'ab'[number]}-one.csv", index=False)
     program(
         "scripts.studies.strided_sop.evaluate --experiment e --runs model control "
+        "--metrics scripts/studies/strided_sop/study.yaml "
         f"--trained {folder}/trained --build {build} --sources resources/sources.yaml "
         f"--output {folder}/metrics.parquet"
     ).checked()

@@ -303,6 +303,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     beside = ["--external", *external] if external else []
     done = program(
         f"scripts.studies.{study}.evaluate --experiment e --runs run control "
+        f"--metrics scripts/studies/{study}/study.yaml "
         f"--build {tmp_path}/results/build/{study} --sources {tmp_path}/sources.yaml "
         f"--resamples 50 --output {tmp_path}/metrics.parquet",
         "--trained",

@@ -18,7 +18,7 @@ TOLD = yaml.safe_load("""
     models:
       bert: {hub: someone/bert, revision: abc}
       other: {}
-    headlines: {mctaco: exact_match}
+    metrics: {mctaco: {exact_match: {title: exact match, better: higher}, f1: {title: F1, better: higher}}}
     shots: {"one:bert:train": 4}
 """)
 
@@ -84,7 +84,7 @@ def test_the_harness_file_is_read_by_its_own_rules(program, tmp_path):
     written = read_json(tmp_path / "of/bert.json")
     assert written["model_source"] == "hf" and written["config"]["model_sha"] == "abc"
     assert written["date"] == int((tmp_path / "metrics.parquet").stat().st_mtime)
-    assert written["higher_is_better"][TASK] == {"exact_match": True}
+    assert written["higher_is_better"][TASK] == {"exact_match": True, "f1": True}
     assert written["n-samples"][TASK] == {"original": 20, "effective": 20}
     (mine,) = written["results"].keys() - {TASK}
     assert written["results"][mine]["alias"].endswith(" [sample data] [at most 20 items]")

@@ -1,8 +1,12 @@
 """The terminal's text about a job."""
 
+import json
+
 import pytest
 
-from scripts.running.terminal import in_words
+from scripts.running import reasons
+from scripts.running.identity import identity
+from scripts.running.reasons import in_words
 
 PARAMS = "Params have changed since last execution: Union of params: before: {} now: {} "
 
@@ -15,7 +19,13 @@ PARAMS = "Params have changed since last execution: Union of params: before: {} 
             "'scripts.studies.mctaco.evaluate@ba9876543210'",
             "code of studies/mctaco/evaluate.py changed",
         ),
-        ("'{\"a\": 1}'", "'{\"a\": 2}'", "settings changed"),
+        ("'{\"a\": 1}'", "'{\"a\": 2}'", "a: 1 → 2 changed"),
+        (
+            '\'{"training":{"epochs":3,"rate":0.1}}\',\'{"x":1}\'',
+            '\'{"training":{"epochs":4,"rate":0.1}}\',\'{"x":1,"y":2}\'',
+            "training.epochs: 3 → 4, y: None → 2 changed",
+        ),
+        ("2000", "300", "2000 → 300 changed"),
         (
             "'scripts.train.run@0123456789ab scripts.train.process@0123456789ab'",
             "'scripts.train.run@ba9876543210 scripts.train.process@0123456789ab'",
@@ -24,7 +34,7 @@ PARAMS = "Params have changed since last execution: Union of params: before: {} 
         (
             "'scripts.studies.mctaco.controls.VIEWS@0123456789ab', '1'",
             "'scripts.studies.mctaco.controls.VIEWS@ba9876543210', '2'",
-            "code of studies/mctaco/controls.py and settings changed",
+            "code of studies/mctaco/controls.py, 1 → 2 changed",
         ),
     ],
 )
@@ -34,3 +44,16 @@ def test_why_a_job_would_run(before, now, said):
 
 def test_another_reason_stays_as_it_is():
     assert in_words("Missing output files: x") == "Missing output files: x"
+
+
+def test_the_definition_that_changed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(reasons, "DEFINITIONS", tmp_path)
+    program = "scripts.measure.collect"
+    reasons.keep_definitions([program])
+    file = tmp_path / f"{program}.json"
+    (known,) = json.loads(file.read_text()).values()
+    other = {name: "0" if name.endswith(":main") else text for name, text in known.items()}
+    file.write_text(json.dumps({"0123456789ab": other}))
+    now = f"'{program}@{identity(program)}'"
+    said = in_words(PARAMS.format(f"'{program}@0123456789ab'", now))
+    assert said == "measure/collect.py: main changed"

@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from scripts.data.csv_files import read_csv
@@ -41,6 +43,22 @@ def test_a_folder_is_a_study(tmp_path):
     page = (study / "results/publish/drill/index.html").read_text()
     assert "Does a caption stand in the first half of its video?" in page
     assert "halves_accuracy.pdf" in page
+    assert "halves named right" in page
+    metrics = pd.read_parquet(study / "results/evaluate/drill/metrics.parquet")
+    model = metrics[metrics["model"].eq("tiny_bert") & metrics["seed"].isna()]
+    model = model.pivot_table("value", "dataset", "metric")
+    control = metrics[metrics["model"] == "bag_of_words"].pivot_table("value", "dataset", "metric")
+    ahead = model["right_halves"] - control["right_halves"]
+    for rung in ("control", "words"):
+        assert np.allclose(model[f"right_halves_above_{rung}"], ahead)
+        assert np.allclose(model[f"wrong_halves_above_{rung}"], ahead)
     card = (study / "results/build/halves/README.md").read_text()
     assert "whether it stands in the first half" in card
     assert study.jobs("--configfile", "drill.yaml") == {}
+    declared = "  wrong_halves: {title: halves named wrong, better: lower}\n"
+    study.edit("scripts/studies/halves/study.yaml", declared, "")
+    said = study.snakemake("--configfile", "drill.yaml")
+    assert said.returncode and "`metrics` lacks wrong_halves" in said.stdout + said.stderr
+    study.edit("scripts/studies/halves/study.yaml", "better: higher", "better: lower")
+    said = study.snakemake("--configfile", "drill.yaml", "--dry-run")
+    assert said.returncode and "right_halves is no share" in said.stdout + said.stderr

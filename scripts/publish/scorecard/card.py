@@ -17,7 +17,6 @@ from scripts.publish.scorecard.cells import (
     KINDS,
     OTHER_WAYS,
     PROBE,
-    SCORES,
     UNKNOWN,
     WAYS,
     Networks,
@@ -170,10 +169,10 @@ def replicates(cells: pd.DataFrame) -> list[str]:
 
 def option_title(probe: dict, studies: dict) -> str:
     study = studies[probe["study"]]
-    of, headline = study.get("probe", {}), study["headline"]
+    of = study.get("probe", {})
     if "option" in of:
         return of.get("titles", {}).get(probe["option"], f"{of['option']} {probe['option']}")
-    return SCORES.get(headline, headline.replace("_", " "))
+    return study["metrics"][study["headline"]]["title"]
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:

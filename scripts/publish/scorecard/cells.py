@@ -25,7 +25,6 @@ from scripts.publish.names import in_order, method_title
 from scripts.publish.rungs import with_distances, with_stands
 from scripts.publish.selection import EQUAL, as_text, only, rank
 
-SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PROBE = ["study", "corpus", "option", "limit"]
 # the columns that identify one measurement
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]

@@ -297,6 +297,7 @@ def measured(clean, build, program, tmp_path):
     )
     program(
         f"scripts.studies.hellaswag.evaluate --experiment one --trained {tmp_path}/runs "
+        "--metrics scripts/studies/hellaswag/study.yaml "
         f"--build {tmp_path}/all --sources {tmp_path}/sources.yaml --resamples 200 "
         f"--output {tmp_path}/metrics.parquet",
         "--runs",
