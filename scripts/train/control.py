@@ -69,7 +69,7 @@ from scripts.text.trigrams import learn, trigram
 from scripts.train.folds import Scores, left_out_value
 from scripts.train.paradigms.vectors import read_vectors
 from scripts.train.search import WORD, Vectors
-from scripts.train.stack import search
+from scripts.train.stack import Known, search
 from scripts.train.view import View
 from scripts.train.work import (
     code_of,
@@ -421,13 +421,13 @@ def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | 
 
 
 def predict_searched(
-    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
+    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], known: Known
 ) -> Measured:
-    """Search for the control of a view."""
+    """Search for the control of a view. known: see search()."""
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train, vectors = searched(train), vectors_for(view, job, [train, *evaluation.values()])
     labels, whole = len(method["labels"]), method.get("whole_groups", False)
-    found = search(view, train, labels, method["exchangeable"], vectors, whole)
+    found = search(view, train, labels, method["exchangeable"], vectors, whole, known)
     scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
     learnt = not view.only_rules
     return Measured(
@@ -445,13 +445,16 @@ def predict_searched(
 
 
 def measure(
-    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path
+    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path, known: Known
 ) -> None:
     """Fit one control and write its predictions of the evaluation splits,
     history.parquet and run.json.
     """
     started, method = time.time(), job["method"]
-    found = (predict_searched if "search" in job["control"] else predict)(job, train, evaluation)
+    if "search" in job["control"]:
+        found = predict_searched(job, train, evaluation, known)
+    else:
+        found = predict(job, train, evaluation)
     provenance = {"run": job["run"], "settings": job["settings"]}
     write_table(found.predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
@@ -481,7 +484,7 @@ def main(given: argparse.Namespace) -> None:
         for number, split in enumerate(given.splits)
     }
     jobs = [describe(control, method, given.splits, digests) for control in given.controls]
-    train, evaluation = None, {}
+    train, evaluation, known = None, {}, {}
     for job in jobs:
         folder = given.folder / job["run"]
         work = folder / "work"
@@ -501,7 +504,7 @@ def main(given: argparse.Namespace) -> None:
             }
         forget(work)
         (work / "result").mkdir(parents=True)
-        measure(job, train, evaluation, work / "result")
+        measure(job, train, evaluation, work / "result", known)
         finish(work, job, folder)
 
 

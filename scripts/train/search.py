@@ -5,8 +5,8 @@ A study declares its views as features (scripts/studies/<study>/controls.py, VIE
 are shared:
   rule      a score that a study declares before looking at the test set; nothing is learnt
   learnt    a number that the view learns: a place in the video, a count, a trigram
-  linear    a logistic regression on words, cues, hashed tokens, mean word vectors and numbers. If
-            the view has `by`, it is called crossed: each cue has a weight for each value of `by`
+  linear    a logistic regression on words, cues, pairs, mean word vectors and numbers. If the
+            view has `by`, it is called crossed: each cue has a weight for each value of `by`
   apart     a logistic regression on numbers for each value of `by`
   boosted   gradient boosting on numbers, learnt numbers, and the score of the best linear learner
 
@@ -15,8 +15,8 @@ Search cross-fits each learner: it leaves out one fold of the groups at a time
 """
 
 import warnings
-from collections.abc import Callable, Sized
-from functools import partial
+from collections.abc import Callable, Container, Sized
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix, hstack
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
@@ -33,15 +33,14 @@ from scripts.train.view import Numbers, View
 
 PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
 APART = (1.0, 100.0)  # C of the regressions of each value of `by`
-PLACES = 2**18  # of hashed tokens
-LEAST_EXAMPLES = 2  # with a word or a cue, so that its weight is learnt
+LEAST_EXAMPLES = 2  # with a word, a cue or a pair, so that its weight is learnt
 WORD = r"(?u)\b\w+\b"
 WORDS = (
     {"ngram_range": (1, 2), "token_pattern": WORD},
     {"analyzer": "char_wb", "ngram_range": (2, 4)},
 )
 STACKED = 1.0  # C of the linear learner whose score boosting reads
-ITERATIONS = 300  # of L-BFGS at most
+ITERATIONS = 300  # of a logistic regression at most
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 
 
@@ -139,11 +138,8 @@ def reader(
     if view.cues:
         cues = CountVectorizer(analyzer=str.split, min_df=LEAST_EXAMPLES, binary=True)
         counters.append((crossed_cues if view.by else view.cues, cues))
-    if view.hashed:
-        hashed = HashingVectorizer(
-            analyzer=str.split, n_features=PLACES, alternate_sign=False, binary=True
-        )
-        counters.append((view.hashed, hashed))
+    if view.pairs:
+        counters.append((view.pairs, Pairs()))
     counters = [(texts, counter) for texts, counter in counters if has_words(counter, texts(both))]
     scale = StandardScaler().fit(numbers_of(view, both))
     averages = [mean_vectors(view, both, vectors)] if vectors and view.averaged else []
@@ -170,6 +166,37 @@ def reader(
         )
 
     return read
+
+
+class Pairs:
+    """A counter of pairs: a token of one text with a token of the other."""
+
+    def products(self, texts: tuple[pd.Series, pd.Series]) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) the row and (m,) the number of each pair."""
+        one, other = (side.transform(of) for side, of in zip(self.sides, texts))
+        width, of_row = np.diff(other.indptr), np.diff(one.indptr) * np.diff(other.indptr)
+        row = np.repeat(np.arange(len(of_row)), of_row)
+        at = np.arange(len(row)) - np.repeat(np.cumsum(of_row) - of_row, of_row)
+        left = one.indices[one.indptr[row] + at // width[row]].astype(np.int64)
+        return row, left * other.shape[1] + other.indices[other.indptr[row] + at % width[row]]
+
+    def fit(self, texts: tuple[pd.Series, pd.Series]) -> None:
+        """Learn the pairs that enough examples have. Raises ValueError where no pair is frequent."""
+        count = partial(CountVectorizer, analyzer=str.split, min_df=LEAST_EXAMPLES, binary=True)
+        self.sides = [count().fit(of) for of in texts]
+        known, examples = np.unique(self.products(texts)[1], return_counts=True)
+        self.known = known[examples >= LEAST_EXAMPLES]
+        if not len(self.known):
+            raise ValueError("no pair is frequent")
+
+    def transform(self, texts: tuple[pd.Series, pd.Series]) -> csr_matrix:
+        """(n, k) one for each known pair, each row of length one."""
+        row, number = self.products(texts)
+        place = np.minimum(np.searchsorted(self.known, number), len(self.known) - 1)
+        row, place = (one[self.known[place] == number] for one in (row, place))
+        length = np.sqrt(np.bincount(row, minlength=len(texts[0])))
+        shape = len(texts[0]), len(self.known)
+        return csr_matrix((1 / length[row], (row, place)), shape=shape)
 
 
 def beside(matrix: csr_matrix | None, numbers: np.ndarray) -> csr_matrix:
@@ -210,14 +237,19 @@ def linear(
     of_train: csr_matrix, label: np.ndarray, labels: int, penalty: float, exchangeable: bool
 ) -> Callable[[csr_matrix], np.ndarray]:
     """A logistic regression, as a function from features to (n, labels); C is `penalty`. With only
-    one label in training, it always gives that label.
+    one label in training, it always gives that label. For two labels liblinear is faster than
+    L-BFGS, and its dual is faster still if there are more features than examples.
     """
     if len(known := np.unique(label)) < 2:
         return lambda features: np.where(
             np.arange(labels) == known, 0.0, np.full((features.shape[0], labels), LEAST)
         )
+    how = {"solver": "liblinear", "dual": np.less(*of_train.shape), "tol": 1e-2, "random_state": 0}
     model = LogisticRegression(
-        C=penalty, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3
+        C=penalty,
+        fit_intercept=not exchangeable,
+        max_iter=ITERATIONS,
+        **(how if len(known) == 2 else {"tol": 1e-3}),
     )
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         model.fit(of_train, label)
@@ -333,6 +365,7 @@ class Search:
         vectors: Vectors | None = None,
     ) -> None:
         self.view, self.train, self.labels, self.exchangeable = view, train, labels, exchangeable
+        self.vectors = vectors
         self.fold = fold_of(train)
         self.folds = np.unique(self.fold)
         self.label = train["label"].to_numpy()
@@ -356,9 +389,9 @@ class Search:
             )
         return self.known[without]
 
-    def fit(self, without: frozenset) -> Fitted:
-        """Every learner, fitted to all folds except these. Learnt numbers beside the examples are
-        cross-fitted inside the remaining folds.
+    def fit(self, without: frozenset, wanted: Container[str] | None = None) -> Fitted:
+        """The wanted learners (None: all), fitted to all folds except these. Learnt numbers beside
+        the examples are cross-fitted inside the remaining folds.
         """
         rows = np.flatnonzero(~np.isin(self.fold, [*without]))
         fold, label, inputs = self.fold[rows], self.label[rows], self.inputs.rows(rows)
@@ -378,21 +411,23 @@ class Search:
             return Fitted(self.learnt(without), scores)
         if self.view.apart:
             for penalty in APART:
-                model = apart(inputs.numbers, inputs.by, label, self.labels, penalty)
-                scores[f"apart, C={penalty:g}"] = by_value(model)
+                if wanted is None or f"apart, C={penalty:g}" in wanted:
+                    model = apart(inputs.numbers, inputs.by, label, self.labels, penalty)
+                    scores[f"apart, C={penalty:g}"] = by_value(model)
             return Fitted(self.learnt(without), scores)
         scale = np.maximum(learnt.std(0), 1e-9)
         features = beside(inputs.sparse, learnt / scale)
-        linears = {
-            penalty: by_features(
-                linear(features, label, self.labels, penalty, self.exchangeable), scale
-            )
-            for penalty in PENALTIES
-        }
-        name, straight = "crossed" if self.view.by else "linear", linears[STACKED]
-        scores |= {f"{name}, C={penalty:g}": scorer for penalty, scorer in linears.items()}
-        if not (self.view.numbers or self.view.learnt) or len(np.unique(label)) < 2:
+        name = "crossed" if self.view.by else "linear"
+        boosts = (self.view.numbers or self.view.learnt) and len(np.unique(label)) > 1
+        boosts = boosts and (wanted is None or "boosted" in wanted)
+        for penalty in PENALTIES:
+            learner = f"{name}, C={penalty:g}"
+            if wanted is None or (learner in wanted) or (boosts and penalty == STACKED):
+                model = linear(features, label, self.labels, penalty, self.exchangeable)
+                scores[learner] = by_features(model, scale)
+        if not boosts:
             return Fitted(self.learnt(without), scores)
+        straight = scores[f"{name}, C={STACKED:g}"]
         of_others = [np.setdiff1d(np.arange(len(rows)), part) for part in parts]
         said = np.concatenate(
             [
@@ -414,6 +449,7 @@ class Search:
         scores["boosted"] = lambda given, more: boost(*joined(given, more, straight(given, more)))
         return Fitted(self.learnt(without), scores)
 
+    @cached_property
     def left_out(self) -> dict[str, np.ndarray]:
         """(n, k) scores of the training split by learner; the other folds score each fold."""
         found: dict[str, dict[int, np.ndarray]] = {}

@@ -91,7 +91,8 @@ class Fit(NamedTuple):
         are fitted to the whole training split.
         """
         fitted = {
-            part: self.searches[part].fit(frozenset()) for part in {part for part, _ in names}
+            part: self.searches[part].fit(frozenset(), [one for of, one in names if of == part])
+            for part in {part for part, _ in names}
         }
 
         def of(table: pd.DataFrame) -> list[np.ndarray]:
@@ -121,22 +122,30 @@ def parts_of(
     return found
 
 
+Known = dict[tuple, Search]  # by view and, where it averages vectors, these
+
+
 def fit_parts(
-    view: View, train: pd.DataFrame, labels: int, exchangeable: bool, vectors: Vectors | None
+    view: View,
+    train: pd.DataFrame,
+    labels: int,
+    exchangeable: bool,
+    vectors: Vectors | None,
+    known: Known,
 ) -> Fit:
-    """Cross-fit every learner of a view, or of its parts."""
-    searches = {
-        name: Search(part, train, labels, exchangeable, of_part)
-        for name, (part, of_part) in parts_of(view, train, vectors).items()
+    """Cross-fit every learner of a view, or of its parts, where it is not known."""
+    searches = {}
+    for name, (part, of_part) in parts_of(view, train, vectors).items():
+        key = id(part), id(of_part) if part.averaged else None
+        if key not in known:
+            known[key] = Search(part, train, labels, exchangeable, of_part)
+        searches[name] = known[key]
+    left_out = {
+        (name, learner): scores
+        for name, searched in searches.items()
+        for learner, scores in searched.left_out.items()
     }
-    return Fit(
-        searches,
-        {
-            (name, learner): scores
-            for name, searched in searches.items()
-            for learner, scores in searched.left_out().items()
-        },
-    )
+    return Fit(searches, left_out)
 
 
 def best_of_each_kind(values: dict[tuple[str, str], float]) -> list[tuple[str, str]]:
@@ -192,17 +201,20 @@ def search(
     exchangeable: bool,
     vectors: Vectors | None = None,
     whole: bool = False,
+    known: Known | None = None,
 ) -> Found:
     """The best control of a view; the evaluation splits take no part in the choice.
 
     train: example_id, group_id, first, second, label; choice_id and category where the study has
-    them, and the columns of its `teaches`. whole: see value_of().
+    them, and the columns of its `teaches`. whole: see value_of(). known: what other searches on
+    the same training split have fitted; this one adds to it.
     """
     fold, label = fold_of(train), train["label"].to_numpy()
     if not enough_folds(fold) and not view.only_rules:
         return Found("most frequent label", {}, most_frequent(train, labels))
     with threadpool_limits(1):
-        fitted = fit_parts(view, train, labels, exchangeable, vectors)
+        known = {} if known is None else known
+        fitted = fit_parts(view, train, labels, exchangeable, vectors, known)
         found = {name: value_at(train, scores, whole) for name, scores in fitted.left_out.items()}
         values = {name: value for name, (value, _) in found.items()}
         best = max(values, key=lambda name: values[name])

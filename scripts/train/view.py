@@ -21,8 +21,8 @@ class View:
       cues      tokens between spaces: one weight each
       averaged  one text for each example: the mean of the vectors of its words (a control with
                 `vectors_of` in resources/models.yaml)
-      hashed    tokens between spaces, too many for a vocabulary, such as pairs of words: one weight
-                each, in 2**18 places by hash
+      pairs     two texts for each example, tokens between spaces: one weight for each token of one
+                with each token of the other
       by        the values with which the cues and the mean vectors are crossed; in a view of
                 numbers alone, each value has a regression of its own
       numbers   (n, k) any numbers
@@ -42,7 +42,7 @@ class View:
     words: Callable[[pd.DataFrame], pd.Series] | None = None
     cues: Callable[[pd.DataFrame], pd.Series] | None = None
     averaged: Callable[[pd.DataFrame], pd.Series] | None = None
-    hashed: Callable[[pd.DataFrame], pd.Series] | None = None
+    pairs: Callable[[pd.DataFrame], tuple[pd.Series, pd.Series]] | None = None
     by: Callable[[pd.DataFrame], pd.Series] | None = None
     numbers: Numbers | None = None
     learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
@@ -55,10 +55,10 @@ class View:
     @property
     def only_rules(self) -> bool:
         """Whether the view learns nothing."""
-        learns = (self.words, self.cues, self.averaged, self.hashed, self.numbers, self.learnt)
+        learns = (self.words, self.cues, self.averaged, self.pairs, self.numbers, self.learnt)
         return not any(learns) and all(part.only_rules for part in self.parts.values())
 
     @property
     def apart(self) -> bool:
         """Whether each value of `by` has a regression of its own."""
-        return self.by is not None and not (self.words or self.cues or self.averaged or self.hashed)
+        return self.by is not None and not (self.words or self.cues or self.averaged or self.pairs)

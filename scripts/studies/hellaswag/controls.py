@@ -75,17 +75,10 @@ def of_endings(table: pd.DataFrame) -> np.ndarray:
     )
 
 
-def word_pairs(table: pd.DataFrame) -> pd.Series:
-    """Return each of the last words of the context with each word of the ending."""
-    rows = [
-        " ".join(
-            f"{one}>{other}"
-            for one in dict.fromkeys(WORD.findall(first.lower())[-LAST:])
-            for other in dict.fromkeys(WORD.findall(second.lower()))
-        )
-        for first, second in zip(table["first"], table["second"])
-    ]
-    return pd.Series(rows, table.index, dtype=object)
+def word_pairs(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return the last words of the context, and the words of the ending."""
+    first, second = (table[side].str.lower().str.findall(WORD) for side in ("first", "second"))
+    return first.str[-LAST:].str.join(" "), second.str.join(" ")
 
 
 ONE_TEXT = View(
@@ -99,15 +92,10 @@ ALL_OPTIONS = View(
 )
 WORDS = {
     "all_options": ALL_OPTIONS,
-    "pairs": View(sees="pairs of words, one of each text", hashed=word_pairs),
+    "pairs": View(sees="pairs of words, one of each text", pairs=word_pairs),
 }
-PAIRS = View(sees="pairs of words, one of each text", hashed=word_pairs)
 VIEWS = {
     "one_text": ONE_TEXT,
     "all_options": ALL_OPTIONS,
-    "words": View(
-        sees="the endings of an item, and pairs of words",
-        parts={"all_options": ALL_OPTIONS, "pairs": PAIRS},
-        compares=True,
-    ),
+    "words": View(sees="the endings of an item, and pairs of words", parts=WORDS, compares=True),
 }

@@ -158,14 +158,9 @@ def of_answers(table: pd.DataFrame) -> np.ndarray:
     return np.column_stack([of_answer(table), np.log(count), same_unit / count, nearest])
 
 
-def with_question(table: pd.DataFrame) -> pd.Series:
-    """Return each word of the sentence and question with each cue of the answer."""
-    said = table["first"].str.lower().str.findall(r"[a-z']{3,}").map(dict.fromkeys)
-    rows = [
-        " ".join([f"{word}|{cue}" for cue in of_answer.split() for word in words])
-        for words, of_answer in zip(said, cues(table))
-    ]
-    return pd.Series(rows, table.index, dtype=object)
+def with_question(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return the words of sentence and question, and the cues of the answer."""
+    return table["first"].str.lower().str.findall(r"[a-z']{3,}").str.join(" "), cues(table)
 
 
 def unit_and_category(table: pd.DataFrame) -> pd.Series:
@@ -188,7 +183,7 @@ ALL_OPTIONS = replace(
 )
 QUESTION = View(
     sees="the words of the question, with the words, unit and size of the answer",
-    hashed=with_question,
+    pairs=with_question,
     numbers=of_answers,
     compares=True,
 )

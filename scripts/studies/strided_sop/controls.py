@@ -105,17 +105,10 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(ENDINGS.sub("", word) for word in TOKEN.findall(text.lower()))
 
 
-def word_pairs(table: pd.DataFrame) -> pd.Series:
-    """Return each stem of the first text with each stem of the second, as in open>pour."""
-    rows = [
-        " ".join(
-            f"{one}>{other}"
-            for one in dict.fromkeys(stems(first))
-            for other in dict.fromkeys(stems(second))
-        )
-        for first, second in zip(table["first"], table["second"])
-    ]
-    return pd.Series(rows, table.index, dtype=object)
+def word_pairs(table: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return the stems of both texts, for a weight for each pair, such as open, then pour."""
+    first, second = (table[side].map(stems).str.join(" ") for side in ("first", "second"))
+    return first, second
 
 
 @lru_cache(maxsize=200_000)
@@ -191,7 +184,7 @@ def turned(score: Callable[[pd.DataFrame], np.ndarray]) -> Callable[[pd.DataFram
 PAIRS = View(
     sees="words of both captions and pairs of these, articles, pronouns, first and last words",
     words=lambda table: table["second"],
-    hashed=word_pairs,
+    pairs=word_pairs,
     cues=places,
 )
 WORDS = {"both_texts": BOTH_TEXTS, "pairs": PAIRS}
