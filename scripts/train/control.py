@@ -484,7 +484,8 @@ def main(given: argparse.Namespace) -> None:
         for number, split in enumerate(given.splits)
     }
     jobs = [describe(control, method, given.splits, digests) for control in given.controls]
-    train, evaluation, known = None, {}, {}
+    train, evaluation = None, {}
+    known: Known = {}
     for job in jobs:
         folder = given.folder / job["run"]
         work = folder / "work"

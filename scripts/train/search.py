@@ -181,7 +181,7 @@ class Pairs:
         return row, left * other.shape[1] + other.indices[other.indptr[row] + at % width[row]]
 
     def fit(self, texts: tuple[pd.Series, pd.Series]) -> None:
-        """Learn the pairs that enough examples have. Raises ValueError where no pair is frequent."""
+        """Learn the frequent pairs. Raises ValueError where there is none."""
         count = partial(CountVectorizer, analyzer=str.split, min_df=LEAST_EXAMPLES, binary=True)
         self.sides = [count().fit(of) for of in texts]
         known, examples = np.unique(self.products(texts)[1], return_counts=True)
@@ -423,11 +423,11 @@ class Search:
         for penalty in PENALTIES:
             learner = f"{name}, C={penalty:g}"
             if wanted is None or (learner in wanted) or (boosts and penalty == STACKED):
-                model = linear(features, label, self.labels, penalty, self.exchangeable)
-                scores[learner] = by_features(model, scale)
+                straight = linear(features, label, self.labels, penalty, self.exchangeable)
+                scores[learner] = by_features(straight, scale)
         if not boosts:
             return Fitted(self.learnt(without), scores)
-        straight = scores[f"{name}, C={STACKED:g}"]
+        of_linear = scores[f"{name}, C={STACKED:g}"]
         of_others = [np.setdiff1d(np.arange(len(rows)), part) for part in parts]
         said = np.concatenate(
             [
@@ -446,7 +446,7 @@ class Search:
 
         forth, back_again = joined(inputs, learnt, said)
         boost = boosted(forth, back_again, label, self.labels, self.exchangeable)
-        scores["boosted"] = lambda given, more: boost(*joined(given, more, straight(given, more)))
+        scores["boosted"] = lambda given, more: boost(*joined(given, more, of_linear(given, more)))
         return Fitted(self.learnt(without), scores)
 
     @cached_property

@@ -15,6 +15,7 @@ control on folds of the training questions.
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -69,13 +70,18 @@ SIZES = ["seconds", "hour", "rate", "amount"]
 
 
 def read(answers: pd.Series) -> pd.DataFrame:
-    """Return the sizes, unit, kinds and length of each answer. The function reads each distinct
-    text once.
+    """Return the sizes, unit, kinds and length of each answer: read_texts() by answer."""
+    place, texts = pd.factorize(answers)
+    return read_texts(tuple(texts)).iloc[place].set_axis(answers.index)
+
+
+@lru_cache(maxsize=4)
+def read_texts(texts: tuple[str, ...]) -> pd.DataFrame:
+    """Return the sizes, unit, kinds and length of each text.
 
     The sizes are the log seconds of a duration, the hour of the day, the log times a year and the
     log number. A size that an answer does not have is NaN.
     """
-    place, texts = pd.factorize(answers)
     written = pd.Series(texts, dtype=object)
     text = written.str.lower()
     number = values(text.str.extract(AMOUNT)[0])
@@ -102,7 +108,7 @@ def read(answers: pd.Series) -> pd.DataFrame:
         "digits": text.str.count(r"\d"),
         "round": sum((number % whole == 0).astype(int) for whole in (5, 10, 100)),
     } | {name: text.str.contains(kind).astype(int) for name, kind in KINDS.items()}
-    return pd.DataFrame(found).iloc[place].set_axis(answers.index)
+    return pd.DataFrame(found)
 
 
 def log(numbers: pd.Series) -> pd.Series:
