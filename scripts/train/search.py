@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from scripts.train.folds import fold_of
 from scripts.train.view import Numbers, View
 
-PENALTIES = (0.1, 1.0, 10.0, 100.0)  # C of the logistic regressions
+PENALTIES = (0.1, 1.0, 10.0)  # C of the logistic regressions
 APART = (1.0, 100.0)  # C of the regressions of each value of `by`
 LEAST_EXAMPLES = 2  # with a word, a cue or a pair, so that its weight is learnt
 WORD = r"(?u)\b\w+\b"
@@ -144,24 +144,25 @@ def reader(
     scale = StandardScaler().fit(numbers_of(view, both))
     averages = [mean_vectors(view, both, vectors)] if vectors and view.averaged else []
 
-    def one_way(table: pd.DataFrame) -> csr_matrix:
+    def one_way(table: pd.DataFrame, numbers: np.ndarray) -> csr_matrix:
         parts = [counter.transform(texts(table)).astype(float) for texts, counter in counters]
         parts += [average(table) for average in averages]
-        return beside(hstack(parts) if parts else None, scale.transform(numbers_of(view, table)))
+        return beside(hstack(parts) if parts else None, scale.transform(numbers))
 
     def read(table: pd.DataFrame) -> Inputs:
-        turned = exchanged(table) if exchangeable or view.each else table
-        sparse, numbers = one_way(table), numbers_of(view, table)
-        if exchangeable:
-            sparse = csr_matrix(sparse - one_way(turned))
-        elif view.each:
-            sparse = hstack([sparse, one_way(turned)], format="csr")
-            numbers = np.column_stack([numbers, numbers_of(view, turned)])
+        numbers = of_turned = numbers_of(view, table)
+        sparse = one_way(table, numbers)
+        if exchangeable or view.each:
+            of_turned = numbers_of(view, turned := exchanged(table))
+            back = one_way(turned, of_turned)
+            sparse = csr_matrix(sparse - back) if exchangeable else hstack([sparse, back], "csr")
+        if view.each and not exchangeable:
+            numbers = np.column_stack([numbers, of_turned])
         return Inputs(
             stacked(table, [columns(rule(table)) for rule in view.rules.values()]),
             sparse,
             numbers,
-            numbers_of(view, turned),
+            of_turned,
             (view.by or nothing_of)(table).to_numpy(object),
         )
 
@@ -244,7 +245,7 @@ def linear(
         return lambda features: np.where(
             np.arange(labels) == known, 0.0, np.full((features.shape[0], labels), LEAST)
         )
-    how = {"solver": "liblinear", "dual": np.less(*of_train.shape), "tol": 1e-2, "random_state": 0}
+    how = {"solver": "liblinear", "dual": np.less(*of_train.shape), "tol": 0.05, "random_state": 0}
     model = LogisticRegression(
         C=penalty,
         fit_intercept=not exchangeable,

@@ -39,6 +39,15 @@ LOOKS = [
 ]
 
 
+@lru_cache(maxsize=200_000)
+def up_to_three_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, and each two and three in a row."""
+    words = re.findall(r"\w+", text.lower())
+    return tuple(
+        " ".join(words[at : at + n]) for n in (1, 2, 3) for at in range(len(words) - n + 1)
+    )
+
+
 def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
     """Return a function from a table to (n,): the place of the second text in its video, 0 to 1,
     predicted from its words. It learns from the positions of the training captions.
@@ -57,9 +66,7 @@ def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
             )
         ]
     ).drop_duplicates()
-    counter = TfidfVectorizer(
-        ngram_range=(1, 3), token_pattern=r"(?u)\b\w+\b", min_df=2, sublinear_tf=True
-    )
+    counter = TfidfVectorizer(analyzer=up_to_three_words, min_df=2, sublinear_tf=True)
     if not has_words(counter, known["text"]):
         return lambda table: np.zeros(len(table))
     model = Ridge(alpha=PENALTY, solver="lsqr")
