@@ -146,6 +146,17 @@ def test_the_nearest_time_of_the_dialog_is_a_rule():
     assert found.value == 1.0 and "time" in found.learner, found
 
 
+def test_rungs_that_share_their_fits_have_the_scores_of_each_alone():
+    train, test, known = cycles(1, 300), cycles(2, 300), {}
+    for rung in ("both_texts", "words", "texts"):
+        shared, alone = (
+            found_on("strided_sop", rung, train, turns=True, known=fits) for fits in (known, None)
+        )
+        assert shared.values == alone.values
+        np.testing.assert_array_equal(shared.scores(test), alone.scores(test))
+    assert len(known) == 3, "two views of words, and one of vectors"
+
+
 # ---- the learners
 
 
