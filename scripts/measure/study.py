@@ -87,7 +87,7 @@ class Study(NamedTuple):
             "sample": "sample" in part.entry or "sample" in part.measured_on,
         }
         rows = self.rows(examples, part, resamples, answered) + unread_rows(part, len(examples))
-        return [same | row for row in rows]
+        return [same | {"runs": names_of(part, row)} | row for row in rows]
 
     def measure_file(self, run: Run, file: Path, split: str, resamples: int) -> list[dict]:
         system = run.facts["model"], run.facts["method"]
@@ -96,6 +96,19 @@ class Study(NamedTuple):
         if not rows:
             raise UserError(f"{file}: no examples; the log of its build says why")
         return [row for row in rows if (row["model"], row["method"]) == system]
+
+
+def names_of(part: Part, row: dict) -> str | None:
+    """Return the names of the runs that a row of metrics is over, with a space between two; None
+    for people and for what others released.
+    """
+    names = [
+        run.folder.name
+        for run in part.systems.get((row["model"], row["method"]), [])
+        if row["seed"] is None
+        or (run.facts["seed"], run.facts.get("wording")) == (row["seed"], row.get("wording"))
+    ]
+    return " ".join(names) or None
 
 
 def unread_rows(part: Part, n: int) -> list[dict]:

@@ -42,8 +42,8 @@ MEASURES = [
 
 
 def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return the schema of a study's metrics: METRICS, the method, the study's own columns and
-    MEASURES.
+    """Return the schema of a study's metrics: METRICS, the method, the study's own columns,
+    MEASURES and the runs.
     """
     names = METRICS.names
     place, metric = names.index("dataset") + 1, names.index("metric") + 1
@@ -56,6 +56,7 @@ def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
             *fields[place:metric],
             *MEASURES,
             METRICS.field("sample"),
+            ("runs", pa.string()),
         ]
     )
 

@@ -6,6 +6,8 @@ import hashlib
 import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -212,3 +214,17 @@ def test_instances_and_questions_of_ones_own(study):
     dialogs, questions = built.values()
     assert dialogs["candidate"].tolist() == ["two hours", "120 minutes", "two days", "a year"]
     assert questions["label"].tolist() == [1, 1]
+
+
+def test_the_accuracy_of_a_run_by_hand(study):
+    text = (ROOT / "docs/data.md").read_text()
+    [snippet] = [one for one in re.findall(r"```python\n(.*?)```", text, re.S) if "print" in one]
+    done = subprocess.run(
+        [sys.executable, "-c", snippet],
+        cwd=study.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    on_record, by_hand = map(float, done.stdout.split())
+    assert 0 < by_hand < 1 and abs(on_record - by_hand) < 1e-9
