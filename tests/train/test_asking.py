@@ -21,7 +21,6 @@ from scripts.measure.experiment import Run, read_scores
 from scripts.data.runs import facts_of
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
-from scripts.train.asking.questions import chosen
 from scripts.train.asking.said import BUSY
 from scripts.train.run import LOCKS
 from tests.rows import each_row
@@ -38,113 +37,6 @@ ONE = {
     },
 }
 ALL = ONE | {"prompt": {"question": "{text_a}\n{options}\nWhich?", "answers": None}}
-
-
-@each_row(
-    "answer, read",
-    r"""
-        A                    | 0
-        B. No                | 1
-        ' (b) '              | 1
-        no.                  | 1
-        '**B**'              | 1
-        The answer is B      | 1
-        I would say option A | 0
-        B is right, A is not | null
-        A week is too long   | null
-        It starts at 5 A.M.  | null
-        A or B               | null
-        C                    | null
-        ''                   | null
-        'Both A. and B. are possible, but the answer is: B' | 1
-        "A\n\nB"              | 0
-        A. Yes               | 0
-        A. No                | null
-        "A. Yes\nB. No"      | null
-        '\boxed{B}'          | 1
-        'So $\boxed{\text{B}}$.' | 1
-        'It is \(\mathbf{B}\)' | 1
-        <answer>B</answer>   | 1
-        '{"answer": "B"}'    | 1
-        "**Answer:** B"      | 1
-        '[[B]]'              | 1
-        B - No               | 1
-        B – it is too long.  | 1
-        Ｂ                   | 1
-        B</s>                | 1
-        B<end_of_turn>       | 1
-        "It takes a day. So A is wrong.\n\nB" | 1
-        No, the proposed answer is not plausible. | 1
-        "It takes a day.\n\nNo." | 1
-        Yes or No            | null
-        Not A.               | null
-        A is wrong.          | null
-        A-levels are long    | null
-        A. No, since         | null
-    """,
-)
-def test_one_option_is_read(answer, read):
-    assert chosen(answer, ["Yes", "No"], several=False) == (None if read is None else {read})
-
-
-@each_row(
-    "answer, read",
-    r"""
-        A, C                      | [0, 2]
-        A and C                   | [0, 2]
-        (a) (c)                   | [0, 2]
-        AC                        | [0, 2]
-        "A. two hours\nC. a day"  | [0, 2]
-        None of these.            | []
-        none                      | []
-        two hours                 | [0]
-        A, Z                      | null
-        They are all fine         | null
-        '\boxed{A, C}'            | [0, 2]
-        '<answer>A</answer> <answer>C</answer>' | [0, 2]
-        A + C                     | [0, 2]
-        "A: fine.\nC: fine.\n\nB is too long." | [0, 2]
-        "A: fine.\nB: too long.\nC: fine." | [0, 2]
-        "Both A and C work, B does not.\n\nA, C" | [0, 2]
-        "two hours\na day"        | [0, 2]
-        "['A', 'C']"              | [0, 2]
-        Ａ、Ｃ                     | [0, 2]
-        A (two hours), C (a day)  | [0, 2]
-        "A - yes\nB - no\nC - yes" | [0, 2]
-        B is too long.            | null
-    """,
-)
-def test_several_options_are_read(answer, read):
-    assert chosen(answer, ["two hours", "ten years", "a day"], several=True) == (
-        None if read is None else set(read)
-    )
-
-
-THOUGHTS = (
-    "<think>\n{}\n</think>\n\n",
-    "{}\n</think>\n\n",
-    "[THINK]{}[/THINK]",
-    "◁think▷{}◁/think▷",
-    "<seed:think>{}</seed:think>",
-    "<|begin_of_thought|>{}<|end_of_thought|>",
-    "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
-    "analysis{}assistantfinal",
-    "<|channel>thought\n{}<channel|>",
-    "<my:mark>{}<my:end>",
-)
-WORDED = ["Hmm, option B. The answer is B?", "B. No means it never ends.", "First A, then B."]
-
-
-@each_row("form", THOUGHTS)
-def test_only_what_follows_a_thought_is_the_answer(form):
-    marks = "<my:end>" if "my:" in form else None
-    for thought in WORDED:
-        for answer, read in (("A", {0}), ("B. No", {1}), ("Yes", {0}), ("Who knows?", None)):
-            text = form.format(thought) + answer
-            assert chosen(text, ["Yes", "No"], False, marks) == read, text
-        begun = form.format(f"{thought}\n\0").split("\0")[0]
-        if begun[0] in "<[◁" and not marks:
-            assert chosen(begun, ["Yes", "No"], False) is None, begun
 
 
 @pytest.fixture

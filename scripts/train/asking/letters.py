@@ -1,144 +1,271 @@
-"""Which options an answer in words names, by letter or by text. Not a program; without torch."""
+"""Which options an answer in words names, by letter or by text. Not a program; without torch.
+
+A clause names an option only if it affirms it: its words are known, and none denies or hedges.
+"The answer is B" outweighs a letter alone, and a letter alone outweighs a verdict ("B fits").
+Clauses that contradict each other leave an answer unread, unless the later corrects the earlier.
+"""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from string import ascii_uppercase as LETTERS
+from typing import NamedTuple
 
-_SIGNS = " \t\r\n.,;:!?\"'*`“”‘’"
-_DASH = r"\s+[-–—]\s|[–—]"  # not "A-level"
-# "The answer is", "Answer:", `"answer": `: the letters follow such a phrase; the last phrase counts
-CONCLUSION = re.compile(r"\banswers?\b[\"”*]*\s*(?:is|are|:)+", re.I)
-# A letter alone, before a sign, the end, a verb or another letter: not "A week", not "5 A.M."
-LETTER = re.compile(
-    r"(?<![A-Za-z0-9_'’.])([A-Z])(?!\.?\s?[Mm]\b)"
-    rf"(?=\s*(?:[.):,、;*\]}}/\"”&+|(]|\n|$|(?:and|or|is|are|because|since)\b)|{_DASH}|\s+[A-Z]\b)"
+# while an answer is read, an option's text is one sign, and a letter of an option is another
+TEXT, LETTER = 0xE000, 0xE100
+T, L, GAP = "[\ue000-\ue0ff]", "[\ue100-\ue119]", "[^\\w\n\ue000-\ue119]{0,9}"
+TAG = r"(?:final_?answer|answer|choice|option|letter|response|result|output)"
+FORMS = [  # forms of an answer, as words
+    (re.compile(pattern, re.I), words)
+    for pattern, words in (
+        # signs of our own, bytes that are no text, tokens that a server left in the text
+        ("[\ue000-\uf8ff\ufffd\ufe0f\u200b]|</?s>|</?(?:(?:end|start)_of_turn|eos|bos|pad)>", ""),
+        (r"<\|[^|<>\n]{1,40}\|>", ""),
+        # two boxes or two tags in a row are one list
+        (r"\}[\s$,;&]{0,9}(?:and\s)?[\s$]{0,9}\\boxed\s{0,9}\{", ", "),
+        (rf"</{TAG}>[\s,;&]{{0,9}}(?:and\s)?\s{{0,9}}<{TAG}>", ", "),
+        (rf"<{TAG}>\s*|\\boxed", " answer: "),
+        (rf"</{TAG}>|\\(?:text\w{{0,9}}|math\w{{1,9}}|[mf]box|rm|bf)\b|\\[()\[\]]", " "),
+        (r"\[x\]|[✓✔✅☑]", " correct "),
+        (r"\[ \]|[✗✘❌✖☒]|~~(?=\w)", " wrong "),
+        (r"n['’]t\b|\bcannot\b", " not"),
+        (r"\b(I|it|answer|choice)(?: would|['’]d)\b", r"\1"),
+        (r"['’](?:s|m|re)\b", " is"),
+        (r"\bnot (?:only|just|merely)\b", " "),
+        (r"\b(?:rather than|instead of)\b", ", not "),
+        (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
+        (r"\bas well as\b", "and"),
+        (r"(?m)^[ \t]*\||\|[ \t]*$", ""),
+        (r"(?m)^[ \t>#*-]*\d{1,2}[.)] ", ""),
+        (r"\|", ": "),
+        ("、", ", "),
+        ("正确答案|答案", " answer "),
+        ("而是", ", "),
+        ("不是", " not "),
+        ("是", " is "),
+        ("选择?", " choose "),
+        (r"(?<!\w)['’]|['’](?!\w)|[\"“”„«»‘*`${}\[\]<>#_\\]", " "),
+        (r"[^\S\n]+", " "),
+        (r" ([,.:;)])", r"\1"),
+    )
+]
+# "A" and "I" are words before other words than these
+FOLLOWS = (
+    "and|or|is|are|as|but|because|since|if|fits?|works?|seems?|makes?|would|can|could|may|might"
+    "|must|does|not|too|yes|no|correct|right|wrong|over|und|et|y|ist|est|es"
 )
-# a letter at an answer's beginning
-FIRST = re.compile(rf"\W*([A-Z])(?:\s*(?:[.):*\]}}]|\n|$)|{_DASH})")
-LISTED = re.compile(r"^\W*([A-Z])[.):]", re.M)  # a list of options, said again
-NAMED = re.compile(r"\b(?:option|letter|choice|answer)s?\s+\(?([A-Z])\b", re.I)
-RUN = re.compile(r"\W*([A-Z]{2,})\W*")  # "AC", where several are asked for
-NONE = re.compile(r"\W*(?:none|neither)\b", re.I)
-# a line of letters alone, after prose
-ONLY_LETTERS = re.compile(r"\W*[A-Z](?:\W+(?:and\W+)?[A-Z])*\W*")
-# letters that the answer excludes: "not A", "A is too long"; in a list "A: too long"
-_NOT = r"(?i:not|too|wrong|incorrect|false|implausible|impossible|unlikely)\b"
-EXCLUDED = re.compile(
-    r"\b(?i:not|isn['’]t|nor|rather than|instead of)\s+(?i:option\s+|choice\s+)?\(?([A-Z])\b"
-    rf"|\b([A-Z])\b[\"”)*\]]*\s+(?i:(?:is|are|seems?|looks?|sounds?)(?:\s+\w+ly)?)\s+{_NOT}"
-    r"|\b([A-Z])\b[\"”)*\]]*\s+(?i:isn['’]t|aren['’]t|cannot|can['’]t|doesn['’]t)\b"
+NAMED = re.compile(
+    rf"(?<![A-Za-z0-9'.&-])(?:(?<=[Oo]ption )|(?!A (?!(?:{FOLLOWS})\b)[a-z]|I['’ ]))"
+    r"([A-Z])(?![A-Za-z0-9'&]|-\w|\.[A-Za-z])"
 )
-LIST_OF_VERDICTS = re.compile(rf"^\W*([A-Z])\s*[.):–—-]\s*((?:{_NOT}|(?i:no|untrue)\b).*)$", re.M)
-QUOTED = re.compile(r"['’]([A-Z])['’]")
-BOXED = re.compile(r"\\boxed\s*\{([^{}]*)\}")
-LATEX = re.compile(r"\\(?:text\w*|math\w+|mbox|fbox|rm|bf)\s*\{([^{}]*)\}")
-MATHS = re.compile(r"\$+\s*([^$\n]{1,20}?)\s*\$+|\\[(\[]\s*(.{1,20}?)\s*\\[)\]]")
-TAGGED = re.compile(
-    r"<(final_?answer|answer|choice|option|letter|response|result|output)>(.*?)(?:</\1>|$)",
-    re.I | re.S,
+SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
+RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
+MARKED = re.compile(rf"^({GAP})({L}) ?[.):–—-]+ ?", re.M)
+OWN = re.compile(rf"({L})(:?){GAP}({T})\)?")
+CLAUSE = re.compile(
+    rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]"
+    r"|\b(?:but|because|since|as|while|whereas|although|though|however|given that|mais|sondern"
+    r"|aber|sino|pero|weil|denn|car)\b",
+    re.I,
 )
-# tokens that a server left in the text: <|im_end|>, </s>, <end_of_turn>; bytes that are no text
-SPECIAL = re.compile(
-    r"\ufffd|<\|[^|<>\n]{1,40}\|>|</?s>|<(?:end_of_turn|start_of_turn|eos|bos|pad)>"
+CONDITION = re.compile(r"\b(?:if|unless|assuming|suppose|otherwise|wenn|falls|si)\b|如果", re.I)
+CORRECTION = re.compile(
+    rf"(?:^|[.!?,;:\n–—-]) ?(?:(?:but|oh|no|{T}),? ){{0,2}}(?:wait|hold on|actually|correction"
+    r"|sorry|scratch that|on second thoughts?|let me re\w+|I mean|oops|moment|warte|attends)\b",
+    re.I | re.M,
 )
+TOKEN = re.compile(rf"{T}|{L}|[:=]|\w+")
+
+# the words that are understood, by a code for their kind; L is a letter, T a text, u any other word
+WORDS = {
+    "a": "and und et y e и 和",
+    "x": "both option choice letter letters",
+    "c": ": =",
+    "i": "is are was be ist sind est sont es son",
+    "A": "answer answers options choices conclusion antwort antworten réponse réponses respuesta",
+    "o": "based given considering according from looking in after for with",
+    "n": "not no never nor nicht kein pas non nie",  # they deny the word behind them
+    "0": "none neither keine keiner aucune ninguna",
+    "e": "except excluding without unlike",
+    "p": "proposed candidate",
+    "w": "nothing wrong incorrect false untrue implausible impossible unlikely improbable bad "
+    "illogical unreasonable unrealistic invalid eliminate eliminated exclude excluded reject "
+    "rejected discard rule ruled doubt falsch faux fausse incorrecta 错误",
+    "m": "or maybe perhaps possibly might may could would if unless either unclear unsure "
+    "uncertain depends oder ou o или 或",
+    "f": "yes true correct right plausible possible likely reasonable valid fit fits fitting work "
+    "works good fine sense acceptable appropriate suitable realistic sensible logical consistent "
+    "richtig richtige korrekt passt passen bonne correcte correcta 正确",
+    "k": "the a an this that these it i my our me we you they only all one ones two so then hence "
+    "therefore thus also too well go going with choose choosing pick select selected say think "
+    "believe lean leaning towards guess probably clearly definitely certainly sure overall final "
+    "best most more of to for do does did can must should out remains leaving leaves left here "
+    "single following seem seems sound sounds look looks make makes am above given listed la le "
+    "les die der das el ne n besten am 我",
+}
+CODE = {word: code for code, words in WORDS.items() for word in words.split()}
+CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
+DENY = set("nwe0")
+SET = "[LT](?:[ax]*[LT])*"  # "A", "A and option C"
+# what a clause says, by its codes (? after a question or a condition): its weight, and + affirms, -
+# denies, ? doubts, 0 none of the options. The first rule that fits counts.
+RULES = [
+    (re.compile(pattern), weight, says)
+    for pattern, weight, says in (
+        (".*L.*T.*|.*T.*L.*", 1, "?"),  # a letter with the text of another option
+        (r".*\?|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
+        (f"(?:[akxcifA]*|o.*[akxcif])A[ic][akxcifA]*(?:{SET})?[^nwe0mLT]*", 3, "+"),
+        (f"[ac]*{SET}[ac]*", 2, "+"),
+        ("[^umLT]*0[^umLT]*", 3, "0"),
+        ("[^u]*m[^u]*", 1, "?"),
+        (f"[^uLTnwe0]*(?:{SET}[^uLTnwe0]*|f[^uLTnwe0]*)", 1, "+"),
+        (f"(?=.*[nwe0])[^uLT]*(?:{SET})?[^uLT]*", 1, "-"),
+        (f"[akxcifA]*{SET}[akxciA]*f[^nwe0mLT]*", 1, "+"),
+        (f"[akxciA]*{SET}[akxciA]*(?:[we]|n[akxciA]*(?:f|$))[^mLT]*", 1, "-"),
+        (".*", 1, ""),
+    )
+]
+LONGEST = 100  # words of a clause that is understood
+
+
+class Clause(NamedTuple):
+    """named: the options that it names. weight, says: of RULES. codes: of its words."""
+
+    named: frozenset[int]
+    weight: int
+    says: str
+    codes: str
+
+
+NOTHING = Clause(frozenset(), 1, "", "")
+
+
+def plain(text: str) -> str:
+    """A text without markup, LaTeX and XML; ticks and some phrases are a word."""
+    text = unicodedata.normalize("NFKC", text)
+    for pattern, words in FORMS:
+        text = pattern.sub(words, text)
+    return text
 
 
 def bare(text: str) -> str:
-    """A text without case, and without signs around it."""
-    return unicodedata.normalize("NFKC", text).strip(_SIGNS).lower()
+    """A text without case, markup, and signs around it."""
+    return " ".join(plain(text).split()).strip(" .,;:!?'()").lower()
 
 
-def plain(text: str, several: bool) -> str:
-    """An answer without LaTeX, XML, full-width signs and special tokens. Where a box or a tag holds
-    the answer, only what it holds.
+def signed(answer: str, texts: list[str]) -> str:
+    """An answer with signs for texts and letters of options. A letter and its own text are one. The
+    options said again, all in their order, are left out.
     """
-    text = SPECIAL.sub("", unicodedata.normalize("NFKC", text))
-    text = QUOTED.sub(r"\1", LATEX.sub(r"\1", text))
-    for held in (BOXED.findall(text), [found[2] for found in TAGGED.finditer(text)]):
-        if any(map(str.strip, held)):
-            text = ", ".join(held) if several else held[-1]
-    return MATHS.sub(lambda found: found[1] or found[2], text)
+
+    def sign(found: re.Match) -> str:
+        said = found[0].lower()
+        return chr(TEXT + texts.index(said)) if said in texts else found[0]
+
+    def own(found: re.Match) -> str:
+        same = texts[ord(found[1]) - LETTER :][:1] == [texts[ord(found[3]) - TEXT]]
+        return found[1] + found[2] if same else found[0]
+
+    def run(found: re.Match) -> str:
+        fits = len({*found[1]}) == len(found[1]) and max(found[1]) <= LETTERS[len(texts) - 1]
+        return " and ".join(found[1]) if fits else found[0]
+
+    text = plain(answer)
+    if known := sorted({re.escape(one) for one in texts if one[1:]}, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w)(?:{'|'.join(known)})(?!\w)", sign, text, flags=re.I)
+    text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
+    text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
+    text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
+    text = OWN.sub(own, MARKED.sub(r"\1\2: ", text))
+    again = "\n".join(f"{GAP}{chr(LETTER + at)}{GAP}" for at in range(len(texts)))
+    return re.sub(again, "", re.sub(r"\btoo [a-z]+", "wrong", text))
 
 
-def begins_with(text: str, options: dict[str, int]) -> int | None:
-    """The option with whose text and a sign an answer begins, if it says no other option's text."""
-    text = bare(text)
-    for option, place in options.items():
-        if re.match(rf"{re.escape(option)}(?:[.,;:!\n]|\s+[-–—]\s|$)", text):
-            rest = text[len(option) :]
-            others = (other for other in options if other != option)
-            if not any(re.search(rf"\b{re.escape(other)}\b", rest) for other in others):
-                return place
-    return None
+def clauses_of(text: str) -> Iterator[Clause]:
+    for sentence in re.sub(r"([.;!?])(?=\s|$)|。", "\\1\n", text).splitlines():
+        doubt = "?" * (sentence.endswith("?") or bool(CONDITION.search(sentence)))
+        for clause in filter(str.strip, CLAUSE.split(sentence)):
+            tokens = TOKEN.findall(clause.lower())
+            signs = [ord(one) for one in tokens if TEXT <= ord(one[0]) < LETTER + 26]
+            codes = "".join(CODE.get(one, "u") for one in tokens) + doubt
+            codes = codes if len(codes) <= LONGEST else "uL"
+            named = frozenset((one - TEXT) % (LETTER - TEXT) for one in signs)
+            weight, says = next(rule[1:] for rule in RULES if rule[0].fullmatch(codes))
+            yield Clause(named, weight, says, codes)
 
 
-def by_words(answer: str, said: str, options: dict[str, int], several: bool) -> set[int] | None:
-    """The options that an answer without letters names by their texts."""
-    if several:
-        pieces = [bare(one) for one in re.split(r"\n|,|;|\band\b", answer) if bare(one)]
-        known = pieces and all(one in options for one in pieces)
-        return {options[one] for one in pieces} if known else None
-    for text in (said, answer.strip().splitlines()[-1] if answer.strip() else ""):
-        if bare(text) in options:
-            return {options[bare(text)]}
-    found = begins_with(answer, options)
-    return None if found is None else {found}
+def joined(clauses: list[Clause], negative: set[int]) -> Iterator[Clause]:
+    """Letters alone in neighbouring clauses, as one. After a colon they are what it announces. A
+    clause that denies without a name denies what the one before names, if that is not `negative`.
+    """
+    rows: list[Clause] = []
+    for one in clauses:
+        if rows and one.weight == rows[-1].weight == 2 and one.codes[:1] == rows[-1].codes[:1]:
+            one = one._replace(named=rows.pop().named | one.named)
+        rows.append(one)
+    asked = False  # whether a question names an option, as in "Is A right? No."
+    for before, one in zip([NOTHING, *rows], rows):
+        announced = before.codes.endswith("c") and not before.named and before.says in ("+", "-")
+        if one.weight == 2 and announced:
+            one = one._replace(weight=before.weight, says=before.says)
+        elif one.says == "-" and not one.named and not one.codes.endswith("c"):
+            one = one._replace(named=before.named - negative)
+        elif one.codes == "T" and asked:
+            one = one._replace(says="")
+        asked = asked or ("?" in one.codes and bool(one.named))
+        yield one
 
 
-def letters_in(said: str, several: bool, options: dict[str, int]) -> set[str] | None:
-    """The letters that a text names; None if it contradicts itself."""
-    excluded = {letter for found in EXCLUDED.findall(said) for letter in found if letter}
-    excluded |= {
-        letter
-        for letter, verdict in LIST_OF_VERDICTS.findall(said)
-        if options.get(bare(verdict)) != LETTERS.index(letter)
-    }
-    letters = {*LETTER.findall(said), *filter(str.isupper, NAMED.findall(said))}
-    if several:
-        if not letters and (run := RUN.fullmatch(said)):
-            return set(run[1])
-        return letters - excluded or (None if letters else letters)
-    if (first := FIRST.match(said)) and len(set(LISTED.findall(said))) < 2:
-        place, rest = LETTERS.index(first[1]), said[first.end() :]
-        other = options.get(bare(rest), begins_with(rest, options))
-        return {first[1]} if other in (None, place) else None
-    return None if letters and letters <= excluded else letters
+def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
+    """The options that clauses name together; None if they contradict each other, or name none."""
+    affirmed = [one for one in rows if one.says == "+" and one.named]
+    denied = {option for one in rows if one.says == "-" for option in one.named}
+    if not affirmed:
+        none = any(one.says == "0" for one in rows) or len(denied) == count
+        return set() if several and none and not any("e" in one.codes for one in rows) else None
+    weight = max(one.weight for one in affirmed)
+    best = [one for one in affirmed if one.weight == weight]
+    named = {option for one in best for option in one.named}
+    if weight == 3:  # what was weighed before a conclusion is no contradiction
+        begins = rows.index(best[0])
+        rows = [one for at, one in enumerate(rows) if at >= begins or one.weight > 1]
+    for one in rows:
+        doubts = several and not one.says and "L" in one.codes
+        if (
+            one.says == "?"
+            or (one.says == "0" and several)
+            or (one.says == "+" and not one.named <= named)
+            or (one.says == "-" and one.named & named)
+            or (doubts and (weight == 1 or (weight == 2 and set(one.codes) <= set("acL?"))))
+        ):
+            return None
+    alike = all(one.named == named for one in best) or (several and weight == 1)
+    mixed = several and len({"L" in one.codes for one in affirmed}) > 1
+    fits = max(named) < count and (several or len(named) == 1)
+    return named if alike and fits and not mixed else None
 
 
 def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
-    """The options that an answer names, by letter or by their whole text; None if the answer
-    cannot be read. It then names no option, a letter without an option, several options where one
-    is asked for, or a letter with the text of another option.
-    """
-    by_text = {bare(text): place for place, text in enumerate(options) if bare(text)}
-    if bare(answer) in by_text:
-        return {by_text[bare(answer)]}
-    answer = plain(answer, several)
-    if bare(answer) in by_text:
-        return {by_text[bare(answer)]}
-    if len(alone := bare(answer).strip("()[]{}<>_~#| ")) == 1 and alone.isascii():
-        answer = alone.upper()
-    lines = [line for line in answer.splitlines() if line.strip()]
-    conclusions = CONCLUSION.split(answer)
-    said = conclusions[-1] if conclusions[-1].strip(" .:*") else answer
-    if lines[1:] and not FIRST.match(lines[0]) and ONLY_LETTERS.fullmatch(lines[-1]):
-        said = lines[-1]
-    said = re.sub(r"(?<!\w)\(?([a-z])\)", lambda found: f"{found[1].upper()})", said)
-    said = said.upper() if re.fullmatch(r"\W*[a-z]\W*", said) else said
-    letters = letters_in(said, several, by_text)
-    if letters is None:
-        return None
-    if not letters:
-        return set() if several and NONE.match(said) else by_words(answer, said, by_text, several)
-    if (len(letters) > 1 and not several) or max(letters) > LETTERS[len(options) - 1]:
-        return None
-    return {LETTERS.index(letter) for letter in letters}
+    """The options that an answer names; None if it cannot be read."""
+    texts, whole = [bare(one) for one in options], bare(answer)
+    if whole and whole in texts:
+        return {texts.index(whole)}
+    text = CORRECTION.split(signed(whole.upper() if len(whole) == 1 else answer, texts))[-1]
+    clauses, negative = [*clauses_of(text)], set[int]()
+    if not several and clauses:
+        words = [{CODE.get(word) for word in one.split()} for one in texts]
+        negative = {at for at, codes in enumerate(words) if codes & DENY}
+        heads = set(re.findall(rf"^{GAP}({L}):", text, re.M))
+        # a first letter with a reason; a reason that denies needs an option that does, too
+        reason = "Lc[^LT?]*" if clauses[0].named <= negative else "Lc[^LTnwe0?]*"
+        if len(heads) == 1 and re.fullmatch(reason, clauses[0].codes):
+            clauses[0] = clauses[0]._replace(says="+", weight=2)
+    return decided([*joined(clauses, negative)], len(texts), several)
 
 
 def is_restated(answer: str, options: Sequence[str]) -> bool:
     """Whether an answer is a letter alone, or a letter and the beginning of its option's text."""
-    first = FIRST.match(answer)
-    if not first or first[1] > LETTERS[len(options) - 1]:
+    found = re.fullmatch(r"\W*([A-Z])(?![A-Za-z0-9'’])\W*(.*)", answer, re.S)
+    if not found or found[1] > LETTERS[len(options) - 1]:
         return False
-    return bare(options[LETTERS.index(first[1])]).startswith(bare(answer[first.end() :]))
+    return bare(options[LETTERS.index(found[1])]).startswith(bare(found[2]))

@@ -1,0 +1,253 @@
+"""How answers are read: an option counts only where the answer affirms it."""
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scripts.train.asking.questions import chosen
+from tests.rows import each_row
+
+LABELS, CANDIDATES = ["Yes", "No"], ["two hours", "ten years", "a day", "three weeks"]
+
+
+def letters_of(read: str | None) -> set[int] | None:
+    return None if read is None else set(map("ABCD".index, read))
+
+
+@each_row(
+    "answer, read",
+    r"""
+        A                    | A
+        B. No                | B
+        ' (b) '              | B
+        'answer: b'          | B
+        no.                  | B
+        '**B**'              | B
+        The answer is B      | B
+        The best answer is clearly B for this question. | B
+        I would say option A | A
+        I'd go with A.       | A
+        B is right, A is not | B
+        'Both A. and B. are possible, but the answer is: B' | B
+        A. Yes               | A
+        Yes (A)              | A
+        A (Yes)              | A
+        '\boxed{B}'          | B
+        'So $\boxed{\text{B}}$.' | B
+        'It is \(\mathbf{B}\)' | B
+        <answer>B</answer>   | B
+        '{"answer": "B"}'    | B
+        '{"reason": "A is too long", "answer": "B"}' | B
+        "**Answer:** B"      | B
+        "## Answer\n\n**A**" | A
+        '[[B]]'              | B
+        B - No               | B
+        B – it is too long.  | B
+        Ｂ                   | B
+        B</s>                | B
+        B<end_of_turn>       | B
+        "It takes a day. So A is wrong.\n\nB" | B
+        No, the proposed answer is not plausible. | B
+        "It takes a day.\n\nNo." | B
+        B. No, the proposed answer is yes. | B
+        The correct answer is B, the wrong answer is A. | B
+        "B\n\nExplanation: the other answers are: A and so on" | B
+        "B. No\n\nIf he slept all day, the answer would be A." | B
+        '\boxed{B}. \boxed{A} is wrong' | B
+        The answer is A. Wait, no, it's B. | B
+        "[ ] A\n[x] B"       | B
+        A) is wrong. B) is right. | B
+        Not A; the correct choice is B. | B
+        It's A, not B.       | A
+        La bonne réponse n'est pas A mais B. | B
+        Die richtige Antwort ist B, weil es dauert. | B
+        正确答案：A            | A
+        我认为不是A，而是B。     | B
+        <answer>B</answer> not <answer>A</answer> | null
+        The answer isn't A   | null
+        All except A         | null
+        Everything but A     | null
+        'A: too short'       | null
+        I would not choose A | null
+        A. Yes, the proposed answer is not plausible. | null
+        A week is too long   | null
+        It starts at 5 A.M.  | null
+        A or B               | null
+        It could be A.       | null
+        The answer is A. Or maybe B. | null
+        If he slept, A would be right. | null
+        Some say the answer is A. | null
+        "The answer is A.\nThe answer is B." | null
+        C                    | null
+        ''                   | null
+        "A\n\nB"             | null
+        A. No                | null
+        A. No, since         | null
+        "A. Yes\nB. No"      | null
+        Yes or No            | null
+        Is A right? No.      | null
+        A is not wrong.      | null
+        A is wrong.          | null
+        The least likely option is A. | null
+        A-levels are long    | null
+        Vitamin B            | null
+    """,
+)
+def test_one_option_is_read(answer, read):
+    assert chosen(answer, LABELS, several=False) == letters_of(read)
+
+
+@each_row(
+    "answer, read",
+    r"""
+        A, C                      | AC
+        A and C                   | AC
+        (a) (c)                   | AC
+        (A), (C)                  | AC
+        AC                        | AC
+        BAD                       | ABD
+        A et C                    | AC
+        A und C                   | AC
+        A y C                     | AC
+        A和C                       | AC
+        Ａ、Ｃ                     | AC
+        "['A', 'C']"              | AC
+        A (two hours), C (a day)  | AC
+        two hours                 | A
+        "two hours\na day"        | AC
+        The plausible answers are two hours and a day. | AC
+        "A. two hours\nC. a day"  | AC
+        'Option A: two hours'     | A
+        "The answers are:\nA. two hours\nC. a day" | AC
+        None of these.            | ''
+        None of these answers are plausible. | ''
+        none                      | ''
+        'A: no, B: no, C: no, D: no' | ''
+        '\boxed{A, C}'            | AC
+        '\boxed{A} and \boxed{C}' | AC
+        '<answer>A</answer> <answer>C</answer>' | AC
+        '{"A": true, "B": false, "C": true}' | AC
+        '{"plausible": ["A"], "implausible": ["B", "C"]}' | A
+        A + C                     | AC
+        "A: fine.\nC: fine.\n\nB is too long." | AC
+        "A: fine.\nB: too long for a nap.\nC: fine." | AC
+        "- A ✓\n- B ✗\n- C ✓"     | AC
+        "✅ A. two hours\n❌ B. ten years" | A
+        "A - yes\nB - no\nC - yes" | AC
+        "Plausible:\n- A\n- C\n\nImplausible:\n- B" | AC
+        A and C are plausible, B and D are not. | AC
+        "Both A and C work, B does not.\n\nA, C" | AC
+        "A, C\n\nB would be right if he slept." | AC
+        "A. two hours\nB. ten years\nC. a day\nD. three weeks\n\nThe best options are A and C." | AC
+        "A. two hours\nB. ten years\nC. a day\nD. three weeks" | null
+        "**A. two hours**: quick.\n**B. ten years**: nobody lives there so long." | null
+        A, Z                      | null
+        A. a day                  | null
+        They are all fine         | null
+        A or C                    | null
+        Only A fits; C might also fit. | null
+        None, except A            | null
+        All except A              | null
+        A, C. Or maybe B.         | null
+        A is the best. C is the second best. | null
+        B is too long.            | null
+    """,
+)
+def test_several_options_are_read(answer, read):
+    assert chosen(answer, CANDIDATES, several=True) == letters_of(read)
+
+
+def test_a_table_of_verdicts_is_read():
+    rows = zip("ABCD", CANDIDATES, ("✓", "No", "Plausible", "too long"))
+    table = "".join(f"| {letter} | {text} | {said} |\n" for letter, text, said in rows)
+    assert chosen(f"| Option | Text | Fits? |\n|---|---|---|\n{table}", CANDIDATES, True) == {0, 2}
+
+
+def parts_of(letter: str, other: str) -> list[list[str]]:
+    """Sentences before an answer, answers, and sentences behind it; the answers name a letter."""
+    before = [
+        "",
+        f"{other} is not plausible. ",
+        f"It cannot be {other}. ",
+        f"Is it {other}? ",
+        f"The wrong answer is {other}. ",
+        f"I first thought of {other}, which is too long. ",
+        f"The answer is {other}. Wait, no. ",
+        f"{other} would be right if he slept. ",
+        f"The student's answer is {other}. ",
+        f"The other answers are: {other}\n",
+    ]
+    answers = [
+        f"The answer is {letter}",
+        f"**Answer: {letter}**",
+        f"The correct answer is ({letter})",
+        f"\\boxed{{{letter}}}",
+        f"<answer>{letter}</answer>",
+        f"{letter} is correct",
+        f"I choose {letter}",
+        f"So {letter}",
+    ]
+    after = [
+        "",
+        ".",
+        f", not {other}.",
+        f", because {other} is too long.",
+        f". {other} is wrong.",
+        f". \\boxed{{{other}}} is wrong.",
+        f".\n\nThe other answers are: {other} and so on.",
+        f". If it were night, {other} would be right.",
+        f". Everything except {other}.",
+        f" rather than {other}.",
+    ]
+    return [before, answers, after]
+
+
+@given(st.data(), st.permutations("ABCD"))
+def test_no_other_letter_than_the_affirmed_one_is_read(data, letters):
+    said = "".join(data.draw(st.sampled_from(part)) for part in parts_of(*letters[:2]))
+    assert chosen(said, CANDIDATES, False) in (None, {"ABCD".index(letters[0])}), said
+
+
+def test_every_affirming_sentence_is_read():
+    _, answers, _ = parts_of("B", "A")
+    assert [chosen(one, CANDIDATES, False) for one in answers] == [{1}] * len(answers)
+
+
+@each_row(
+    "unit", ["$", "\\boxed{", "} ", "<answer>", "A ", "A, ", "answer is ", "wait, ", "? ", " "]
+)
+def test_a_long_answer_is_read_in_a_time_that_grows_with_it(unit):
+    def seconds(count: int) -> float:
+        began = time.process_time()
+        chosen(unit * (count // len(unit)) + " A wrong", CANDIDATES, False)
+        return time.process_time() - began
+
+    assert seconds(400_000) < 20 * seconds(40_000) + 10
+
+
+THOUGHTS = (
+    "<think>\n{}\n</think>\n\n",
+    "{}\n</think>\n\n",
+    "[THINK]{}[/THINK]",
+    "◁think▷{}◁/think▷",
+    "<seed:think>{}</seed:think>",
+    "<|begin_of_thought|>{}<|end_of_thought|>",
+    "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
+    "analysis{}assistantfinal",
+    "<|channel>thought\n{}<channel|>",
+    "<my:mark>{}<my:end>",
+)
+WORDED = ["Hmm, option B. The answer is B?", "B. No means it never ends.", "First A, then B."]
+
+
+@each_row("form", THOUGHTS)
+def test_only_what_follows_a_thought_is_the_answer(form):
+    marks = "<my:end>" if "my:" in form else None
+    for thought in WORDED:
+        for answer, read in (("A", {0}), ("B. No", {1}), ("Yes", {0}), ("Who knows?", None)):
+            text = form.format(thought) + answer
+            assert chosen(text, ["Yes", "No"], False, marks) == read, text
+        begun = form.format(f"{thought}\n\0").split("\0")[0]
+        if begun[0] in "<[◁" and not marks:
+            assert chosen(begun, ["Yes", "No"], False) is None, begun
