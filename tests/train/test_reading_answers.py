@@ -231,6 +231,9 @@ THOUGHTS = (
     "{}\n</think>\n\n",
     "[THINK]{}[/THINK]",
     "◁think▷{}◁/think▷",
+    "<unused94>thought\n{}<unused95>",
+    "<think time=3>{}</think >",
+    "&lt;think&gt;{}&lt;/think&gt;",
     "<seed:think>{}</seed:think>",
     "<|begin_of_thought|>{}<|end_of_thought|>",
     "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
@@ -249,5 +252,14 @@ def test_only_what_follows_a_thought_is_the_answer(form):
             text = form.format(thought) + answer
             assert chosen(text, ["Yes", "No"], False, marks) == read, text
         begun = form.format(f"{thought}\n\0").split("\0")[0]
-        if begun[0] in "<[◁" and not marks:
-            assert chosen(begun, ["Yes", "No"], False) is None, begun
+        if begun[0] in "<[◁&a":
+            assert chosen(begun, ["Yes", "No"], False, marks) is None, begun
+
+
+@each_row(
+    "text, read",
+    [("A", {0}), ("B. No", {1}), ("It is late.\nA", None), ("He said so. " * 9 + "So A.", None)],
+)
+def test_without_its_mark_only_a_short_line_is_no_thought(text, read):
+    assert chosen(text, LABELS, False, "<my:end>") == read
+    assert chosen(f"B or so.<my:end>{text}", LABELS, False, "<my:end>") is not None

@@ -96,7 +96,7 @@ WORDS = {
     "f": "yes true correct right plausible possible likely reasonable valid fit fits fitting work "
     "works good fine sense acceptable appropriate suitable realistic sensible logical consistent "
     "richtig richtige korrekt passt passen bonne correcte correcta 正确",
-    "k": "the a an this that these it i my our me we you they only all one ones two so then hence "
+    "k": "the a an this that these it i my our me we you they only all one ones two so hence "
     "therefore thus also too well go going with choose choosing pick select selected say think "
     "believe lean leaning towards guess probably clearly definitely certainly sure overall final "
     "best most more of to for do does did can must should out remains leaving leaves left here "

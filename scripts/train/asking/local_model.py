@@ -150,6 +150,7 @@ class LocalModel:
         self.greedy = greedy(self.network, self.tokenizer, self.tokens)
         self.chats = bool(training["chat_template"] == "auto" and self.tokenizer.chat_template)
         self.given = training.get("chat_template_kwargs", {})
+        self.thought_end = training.get("thought_end")
         self.check_given()
         self.tokenizer.padding_side = "left"
         positions = getattr(config, "max_position_embeddings", None)
@@ -235,7 +236,8 @@ class LocalModel:
         text, raw = (
             self.tokenizer.decode(tokens, skip_special_tokens=skips) for skips in (True, False)
         )
-        text = (raw if BEGIN.search(raw) or END.search(raw) else text).strip()
+        thinks = BEGIN.search(raw) or END.search(raw) or (self.thought_end or "\0") in raw
+        text = (raw if thinks else text).strip()
         if self.kind == "decoder" and not self.chats:
             line, *more = text.split("\n")
             return Answer(line, WHOLE if ends or more else CUT)

@@ -2,31 +2,39 @@
 
 Not a program. A model of `thought_end` in models.yaml has a mark of its own; otherwise the marks of
 the common families count: tags (DeepSeek-R1, Qwen, Seed), brackets (Magistral), channels (gpt-oss,
-Gemma), and Kimi's, Cohere's and Sky-T1's signs.
+Gemma), and the signs of MedGemma, Kimi, Cohere and Sky-T1. A server may write < as &lt;, and may
+leave out the special tokens of gpt-oss.
 """
 
 import re
 
 _WORDS = r"(?:\w+[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratchpad|reflection)"
 END = re.compile(
-    rf"</{_WORDS}\s*>|\[/(?:think|reasoning)\]|◁/think▷|<\|(?:/think|end_of_thought|end_thinking)\|>"
-    r"|<\|channel\|>final(?:[^<\n]{0,80})<\|message\|>|<channel\|>",
+    rf"(?:<|&lt;)/{_WORDS}\s{{0,9}}(?:>|&gt;)|\[/(?:think|reasoning)\]|◁/think▷|<unused95>"
+    r"|<\|(?:/think|end_of_thought|end_thinking)\|>"
+    r"|<\|channel\|>final(?:[^<\n]{0,80})<\|message\|>|<channel\|>|(?-i:assistantfinal)",
     re.I,
 )
 BEGIN = re.compile(
-    rf"<{_WORDS}\s*>|\[(?:think|reasoning)\]|◁think▷|<\|(?:think|begin_of_thought|start_thinking)\|>"
-    r"|<\|channel\|>(?:analysis|commentary)|<\|channel>",
+    rf"(?:<|&lt;){_WORDS}(?:\s[^<>\n]{{0,80}})?(?:>|&gt;)|\[(?:think|reasoning)\]|◁think▷|<unused94>"
+    r"|<\|(?:think|begin_of_thought|start_thinking)\|>"
+    r"|<\|channel\|>(?:analysis|commentary)|<\|channel>|\A\s*(?-i:(?:analysis|commentary)(?![a-z]))",
     re.I,
 )
-# gpt-oss where a server leaves its special tokens out
-BARE_CHANNEL = re.compile(r"\s*analysis.*?assistantfinal(.*)", re.S)
+SHORT = 30  # signs; a line of so many, without `thought_end`, is an answer without a thought
 
 
 def without_thought(text: str, thought_end: str | None = None) -> str | None:
-    """Return the text after the last mark that ends a thought; None if a thought does not end."""
+    """Return the text after the last mark that ends a thought; None if a thought does not end.
+
+    A model of `thought_end` may have been cut before the mark. What it wrote without a mark is an
+    answer only if it is one short line.
+    """
     if thought_end and thought_end in text:
         return text.rpartition(thought_end)[2]
-    if found := BARE_CHANNEL.fullmatch(text):
-        return found[1]
-    answer = END.split(text)[-1]
-    return None if BEGIN.search(answer) else answer
+    thought, *answers = END.split(text)
+    answer = answers[-1] if answers else thought
+    is_short = len(text.strip()) <= SHORT and "\n" not in text.strip()
+    if BEGIN.search(answer) or (thought_end and not answers and not is_short):
+        return None
+    return answer
