@@ -2,34 +2,46 @@
 
 import os
 import re
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import requests
 
 from scripts.running.program import UserError
 
-SHORTEST_SECRET = 8  # signs; a shorter key (`none`, `EMPTY`) is a word that answers may hold
+# a key that is a word or a few signs (`none`, `EMPTY`) is no secret, and answers may hold it
+NO_SECRET = re.compile(r"[A-Za-z]{0,7}|.{0,3}")
+# in a message: the query of an address, and the user before its host
+IN_ADDRESS = re.compile(r"(?<=[?&])[\w.~%-]+=[^\s'\"<>)]*|(?<=://)[^\s/@]+(?=@)")
 
 
-def key_in(variable: str | None, address: str) -> str | None:
+def key_in(variable: str | None) -> str | None:
     """Return the key from the environment. Raises UserError if it is not set, or cannot be sent."""
     if not variable:
         return None
     if not (key := os.environ.get(variable, "").strip()):
-        raise UserError(
-            f"{address}: the environment variable {variable} is not set; put the API key there"
-        )
+        raise UserError(f"the environment variable {variable} is not set; put the API key there")
     if not re.fullmatch("[!-~]+", key):
         raise UserError(
-            f"{address}: the environment variable {variable} holds a space, a line break or a sign "
-            "that is not ASCII, so no request can carry it; put the API key alone there"
+            f"the environment variable {variable} holds a space, a line break or a sign that is "
+            "not ASCII, so no request can carry it; put the API key alone there"
         )
     return key
 
 
 def address_of(api: str, path: str) -> str:
-    """The address of a request: the path behind the entry's address, its query at the end."""
-    parts = urlsplit(api)
+    """The address of a request: the path behind the entry's address, its query at the end. Raises
+    UserError for an address that no request can have.
+    """
+    try:
+        parts = urlsplit(api)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = None
+    if not whole:
+        raise UserError(
+            f"{without_query(api)}: is not an address of http or https; correct `api` of the "
+            "model's entry, such as https://api.openai.com/v1"
+        )
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + path))
 
 
@@ -52,6 +64,34 @@ class KeyHeaders(requests.auth.AuthBase):
         return request
 
 
-def without_key(text: str, key: str | None) -> str:
-    """A text without the key."""
-    return text.replace(key, "…") if key and len(key) >= SHORTEST_SECRET else text
+def pattern_of(secret: str) -> str:
+    """A pattern of a secret as it is, or with signs escaped as JSON, an address or HTML does."""
+    return "".join(
+        rf"(?:\\{{0,3}}{re.escape(sign)}|(?i:\\{{1,3}}u{ord(sign):04x}|%{ord(sign):02x}"
+        rf"|&#(?:{ord(sign)}|x{ord(sign):x});))"
+        for sign in secret
+    )
+
+
+class Secrets:
+    """Hides a key, and the values in an address's query, in texts of a server and in messages."""
+
+    def __init__(self, key: str | None, address: str):
+        values = [value for name, value in parse_qsl(urlsplit(address).query) if value[7:]]
+        self.is_secret = bool(key) and not NO_SECRET.fullmatch(key or "")
+        self.key = re.compile(pattern_of(key or ""))
+        inner = "|".join(pattern_of(one) for one in [key, *values] if one)
+        self.all = re.compile(rf"(?<!\w)(?:{inner})(?!\w)" if inner else r"(?!)")
+
+    def out_of_answer(self, text: str) -> str:
+        """What a server writes, without the key, unless the key is a word that answers hold."""
+        return self.key.sub("…", text) if self.is_secret else text
+
+    def out_of_message(self, text: str) -> str:
+        """A message without the key, and without the query of an address."""
+        return without_query(self.all.sub("…", self.out_of_answer(text)))
+
+
+def without_query(text: str) -> str:
+    """A text whose addresses have no values in their query, and no user."""
+    return IN_ADDRESS.sub("…", text)

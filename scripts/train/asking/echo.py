@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from scripts.running.program import UserError, cut, shown
-from scripts.train.asking.said import Passing
+from scripts.train.asking.said import first_choice
 from scripts.train.asking.server import REMEDIES, Server
 
 FRONT = 2  # tokens before a text: the server's own, and `start_token`
@@ -69,10 +69,7 @@ def lists_in(answer: object) -> tuple[list[str], list] | None:
 
     Raises Passing for an answer that is no completion.
     """
-    try:
-        found = answer["choices"][0].get("logprobs")  # type: ignore[index]
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise Passing(f"its answer has no choices[0]: {cut(str(answer), 200)}") from None
+    found = first_choice(answer).get("logprobs")
     if not isinstance(found, dict):
         return None
     tokens, values = found.get("tokens"), found.get("token_logprobs")
@@ -142,7 +139,7 @@ class Writer(Completions):
     def read(self, answer: object, question: str) -> tuple[str, float]:
         """The token and its log-probability; "" and 0 where the server gives none."""
         lists = lists_in(answer)
-        text = answer["choices"][0].get("text")  # type: ignore[index]
+        text = first_choice(answer).get("text")
         value = lists[1][0] if lists else None
         if isinstance(text, str) and isinstance(value, float) and math.isfinite(value):
             return text, value
@@ -175,7 +172,7 @@ class EchoServer(Completions):
                     far.append(found["values"][-1])
             if far:
                 raise UserError(
-                    f"{self.address}: {shown(token)} has the log-probability {value:.2f} when the "
+                    f"{self.place}: {shown(token)} has the log-probability {value:.2f} when the "
                     f"model writes it and {far[0]:.2f} when the prompt holds it, so its "
                     "log-probabilities belong to other tokens; give llama-cpp-python the model's "
                     f"BOS as `start_token`, or {LEAVE_OUT}"

@@ -2,6 +2,7 @@
 
 import email.utils
 import json
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -21,11 +22,21 @@ REFUSALS = {
     "data_inspection_failed",
     "moderation_blocked",
 }
-# what servers without such a code say of one
+# what servers without such a code say of one; of an account they may say the same
 FLAGGED = re.compile(
-    r"content (?:management )?policy|content.?filter|usage policy|safety system|was flagged", re.I
+    r"\b(?:prompt|input|output|question|response|request|message|completion|content|blocked|flagged)s?\b"
+    r"[^.\n]{0,80}\b(?:flagged|filter(?:ed|ing|s)?|inappropriate|exists risk|safety|moderation"
+    r"|(?:content|usage|management|filtering) polic(?:y|ies))\b",
+    re.I,
 )
-MAY_REFUSE = {200, 400, 403, 422, 451}  # statuses
+BLOCKED = re.compile(r"\W*(?:blocked|refused)\b", re.I)  # all that an error sent as a success says
+ACCOUNT = re.compile(
+    r"\b(?:organi[sz]ation|account|project|team|workspace|api.?key|subscription|suspended|banned"
+    r"|deactivated|billing|your access)\b",
+    re.I,
+)
+MOST_READ = 2000  # signs of an error in which a refusal is looked for
+MAY_REFUSE = {400, 403, 422, 451}  # statuses
 TEXTS = ("text", "output_text")  # the types of parts that are no thought
 FILTERED = {
     *("content_filter", "safety", "prohibited_content", "refusal", "sensitive"),
@@ -88,7 +99,18 @@ def seconds_of(headers: Mapping[str, str]) -> float | None:
         return max(0.0, float(asked))
     except ValueError:
         date = email.utils.parsedate_tz(asked)
+    try:
         return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+def is_refusal(status: int, codes: set[str], reason: str) -> bool:
+    """Whether an error refuses this question alone, and not the account that asks."""
+    if codes & REFUSALS:
+        return True
+    says = FLAGGED.search(reason) or (status < 300 and BLOCKED.match(reason))
+    return bool((status < 300 or status in MAY_REFUSE) and says and not ACCOUNT.search(reason))
 
 
 def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool) -> bool:
@@ -99,17 +121,18 @@ def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool)
         found = error_in(json.loads(whole))
     except (ValueError, RecursionError):
         found = {}
-    if status == 200:
-        if not found:
-            return False
-        code = found.get("code")
-        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    if status < 300 and not found:
+        return False
     said = found.get("message") or found.get("msg") or whole
-    reason, inner = cut(whole_signs(str(said)), 300), found.get("innererror")
+    reason, inner = whole_signs(str(said)), found.get("innererror")
     codes = {str(found.get(key)) for key in ("code", "type")}
     codes |= {str(inner.get("code"))} if isinstance(inner, dict) else set()
-    if may_refuse and (codes & REFUSALS or (status in MAY_REFUSE and FLAGGED.search(reason))):
+    if may_refuse and is_refusal(status, codes, reason[:MOST_READ]):
         return True
+    if status < 300:
+        code = found.get("code")
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    reason = cut(reason, 300)
     if status in BUSY and not codes & FINAL:
         raise Passing(f"it answers {status}{': ' * bool(reason)}{reason}", seconds_of(headers))
     raise Final(reason, status)
@@ -125,26 +148,35 @@ def text_of(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(part, dict) for part in content):
-        texts = [
-            part.get("text") for part in content if part.get("type") in ("text", "output_text")
-        ]
+        texts = [part.get("text") for part in content if part.get("type", "text") in TEXTS]
         return "".join(text for text in texts if isinstance(text, str))
     raise Passing(f"its answer is {cut(str(content), 100)}, not a text")
 
 
-def answer_of(answer: Any) -> tuple[str, str]:
+def first_choice(answer: Any) -> dict:
+    """The first choice of a server's answer, by its index. Raises Passing if there is none, or if
+    it holds an error.
+    """
+    try:
+        choice = min(answer["choices"], key=lambda one: one.get("index") or 0)
+        error = choice.get("error")
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise Passing(f"its answer has no choices[0]: {cut(str(answer), 200)}") from None
+    if error:
+        raise Passing(f"its answer holds an error: {cut(str(error), 200)}")
+    return choice
+
+
+def answer_of(answer: object) -> tuple[str, str]:
     """The text of a server's answer, and how it ended. `reasoning_content` is a thought, no answer.
 
     Raises Passing if the answer has no text.
     """
-    try:
-        choice = answer["choices"][0]
-        message, reason = choice["message"], choice.get("finish_reason")
-        content, refusal = message.get("content"), message.get("refusal")
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}") from None
-    text = whole_signs(text_of(content))
-    ended = str(reason).lower()
-    if (refusal and not text) or ended in FILTERED:
+    choice = first_choice(answer)
+    message, ended = choice.get("message"), str(choice.get("finish_reason")).lower()
+    if not isinstance(message, dict):
+        raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}")
+    text = whole_signs(text_of(message.get("content")))
+    if (message.get("refusal") and not text) or ended in FILTERED:
         return text, REFUSED
     return text, CUT if ended in UNFINISHED else WHOLE

@@ -21,7 +21,7 @@ import requests
 import urllib3
 
 from scripts.running.program import UserError, cut, log
-from scripts.train.asking.access import KeyHeaders, address_of, key_in, without_key
+from scripts.train.asking.access import KeyHeaders, Secrets, address_of, key_in
 from scripts.train.asking.answer import REFUSED, Answer
 from scripts.train.asking.said import Passing, answer_of, check, parsed
 
@@ -37,7 +37,7 @@ MOST = 1_000_000  # bytes of an answer
 REMEDIES = {
     400: "correct `request` of the model's entry, or ask for fewer tokens",
     401: "set the environment variable that `key` names to a valid key",
-    403: "use a key that may use this model",
+    403: "use a key that may use this model, or look at your account there",
     404: "correct `api` (the address before /chat/completions) or `name`",
 }
 
@@ -99,8 +99,10 @@ class Server:
     ):
         self.entry, self.training, self.shots = entry, training or {}, shots
         self.address = address_of(entry["api"], self.path)
-        self.key = key_in(key, self.address)
-        self.headers = KeyHeaders(self.key, entry.get("headers", {}))
+        given = key_in(key)
+        self.secrets = Secrets(given, self.address)
+        self.place = self.secrets.out_of_message(self.address)  # as messages show it
+        self.headers = KeyHeaders(given, entry.get("headers", {}))
         self.sessions: list[requests.Session] = []  # those that no try uses
 
     def body(self, question: str) -> dict:
@@ -111,11 +113,7 @@ class Server:
     def read(self, answer: object, question: str) -> Any:
         """The value that an answer gives. Raises Passing if it gives none."""
         text, end = answer_of(answer)
-        return Answer(self.hidden(text), end)
-
-    def hidden(self, text: str) -> str:
-        """A text of the server's without the key."""
-        return without_key(text, self.key)
+        return Answer(self.secrets.out_of_answer(text), end)
 
     def bytes_of(self, answer: requests.Response, ends: float) -> bytes:
         """The bytes of an answer. Raises Passing for an answer that is too slow."""
@@ -150,31 +148,35 @@ class Server:
                 allow_redirects=False,
             ) as answer:
                 # without the key before anything is cut: half a key is one, too
-                whole = self.hidden(self.bytes_of(answer, ends).decode("utf-8-sig", "replace"))
+                text = self.bytes_of(answer, ends).decode("utf-8-sig", "replace")
+                whole = self.secrets.out_of_answer(text)
             if check(answer.status_code, answer.headers, whole, self.refused is not None):
                 return self.refused
             return self.read(parsed(whole), question)
         except (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError):
             raise Passing(f"no byte for {TIMEOUT[1]:g} s", tries=2) from None
+        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
+            raise UserError(f"{error}; correct `api` of the model's entry") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise Passing(f"no answer ({cut(str(error), 150)})") from None
+            why = self.secrets.out_of_message(str(error))
+            raise Passing(f"no answer ({cut(why, 150)})") from None
         finally:
             self.sessions.append(session)
 
     def sentence(self, error: Exception, tries: int = 1) -> UserError:
         """An error of a try as one for the user. The key is in no text that leaves this class."""
-        what = self.hidden(str(error))
+        what = self.secrets.out_of_message(str(error))
         if isinstance(error, Passing):
             return UserError(
-                f"{self.address}: no answer after {tries} tries ({what}); answers until then are "
+                f"{self.place}: no answer after {tries} tries ({what}); answers until then are "
                 "kept: give the same command again later"
             )
         status = getattr(error, "status", None)
         if status is None:
-            return UserError(f"{self.address}: {what}")
+            return UserError(f"{self.place}: {what}")
         remedy = self.remedies.get(status, "look at the server's own log, or at your account there")
         return UserError(
-            f"{self.address}: it answers {status} for the model {self.entry['name']} ({what}); "
+            f"{self.place}: it answers {status} for the model {self.entry['name']} ({what}); "
             f"{remedy}"
         )
 
