@@ -141,6 +141,18 @@ def fills_masks(name: str, config, names: set[str]) -> bool:
     return bool(head) and head <= renamed
 
 
+def drawn_weights(name: str, config) -> int:
+    """Return how many weights a network without pretraining has."""
+    import torch
+    from transformers import AutoModel
+
+    with (
+        refused(f"{name}: transformers cannot build a network from {CONFIG}"),
+        torch.device("meta"),
+    ):
+        return sum(one.numel() for one in AutoModel.from_config(config).parameters())
+
+
 def facts_of(
     name: str, config, weights: list[str], shapes: dict[str, list[int]], size: int
 ) -> dict:
@@ -155,13 +167,13 @@ def facts_of(
         ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
     )
     quantised = quantiser_of(name, config.to_dict())
-    parameters = sum(math.prod(shape) for shape in shapes.values())
+    parameters = sum(math.prod(shape) for shape in shapes.values()) or drawn_weights(name, config)
     return {
         "kind": kind,
         "abilities": [kind, *more],
         "model_type": config.model_type,
         "weights": weights,
-        "parameters": parameters if weights and not quantised else None,  # packed, if quantised
+        "parameters": None if quantised else parameters,  # packed, if quantised
         "bytes": size if weights else None,
         "quantised": quantised,
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.model_facts import cached_facts
+from scripts.plan.models import UNTRAINED
 from scripts.plan.plan import CONTROL, Run
 from scripts.plan.probe import ANSWER, WORDED
 from scripts.plan.training import prompts_under
@@ -114,7 +115,12 @@ def of_run(run: Run, how: dict, size: Size, prompt: dict | None) -> Expected:
         read = questions * (OF_PROMPT + size.tokens * (1 + (together - 1) / 4))
         written = questions * training["answer_tokens"]
         return Expected(1, asked=questions, read=read, written=written, forward=read + written)
-    texts = scored * (len(prompt["texts"]) * (2 if prompt["domain"] else 1) if prompt else 1)
+    texts = scored
+    if prompt:
+        threshold = prompt["threshold"] or "0"  # it is chosen on training questions
+        limit = size.learned if threshold == "train" else int(threshold) * size.item
+        texts += min(size.learned, limit)
+        texts *= len(prompt["texts"]) * (2 if prompt["domain"] else 1)
     read = texts * (size.tokens + OF_PROMPT)
     return Expected(1, asked=texts, read=read, forward=read)
 
@@ -163,6 +169,15 @@ def in_words(key: tuple[str, str], one: Expected, learns: bool, seconds: float) 
     return f"  {key[0]}, {key[1]}: {', '.join(what)}"
 
 
+def weights_of(work: Workplan, model: str) -> float:
+    """Return how many weights a model has; 0 if that is not known. A model without pretraining has
+    those of its base.
+    """
+    name = work.models[model].get(UNTRAINED, model)
+    facts = cached_facts(name, work.models[name], work.root) or {}
+    return facts.get("parameters") or (facts.get("bytes") or 0) / 4
+
+
 def cost_of_probe(work: Workplan, cpus: int) -> list[str]:
     """Return what the runs of probed models will take, a line for each model and method; no line
     for runs that are finished or recorded. cpus: the cores, 0 for a GPU.
@@ -184,10 +199,9 @@ def cost_of_probe(work: Workplan, cpus: int) -> list[str]:
         for run in runs
         if work.studies[run.study]["methods"][run.method]["learns"]
     }
-    facts = {name: cached_facts(name, work.models[name], work.root) for name in work.probed}
-    weights = {name: (known.get("bytes") or 0) / 4 for name, known in facts.items() if known}
+    weights = {name: weights_of(work, name) for name in work.probed}
     lines = [
-        in_words(key, one, key in learning, 2 * weights.get(key[0], 0) / RATE / cpus if cpus else 0)
+        in_words(key, one, key in learning, 2 * weights[key[0]] / RATE / cpus if cpus else 0)
         for key, one in expected(runs, work.studies, work.sources, prompt_of).items()
     ]
     return ["What will be asked and learnt, about:", *lines] if lines else []

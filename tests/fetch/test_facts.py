@@ -121,6 +121,7 @@ def test_kinds_and_sizes(tmp_path, network, kind, abilities):
 def test_a_model_from_scratch(tmp_path):
     known = read(tmp_path, yaml.safe_load((ROOT / "resources/models.yaml").read_text())["tiny_gpt"])
     assert (known["kind"], known["weights"], known["bytes"]) == ("decoder", [], None)
+    assert known["parameters"] > 100_000
 
 
 @pytest.mark.parametrize(

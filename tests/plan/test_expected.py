@@ -1,9 +1,13 @@
 """What a probe says that it will take, before it starts."""
 
+import json
+
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.expected import cost_of_probe
+from scripts.plan.model_facts import PLACE, identity
 from scripts.plan.workplan import Workplan
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 FAR = {"far": {"api": "https://models.example/v1", "name": "m", "licence": "theirs"}}
 
@@ -23,6 +27,29 @@ def test_a_line_for_each_method_of_a_probed_model():
     assert "at most 89,600 to write" in said["far, answer"]
     assert "2 runs, 400 questions" in said["far, answer_all"]
     assert not any("guess" in line for line in lines), "nobody knows how fast a server is"
+
+
+def test_questions_that_choose_a_threshold_are_counted():
+    """A limit cuts them as it cuts the test split; verbalizer has two texts a candidate."""
+    models = {"far": FAR["far"] | {"logprobs": True}}
+    said = "\n".join(lines_of("probe", models=models, model="far", study="mctaco", limit=200))
+    assert "far, likelihood: 4 runs, 11,200 questions" in said
+    assert "far, verbalizer: 4 runs, 22,400 questions" in said
+
+
+@each_row("base", ["minilm", "tiny_bert"])
+def test_a_time_is_guessed_for_a_model_without_weights(tmp_path, monkeypatch, base):
+    monkeypatch.chdir(tmp_path)
+    entry = read_yaml(ROOT / "resources/models.yaml")[base]
+    weights = [] if "init" in entry else ["model.safetensors"]
+    facts = {"kind": "encoder", "abilities": ["encoder"], "weights": weights, "quantised": None}
+    facts |= {"parameters": 22_700_000, "bytes": None, "identity": identity(entry, ROOT)}
+    PLACE.mkdir(parents=True, exist_ok=True)
+    (PLACE / f"{base}.json").write_text(json.dumps(facts))
+    bare = {"bare": {"without_pretraining": base, "licence": "none"}}
+    given = {"model": base} if "init" in entry else {"model": "bare", "models": bare}
+    lines = lines_of("probe", study="temporal_nli", **given)
+    assert lines and all("(a guess)" in line for line in lines[1:])
 
 
 def test_nothing_is_said_where_nothing_is_probed():
