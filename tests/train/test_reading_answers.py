@@ -87,6 +87,15 @@ def letters_of(read: str | None) -> set[int] | None:
         "A. Yes\nB. No"      | null
         Yes or No            | null
         Is A right? No.      | null
+        B? No.               | null
+        No, I can't answer that. | null
+        The answer is often given as A. | null
+        The answer is A, which is wrong. | null
+        'Answer: A. On reflection, B is the better answer.' | null
+        'Answer: A. Yet B is also a correct answer.' | null
+        The student's answer is A | null
+        B. No. A nap of a week is not plausible. | B
+        B, because if it is late, it must end. | B
         A is not wrong.      | null
         A is wrong.          | null
         The least likely option is A. | null
@@ -142,6 +151,10 @@ def test_one_option_is_read(answer, read):
         "A. two hours\nB. ten years\nC. a day\nD. three weeks\n\nThe best options are A and C." | AC
         "A. two hours\nB. ten years\nC. a day\nD. three weeks" | null
         "**A. two hours**: quick.\n**B. ten years**: nobody lives there so long." | null
+        A - yes, B - no, C - yes | AC
+        A, B (no), C              | null
+        A to D                    | null
+        'A: plausible. B: same as A. C: no.' | null
         A, Z                      | null
         A. a day                  | null
         They are all fine         | null

@@ -27,14 +27,20 @@ FORMS = [  # forms of an answer, as words
         (rf"<{TAG}>\s*|\\boxed", " answer: "),
         (rf"</{TAG}>|\\(?:text\w{{0,9}}|math\w{{1,9}}|[mf]box|rm|bf)\b|\\[()\[\]]", " "),
         (r"\[x\]|[✓✔✅☑]", " correct "),
-        (r"\[ \]|[✗✘❌✖☒]|~~(?=\w)", " wrong "),
-        (r"n['’]t\b|\bcannot\b", " not"),
+        (r"\[ \]|[✗✘❌✖☒☐]|~~(?=\w)", " wrong "),
+        (r"\bcan['’]t\b|\bcannot\b", "can not"),
+        (r"n['’]t\b", " not"),
         (r"\b(I|it|answer|choice)(?: would|['’]d)\b", r"\1"),
         (r"['’](?:s|m|re)\b", " is"),
         (r"\bnot (?:only|just|merely)\b", " "),
         (r"\b(?:rather than|instead of)\b", ", not "),
         (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
         (r"\bas well as\b", "and"),
+        (
+            r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
+            r"(?:answer|help|assist|know|tell|say|determine|decide)\b",
+            ". unclear. ",
+        ),
         (r"(?m)^[ \t]*\||\|[ \t]*$", ""),
         (r"(?m)^[ \t>#*-]*\d{1,2}[.)] ", ""),
         (r"\|", ": "),
@@ -49,29 +55,30 @@ FORMS = [  # forms of an answer, as words
         (r" ([,.:;)])", r"\1"),
     )
 ]
-# "A" and "I" are words before other words than these
-FOLLOWS = (
-    "and|or|is|are|as|but|because|since|if|fits?|works?|seems?|makes?|would|can|could|may|might"
-    "|must|does|not|too|yes|no|correct|right|wrong|over|und|et|y|ist|est|es"
-)
 NAMED = re.compile(
-    rf"(?<![A-Za-z0-9'.&-])(?:(?<=[Oo]ption )|(?!A (?!(?:{FOLLOWS})\b)[a-z]|I['’ ]))"
-    r"([A-Z])(?![A-Za-z0-9'&]|-\w|\.[A-Za-z])"
+    r"(?<![A-Za-z0-9'.&-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![A-Za-z0-9'&]|-\w|\.[A-Za-z])"
+)
+# before other words than these, "A" may be an article
+ARTICLE = re.compile(
+    r"(?<!option )\bA (?!(?:and|or|is|are|but|because|since|if|fits?|works?|seems?|makes?|would|can"
+    r"|could|may|might|must|does|not|too|yes|no|correct|right|wrong|und|et|y|ist|est|es)\b)(?=[a-z])",
+    re.M,
 )
 SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
 RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
-MARKED = re.compile(rf"^({GAP})({L}) ?[.):–—-]+ ?", re.M)
-OWN = re.compile(rf"({L})(:?){GAP}({T})\)?")
+MARKED = re.compile(rf"(?:^({GAP})({L}) ?[.):–—-]|(?<=[,;]( ))({L}) ?[=:–—-])[):–—\- ]*", re.M)
+OWN = re.compile(rf"({L})(:?)[^\w\n?!\ue000-\ue119]{{0,9}}({T})\)?")
 CLAUSE = re.compile(
     rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]"
-    r"|\b(?:but|because|since|as|while|whereas|although|though|however|given that|mais|sondern"
-    r"|aber|sino|pero|weil|denn|car)\b",
+    r"|\b(?:but|while|whereas|although|though|however|mais|sondern|aber|sino|pero)\b",
     re.I,
 )
-CONDITION = re.compile(r"\b(?:if|unless|assuming|suppose|otherwise|wenn|falls|si)\b|如果", re.I)
+REASON = re.compile(r"\b(?:because|since|given that|weil|denn|car)\b|因为|, as\b", re.I)
+CONDITION = re.compile(r"\b(?:if|unless|would|assuming|suppose|otherwise|wenn|falls)\b|如果", re.I)
 CORRECTION = re.compile(
     rf"(?:^|[.!?,;:\n–—-]) ?(?:(?:but|oh|no|{T}),? ){{0,2}}(?:wait|hold on|actually|correction"
-    r"|sorry|scratch that|on second thoughts?|let me re\w+|I mean|oops|moment|warte|attends)\b",
+    r"|sorry|scratch that|on (?:second thoughts?|reflection)|let me re\w+|I mean"
+    r"|oops|moment|warte|attends)\b",
     re.I | re.M,
 )
 TOKEN = re.compile(rf"{T}|{L}|[:=]|\w+")
@@ -79,7 +86,7 @@ TOKEN = re.compile(rf"{T}|{L}|[:=]|\w+")
 # the words that are understood, by a code for their kind; L is a letter, T a text, u any other word
 WORDS = {
     "a": "and und et y e и 和",
-    "x": "both option choice letter letters",
+    "x": "both option choice letter letters response",
     "c": ": =",
     "i": "is are was be ist sind est sont es son",
     "A": "answer answers options choices conclusion antwort antworten réponse réponses respuesta",
@@ -87,11 +94,11 @@ WORDS = {
     "n": "not no never nor nicht kein pas non nie",  # they deny the word behind them
     "0": "none neither keine keiner aucune ninguna",
     "e": "except excluding without unlike",
-    "p": "proposed candidate",
+    "p": "proposed candidate other others",
     "w": "nothing wrong incorrect false untrue implausible impossible unlikely improbable bad "
     "illogical unreasonable unrealistic invalid eliminate eliminated exclude excluded reject "
     "rejected discard rule ruled doubt falsch faux fausse incorrecta 错误",
-    "m": "or maybe perhaps possibly might may could would if unless either unclear unsure "
+    "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
     "uncertain depends oder ou o или 或",
     "f": "yes true correct right plausible possible likely reasonable valid fit fits fitting work "
     "works good fine sense acceptable appropriate suitable realistic sensible logical consistent "
@@ -100,8 +107,8 @@ WORDS = {
     "therefore thus also too well go going with choose choosing pick select selected say think "
     "believe lean leaning towards guess probably clearly definitely certainly sure overall final "
     "best most more of to for do does did can must should out remains leaving leaves left here "
-    "single following seem seems sound sounds look looks make makes am above given listed la le "
-    "les die der das el ne n besten am 我",
+    "single following which choisis seem seems sound sounds look looks make makes am above given "
+    "listed la le les die der das el ne n besten am 我",
 }
 CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
@@ -112,7 +119,8 @@ SET = "[LT](?:[ax]*[LT])*"  # "A", "A and option C"
 RULES = [
     (re.compile(pattern), weight, says)
     for pattern, weight, says in (
-        (".*L.*T.*|.*T.*L.*", 1, "?"),  # a letter with the text of another option
+        # a letter with the text of another option; "A, B no"
+        (".*L.*T.*|.*T.*L.*|.*[LT][LT][nwe0f].*", 1, "?"),
         (r".*\?|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
         (f"(?:[akxcifA]*|o.*[akxcif])A[ic][akxcifA]*(?:{SET})?[^nwe0mLT]*", 3, "+"),
         (f"[ac]*{SET}[ac]*", 2, "+"),
@@ -125,6 +133,7 @@ RULES = [
         (".*", 1, ""),
     )
 ]
+SEEMS = re.compile("[^nwep0?]*(?:f|A[ic])[^nwep0?]*")  # it may affirm, in other words
 LONGEST = 100  # words of a clause that is understood
 
 
@@ -174,24 +183,31 @@ def signed(answer: str, texts: list[str]) -> str:
     if known := sorted({re.escape(one) for one in texts if one[1:]}, key=len, reverse=True):
         text = re.sub(rf"(?<!\w)(?:{'|'.join(known)})(?!\w)", sign, text, flags=re.I)
     text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
+    text = ARTICLE.sub("u A ", text)
     text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
     text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
-    text = OWN.sub(own, MARKED.sub(r"\1\2: ", text))
+    text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
     again = "\n".join(f"{GAP}{chr(LETTER + at)}{GAP}" for at in range(len(texts)))
     return re.sub(again, "", re.sub(r"\btoo [a-z]+", "wrong", text))
 
 
 def clauses_of(text: str) -> Iterator[Clause]:
+    """The clauses of an answer. Questions, conditions and reasons affirm nothing."""
     for sentence in re.sub(r"([.;!?])(?=\s|$)|。", "\\1\n", text).splitlines():
-        doubt = "?" * (sentence.endswith("?") or bool(CONDITION.search(sentence)))
-        for clause in filter(str.strip, CLAUSE.split(sentence)):
-            tokens = TOKEN.findall(clause.lower())
-            signs = [ord(one) for one in tokens if TEXT <= ord(one[0]) < LETTER + 26]
-            codes = "".join(CODE.get(one, "u") for one in tokens) + doubt
-            codes = codes if len(codes) <= LONGEST else "uL"
-            named = frozenset((one - TEXT) % (LETTER - TEXT) for one in signs)
-            weight, says = next(rule[1:] for rule in RULES if rule[0].fullmatch(codes))
-            yield Clause(named, weight, says, codes)
+        for number, part in enumerate(REASON.split(sentence)):
+            doubtful = number or sentence.endswith("?") or CONDITION.search(part)
+            for clause in filter(str.strip, CLAUSE.split(part)):
+                yield judged(clause, "?" * bool(doubtful))
+
+
+def judged(clause: str, doubt: str) -> Clause:
+    tokens = TOKEN.findall(clause.lower())
+    signs = [ord(one) for one in tokens if TEXT <= ord(one[0]) < LETTER + 26]
+    codes = "".join(CODE.get(one, "u") for one in tokens) + doubt
+    codes = codes if len(codes) <= LONGEST else "uL"
+    named = frozenset((one - TEXT) % (LETTER - TEXT) for one in signs)
+    weight, says = next(rule[1:] for rule in RULES if rule[0].fullmatch(codes))
+    return Clause(named, weight, says, codes)
 
 
 def joined(clauses: list[Clause], negative: set[int]) -> Iterator[Clause]:
@@ -226,14 +242,15 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
     weight = max(one.weight for one in affirmed)
     best = [one for one in affirmed if one.weight == weight]
     named = {option for one in best for option in one.named}
-    if weight == 3:  # what was weighed before a conclusion is no contradiction
-        begins = rows.index(best[0])
-        rows = [one for at, one in enumerate(rows) if at >= begins or one.weight > 1]
-    for one in rows:
+    begins = rows.index(best[0])
+    for at, one in enumerate(rows):
+        if weight == 3 and one.weight == 1 and at < begins:
+            continue  # what is weighed before a conclusion is no contradiction
         doubts = several and not one.says and "L" in one.codes
         if (
             one.says == "?"
             or (one.says == "0" and several)
+            or (at > begins and not one.says and SEEMS.fullmatch(one.codes) and one.named - named)
             or (one.says == "+" and not one.named <= named)
             or (one.says == "-" and one.named & named)
             or (doubts and (weight == 1 or (weight == 2 and set(one.codes) <= set("acL?"))))
