@@ -62,6 +62,7 @@ def letters_of(read: str | None) -> set[int] | None:
         It's A, not B.       | A
         La bonne réponse n'est pas A mais B. | B
         Die richtige Antwort ist B, weil es dauert. | B
+        'Réponse : B'        | B
         正确答案：A            | A
         我认为不是A，而是B。     | B
         <answer>B</answer> not <answer>A</answer> | null
@@ -125,6 +126,8 @@ def test_one_option_is_read(answer, read):
         A (two hours), C (a day)  | AC
         two hours                 | A
         "two hours\na day"        | AC
+        "Two hours and a day make sense.\n\nA, C" | AC
+        "- A: Yes, two hours fits.\n- B: No.\n- C: Yes." | AC
         The plausible answers are two hours and a day. | AC
         "A. two hours\nC. a day"  | AC
         'Option A: two hours'     | A

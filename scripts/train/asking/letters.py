@@ -36,6 +36,7 @@ FORMS = [  # forms of an answer, as words
         (r"\b(?:rather than|instead of)\b", ", not "),
         (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
         (r"\bas well as\b", "and"),
+        (r"\b(?:comes|happens) first\b", "fits"),
         (
             r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
             r"(?:answer|help|assist|know|tell|say|determine|decide)\b",
@@ -55,8 +56,9 @@ FORMS = [  # forms of an answer, as words
         (r" ([,.:;)])", r"\1"),
     )
 ]
+WORD = "A-Za-z0-9À-ɏЀ-ӿ'&"  # a letter may stand beside a Chinese sign
 NAMED = re.compile(
-    r"(?<![A-Za-z0-9'.&-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![A-Za-z0-9'&]|-\w|\.[A-Za-z])"
+    rf"(?<![{WORD}.-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![{WORD}]|-\w|\.[A-Za-z])"
 )
 # before other words than these, "A" may be an article
 ARTICLE = re.compile(
@@ -257,7 +259,8 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
         ):
             return None
     alike = all(one.named == named for one in best) or (several and weight == 1)
-    mixed = several and len({"L" in one.codes for one in affirmed}) > 1
+    by_letter = {option for one in affirmed if "L" in one.codes for option in one.named}
+    mixed = several and by_letter and not named <= by_letter
     fits = max(named) < count and (several or len(named) == 1)
     return named if alike and fits and not mixed else None
 
