@@ -196,9 +196,12 @@ def test_a_model_behind_an_api_is_asked_in_words_and_not_otherwise():
     said = refused(planned, config | {"experiments": {"mctaco": experiment}})
     assert "likelihood needs an encoder with a head that fills masks" in said
     assert "far is a model behind an API" in said
-    wrong = {"models": {"far": entry | {"api": "https://user:key@models.example/v1"}}}
-    said = refused(planned, config | wrong | {"experiments": {"mctaco": experiment}})
-    assert "far.api" in said and "without a key in it" in said
+    for api in ("https://user:key@models.example/v1", "http://[::1/v1", "https://x.example?sig=a"):
+        wrong = {"models": {"far": entry | {"api": api}}}
+        said = refused(planned, config | wrong | {"experiments": {"mctaco": experiment}})
+        assert "far.api" in said and "without a key in it" in said
+    local = {"models": {"far": entry | {"api": "http://[::1]:8000/v1"}}}
+    assert planned(config | local | {"experiments": {"mctaco": PROBE["mctaco"]}})
     scored = {"models": {"far": entry | {"logprobs": True, "start_token": "<s>"}}}
     plan = planned(config | scored | {"experiments": {"mctaco": PROBE["mctaco"]}})
     assert asked(plan)["mctaco"] == ANSWER["mctaco"] | LIKELIHOOD["mctaco"]
