@@ -4,6 +4,7 @@ counts GPUs only if the command line gives their number.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,6 +19,7 @@ from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
 
+from scripts.data.files import whole
 from scripts.running.folder_lock import owned
 from scripts.running.owner import name_owner
 from scripts.running.terminal import Terminal
@@ -219,7 +221,8 @@ def put_first(workflow, file: str) -> None:
 
 def keep_records_with_results() -> None:
     """Keep Snakemake's records in results/, so that a copy of the results includes its records.
-    .snakemake/metadata becomes a link to results/.records.
+    .snakemake/metadata becomes a link to results/.records. Each of the two folders may be on
+    another file system, so the records are copied.
     """
     if not is_known():
         return
@@ -227,10 +230,15 @@ def keep_records_with_results() -> None:
     # without this folder Snakemake rewrites the records
     Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)
     records.mkdir(parents=True, exist_ok=True)
-    if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
-        place.rename(records)
+    if place.is_symlink() and not place.exists():
+        place.unlink()  # a link to the records of a place that was
+    elif place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
+        with whole(records) as beside:
+            shutil.copytree(place, beside)
+        copied = place.rename(place.with_name("metadata.copied"))
+        shutil.rmtree(copied, ignore_errors=True)
     if not place.exists():
-        place.symlink_to("../results/.records")
+        place.symlink_to(os.path.relpath(Path.cwd() / records, place.parent.resolve()))
 
 
 class Gpus:

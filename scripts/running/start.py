@@ -70,10 +70,21 @@ def uncompared(answer) -> Callable:
     return lambda wildcards, output: answer(wildcards) if callable(answer) else answer
 
 
-def check_writable() -> None:
+def check_places() -> None:
     """Raise UserError if Snakemake cannot write here. It locks the folder even in a dry run."""
-    for place in (Path.cwd(), Path(".snakemake").absolute()):
-        if place.exists() and not os.access(place, os.W_OK):
+    for name in ("", ".snakemake", ".snakemake/metadata", "results"):
+        place = Path.cwd() / name
+        if place.is_symlink() and not place.exists() and place.name != "metadata":
+            raise UserError(
+                f"{place}: is a link to {place.readlink()}, which is missing; make that folder (is "
+                "its disk mounted?), or remove the link"
+            )
+        if place.exists() and not place.is_dir():
+            raise UserError(
+                f"{place}: is a file, but a folder is needed; move it, or name another folder "
+                "(--directory FOLDER)"
+            )
+        if place.exists() and place.name != "results" and not os.access(place, os.W_OK):
             raise UserError(
                 f"{place}: is not writable, and Snakemake locks this folder even in a dry run; "
                 "name another folder (--directory FOLDER), or make this one writable"
@@ -113,7 +124,7 @@ class Start:
         self.is_main = internals.is_main_process(workflow)
         internals.say_unknown(workflow)
         if self.is_main:
-            check_writable()
+            check_places()
         internals.lock_by_owner()
         internals.leave_out_damaged_records()
         if not is_module:

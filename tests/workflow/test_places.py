@@ -1,0 +1,72 @@
+"""Where results and Snakemake's records may lie: on another file system, behind a link. A place that
+is no folder is one line.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.workflow.conftest import Study, checkout
+
+TARGET = "results/fetch/sample_activitynet/manifest.json"
+
+
+@pytest.fixture
+def other_disk(tmp_path):
+    """Return a folder on another file system than the test's."""
+    shared = Path("/dev/shm")
+    if not os.access(shared, os.W_OK) or shared.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("two file systems are needed: /dev/shm is not there, or holds the tests")
+    with tempfile.TemporaryDirectory(dir=shared) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def small(tmp_path) -> Study:
+    return checkout(tmp_path / "study")
+
+
+def test_a_study_whose_folders_are_on_two_disks(study, other_disk):
+    """The records move with the results, nothing runs again, and each stage can write there."""
+    metadata, records = study / ".snakemake/metadata", study / "results/.records"
+    metadata.unlink()
+    shutil.copytree(records, metadata)  # as Snakemake alone keeps them
+    shutil.rmtree(records)
+    for place in ("results", "results/train", ".snakemake"):
+        moved = shutil.move(study / place, other_disk / place.replace("/", "-"))
+        (study / place).symlink_to(moved)
+    study.change("config.yaml", lambda config: config.update(bootstrap_resamples=100))
+    assert study.trained() == 0
+    study.run()
+    assert metadata.resolve() == records.resolve() and any(records.iterdir())
+    assert study.jobs() == {}
+    study.change("config.yaml", lambda config: config.update(seeds=[2]))
+    study.run()
+    assert study.jobs() == {}
+
+
+def test_a_place_that_is_no_folder_is_one_line(small):
+    gone = "is a link to /nowhere/results, which is missing; make that folder"
+    for place, link, said in (
+        ("results", "/nowhere/results", gone),
+        (".snakemake", "/nowhere/results", gone),
+        ("results", None, "is a file, but a folder is needed"),
+        (".snakemake", None, "is a file, but a folder is needed"),
+        (".snakemake/metadata", None, "is a file, but a folder is needed"),
+    ):
+        shutil.rmtree(small / ".snakemake", ignore_errors=True)
+        (small / place).parent.mkdir(exist_ok=True)
+        (small / place).symlink_to(link) if link else (small / place).touch()
+        for arguments in (("-n",), ("--cores", "1")):
+            done = small.snakemake(*arguments, TARGET)
+            told = done.stdout + done.stderr
+            assert f"error: {small / place}: {said}" in told, (place, told)
+            assert done.returncode == 1 and "Traceback" not in told
+        (small / place).unlink()
+    (small / ".snakemake").mkdir(exist_ok=True)
+    (small / ".snakemake/metadata").symlink_to("../elsewhere/.records")  # moved since
+    small.run(TARGET)
+    assert small.jobs(TARGET) == {}
