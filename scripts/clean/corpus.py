@@ -6,6 +6,7 @@ without the source.
 """
 
 import argparse
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.data.files import whole, whole_set
+from scripts.data.files import Hashes, whole, whole_set
 from scripts.data.manifest import has_manifest
 from scripts.data.tables import CLEANING, parquet_errors, write_table
 from scripts.data.texts import STRING, json_of, lines_in, text_of
@@ -63,12 +64,30 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         help="the most processes that work at the same time; default: %(default)s",
     )
     add_manifest(shared)
-    # A local corpus may lie beside a manifest.json of another kind.
-    shared.set_defaults(reads=lambda given: [given.fetched] if has_manifest(given.fetched) else [])
+    shared.set_defaults(reads=check_fetched)
     return shared
 
 
 # ---- Reading
+
+
+def check_fetched(given: argparse.Namespace) -> list[Path]:
+    """Return the folder of a fetched corpus, whose manifest execute() checks. For a local corpus,
+    raise UserError if its content is not that of the provenance.
+    """
+    # A local corpus may lie beside a manifest.json of another kind.
+    if has_manifest(given.fetched):
+        return [given.fetched]
+    stated = given.provenance.get("sha256")
+    for name, sha256 in (stated if isinstance(stated, dict) else {}).items():
+        [place] = places_given(given.fetched, {"sha256": {name: sha256}})
+        found = Hashes(Path(os.devnull)).sha256(place) if sha256 and place.exists() else sha256
+        if found != sha256:
+            raise UserError(
+                f"{place}: is not the file whose sha256 --provenance states; if you changed it, "
+                "give the command of snakemake again"
+            )
+    return []
 
 
 def shaped(value: object, shape: type[Shape], where: str) -> Shape:

@@ -185,9 +185,9 @@ def sha256_of(path: Path) -> str:
 
 
 class Hashes:
-    """The sha256 of files, remembered in a JSON file while their size and time are the same. A file
-    that changed within the last seconds is not remembered, since a second change might leave both
-    size and time unchanged.
+    """The sha256 of files, remembered in a JSON file while their size and times are the same. One
+    of the times is that of the last change, which nobody can set (ctime). A file that changed
+    within the last seconds is not remembered, since a second change might leave them unchanged.
     """
 
     def __init__(self, memory: Path):
@@ -205,16 +205,13 @@ class Hashes:
             files = sorted(one for one in file.iterdir() if one.is_file() and one.name[0] != ".")
             text = "".join(f"{one.name} {self.sha256(one)}\n" for one in files)
             return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-        facts, known = file.stat(), self.known.get(str(file))
-        if (
-            isinstance(known, list)
-            and known[:2] == [facts.st_size, facts.st_mtime_ns]
-            and isinstance(known[-1], str)
-        ):
+        status, known = file.stat(), self.known.get(str(file))
+        facts = [status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+        if isinstance(known, list) and known[:-1] == facts and isinstance(known[-1], str):
             return known[-1]
         sha256 = sha256_of(file)
-        if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:
-            self.known[str(file)], self.changed = [facts.st_size, facts.st_mtime_ns, sha256], True
+        if time.time_ns() - max(facts[1:]) > 2_000_000_000:
+            self.known[str(file)], self.changed = [*facts, sha256], True
         return sha256
 
     def write(self) -> None:
