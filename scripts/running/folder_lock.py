@@ -1,10 +1,11 @@
-"""Allow one command at a time in a working folder, without `--unlock` by hand after a kill.
+"""Allow one command at a time in a working folder, and in results/, which two working folders may
+share. No `--unlock` by hand is needed after a kill.
 
 Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind.
-Here its main process also holds an flock on .snakemake/owner, and writes its identity into that
-file. The kernel releases the flock when the process ends. If a new process gets the flock, an owner
-on the same machine must be dead, and the new process removes its files. An owner on another machine
-may still live. Its files stay, and the message gives the command to type.
+Here its main process also holds an flock on .snakemake/owner and on results/.owner, and writes its
+identity into both. The kernel releases the flock when the process ends. If a new process gets the
+flock, an owner on the same machine must be dead, and the new process removes its files. An owner on
+another machine may still live. Its files stay, and the message gives the command to type.
 """
 
 import fcntl
@@ -23,6 +24,7 @@ from snakemake.logging import logger
 
 from scripts.running.locks import flock
 from scripts.running.owner import SECONDS, boot
+from scripts.running.program import cut, sentence_of
 
 UNLOCK = (
     "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the "
@@ -55,12 +57,13 @@ def owner_in(file: Path) -> dict | None:
 def described(owner: dict | None) -> str:
     if owner is None:
         return "a process that is not known"
-    return (
-        f"process {owner['pid']} on {owner['host']} (`{owner['command']}`, since {owner['since']})"
+    return cut(
+        f"process {owner['pid']} on {owner['host']} (`{owner['command']}`, since {owner['since']})",
+        400,
     )
 
 
-def take(descriptor: int, file: Path) -> bool:
+def take(descriptor: int, file: Path, place: Path) -> bool:
     """Take the flock; False if the file system has no locks. Raises CliException when a living
     process holds it.
     """
@@ -68,7 +71,7 @@ def take(descriptor: int, file: Path) -> bool:
         return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise CliException(
-            f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop "
+            f"{described(owner_in(file))} works in {place}; wait until it ends, or stop "
             "it, then give this command again"
         ) from None
 
@@ -97,14 +100,18 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
 
 
 @contextmanager
-def owned(folder: Path) -> Iterator[None]:
-    """Make this process the owner of a .snakemake folder within the block. Raises CliException if
-    another process is, or may be, the owner.
+def owned(file: Path, place: Path) -> Iterator[None]:
+    """Make this process the owner of a folder within the block. file: .snakemake/owner or
+    results/.owner; place: the folder, for messages. Raises CliException if another process is, or
+    may be, the owner.
     """
-    file = folder / "owner"
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)
     try:
-        remove_dead_locks(folder, owner_in(file), take(descriptor, file))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)
+    except OSError as error:
+        raise CliException(sentence_of(error)) from None
+    try:
+        remove_dead_locks(file.parent, owner_in(file), take(descriptor, file, place))
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(this_process()).encode(), 0)
         os.fsync(descriptor)

@@ -63,8 +63,8 @@ def say_unknown(workflow) -> None:
 
 
 def lock_by_owner() -> None:
-    """Let Snakemake own its programs. It also owns the folder whenever it locks the folder, so not
-    in dry runs, in job steps or with --nolock.
+    """Let Snakemake own its programs. It also owns the folder and results/ whenever it locks the
+    folder, so not in dry runs, in job steps or with --nolock.
     """
     name_owner()
     inner = PersistenceBase.lock
@@ -73,8 +73,10 @@ def lock_by_owner() -> None:
 
     @contextmanager
     def lock(persistence: PersistenceBase) -> Iterator[None]:
-        with owned(persistence.path), inner(persistence):
-            yield
+        place, results = Path(persistence.path), Path("results").resolve()
+        with owned(place / "owner", place.parent), owned(results / ".owner", results):
+            with inner(persistence):
+                yield
 
     lock.by_owner = True
     PersistenceBase.lock = lock

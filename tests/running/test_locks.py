@@ -41,9 +41,9 @@ def test_a_working_folder_is_guarded_by_snakemakes_own_files(tmp_path, monkeypat
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", failing)
-    with owned(folder):
+    with owned(folder / "owner", tmp_path):
         assert read_json(folder / "owner")["pid"] == os.getpid()
     (folder / "locks/0.input.lock").write_text("")
-    with pytest.raises(CliException, match="snakemake --unlock"), owned(folder):
+    with pytest.raises(CliException, match="snakemake --unlock"), owned(folder / "owner", tmp_path):
         pass
     assert (folder / "locks/0.input.lock").exists()
