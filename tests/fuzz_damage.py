@@ -200,9 +200,23 @@ def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
     return written.getvalue()
 
 
+def damaged_metadata(names: list[str], rng: random.Random) -> bytes:
+    """Return metadata as pandas writes it, with odd values in some places."""
+    columns = [
+        Pairs({"name": name, "field_name": name, "pandas_type": "unicode", "numpy_type": "object",
+               "metadata": None}.items())
+        for name in names
+    ]  # fmt: skip
+    value = Pairs(
+        {"index_columns": rng.sample(names, 1), "column_indexes": [Pairs({"name": None}.items())],
+         "columns": columns, "pandas_version": "2.0.0"}.items()
+    )  # fmt: skip
+    return dumped(damaged_value(value, rng, False)).encode("utf-8", "surrogatepass")
+
+
 def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
-    """Damage a Parquet file: drop or double columns, change their types, add nulls, nest values, or
-    write bytes that are not UTF-8.
+    """Damage a Parquet file: drop or double columns, change their types, add nulls, nest values,
+    write bytes that are not UTF-8, or damage the metadata of pandas.
     """
     table = pq.read_table(io.BytesIO(content))
     for _ in range(rng.choice([1, 1, 2])):
@@ -227,6 +241,12 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
             table.append_column(name, column),
             table.slice(rng.randrange(len(table) + 1), rng.randrange(len(table) + 1)),
             *(table.set_column(place, name, other) for other in new),
+            *[
+                table.replace_schema_metadata(
+                    {"pandas": damaged_metadata([*table.column_names], rng)}
+                )
+            ]
+            * 3,
         ]
         table = rng.choice(tables)
     written = io.BytesIO()

@@ -293,7 +293,7 @@ def read_file(file: Path, form: Form, most: int | None = None) -> pd.DataFrame:
     suffix = file.suffix.lower()
     if suffix == ".parquet":
         with parquet_errors(file):
-            rows = pq.read_table(file).to_pandas().reset_index(drop=True)
+            rows = pq.read_table(file).replace_schema_metadata().to_pandas()
         return chosen(rows.set_axis(rows.index + 1), file, form)
     try:
         with file.open("rb") as opened:

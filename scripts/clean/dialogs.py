@@ -190,8 +190,10 @@ def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
                         f"{file}: column {name} cannot be read as {kind} behind row {rows}: "
                         f"{cut(str(error))}; convert it"
                     ) from None
-            read = table.to_pandas(ignore_metadata=True).assign(
-                place=np.arange(rows + 1, rows + len(table) + 1)
+            read = (
+                table.replace_schema_metadata()
+                .to_pandas()
+                .assign(place=np.arange(rows + 1, rows + len(table) + 1))
             )
             rows += len(table)
             for name in ("dialog_id", "turn"):

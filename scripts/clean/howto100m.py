@@ -62,7 +62,7 @@ from scripts.clean.howto100m_videos import (
 )
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
-from scripts.running.program import UserError, cut, execute, whole_number
+from scripts.running.program import UserError, cut, execute, is_of_machine, whole_number
 from scripts.data.sorted_ids import Seen, hashes_of
 from scripts.data.tables import CAPTIONS, table_writer
 
@@ -292,6 +292,8 @@ def read_listing(file: Path) -> pa.Table:
             ),
         )
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if is_of_machine(error):
+            raise
         raise UserError(
             f"{file}: not a CSV file with the columns {', '.join(types)} "
             f"({cut(str(error), 200)}); fetch it again"

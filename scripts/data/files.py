@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from scripts.running.program import UserError, cut
+from scripts.running.program import UserError, cut, is_of_machine
 
 MINUTE, WEEK = 60, 7 * 86400  # seconds
 
@@ -82,8 +82,10 @@ def whole(path: Path) -> Iterator[Path]:
         os.replace(beside, path)
         sync(path.parent)
     except BaseException as error:
-        # The user knows the final name of the file.
-        if isinstance(error, OSError) and error.filename in (None, str(beside), beside):
+        # The user knows the final name of the file. An error without a number is a library's own
+        # text, which a name would replace.
+        of_system = isinstance(error, OSError) and error.errno
+        if of_system and error.filename in (None, str(beside), beside):
             error.filename = str(path)
         _remove(beside)
         raise
@@ -170,12 +172,10 @@ def zip_errors(what: str) -> Iterator[None]:
         OverflowError,
         OSError,
     ) as error:
-        if (
-            isinstance(error, RecursionError)
-            or isinstance(error, OSError)
-            and error.errno not in (None, errno.EINVAL)
+        if isinstance(error, RecursionError) or (
+            is_of_machine(error) and getattr(error, "errno", None) != errno.EINVAL
         ):
-            raise  # no permission or a full disk: the file is not at fault
+            raise
         raise UserError(f"{what} ({cut(str(error))}); fetch it again") from None
 
 

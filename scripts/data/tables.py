@@ -48,7 +48,7 @@ import pyarrow.parquet as pq
 
 from scripts.data.files import whole
 from scripts.data.keyed import keyed_uniform
-from scripts.running.program import UserError, cut
+from scripts.running.program import MORE_MEMORY, UserError, cut, is_of_machine
 
 CAPTIONS = pa.schema(
     [
@@ -227,14 +227,11 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
         raise UserError(
             f"{path}: no such file; make it with `snakemake {path}`, or correct the name"
         ) from None
-    except MemoryError:
-        raise UserError(
-            f"{path}: needs more memory than there is, so it is damaged or too large; {remedy}"
-        ) from None
-    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
-        # no permission or a full disk: the file is not at fault
+    except (MemoryError, pa.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno:
             raise
+        if is_of_machine(error):
+            raise UserError(f"{path}: needs more memory than there is; {MORE_MEMORY}") from None
         raise UserError(
             f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}"
         ) from None
@@ -325,7 +322,8 @@ def read_table(
         present = opened.schema_arrow.names
         wanted = list(columns) if columns is not None else present
         check_columns(path, opened.schema_arrow, wanted, schema)
-        table = opened.read(wanted).select(wanted)
+        # pandas would obey what others wrote into the metadata, damaged or not
+        table = opened.read(wanted).select(wanted).replace_schema_metadata()
         table.validate(full=True)
         return table
 
@@ -338,7 +336,7 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
         check_columns(path, opened.schema_arrow, columns)
         share, parts = most / max(opened.metadata.num_rows, 1), []
         for batch in opened.iter_batches(65_536, columns=columns):
-            rows = pa.Table.from_batches([batch]).select(columns)
+            rows = pa.Table.from_batches([batch]).select(columns).replace_schema_metadata()
             parts.append(
                 rows
                 if share >= 1

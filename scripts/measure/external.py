@@ -213,6 +213,8 @@ def read_predictions_file(
     """
     facts: dict = {}
     examples = read_table(split, answered.columns[:1])[0].to_pandas()
+    if (doubled := examples[examples.duplicated()]).size:
+        raise UserError(f"{split}: example {cut(doubled.iloc[0])} occurs twice; build it again")
     kind = kind_of_samples(file)
     if kind == "answers":
         found, facts = read_answers(file, answered, split)

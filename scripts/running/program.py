@@ -20,13 +20,23 @@ SHOWN = 80  # characters of a value in a message
 LONGEST = 1500  # characters of a message
 PROGRESS = logging.WARNING - 1  # the level of a line that the terminal shows while a job runs
 AGAIN = "then give the same command again; finished work is kept"
+MORE_MEMORY = f"give the job more of it (mem_mb) or less data, {AGAIN}"
 FULL = f"free some, {AGAIN}"
 # Messages of libraries that raise no OSError: about a full disk, and about a file that they could
 # not write.
 DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I
 )
-UNWRITTEN = re.compile(r"PytorchStreamWriter failed|inline_container|unexpected pos \d+", re.I)
+# And about memory and threads, without a MemoryError.
+NO_MEMORY = re.compile(
+    r"(can't|cannot) allocate|(not enough|out of) memory|bad_alloc|allocation (error|failed)"
+    r"|alloc of size \d+ failed|worker thread|can't start new thread",
+    re.I,
+)
+UNWRITTEN = re.compile(
+    r"PytorchStreamWriter failed|inline_container|unexpected pos \d+|\d requested and \d+ written",
+    re.I,
+)
 REMEDIES = {
     errno.EACCES: "permission denied; change its owner or its mode, or name another place",
     errno.EPERM: "permission denied; change its owner or its mode, or name another place",
@@ -214,14 +224,28 @@ def _of_os(error: OSError) -> str:
     return file + REMEDIES.get(error.errno, f"{what}; check the path and its disk, {AGAIN}")
 
 
+def is_of_machine(error: BaseException) -> bool:
+    """Return whether an error comes from memory, threads, a disk or permissions. Such an error
+    proves nothing about the file that was read.
+    """
+    return (
+        isinstance(error, MemoryError)
+        or isinstance(error, OSError)
+        and bool(error.errno)
+        or bool(NO_MEMORY.search(str(error)) or DISK_FULL.search(str(error)))
+    )
+
+
 def _sentence_of(error: BaseException) -> str | None:
     """Return one sentence about an expected error; None for a fault of the program itself."""
     if isinstance(error, UserError):
         return str(error)
     if isinstance(error, MemoryError):
-        return f"out of memory; give the job more of it (mem_mb) or less data, {AGAIN}"
+        return f"out of memory; {MORE_MEMORY}"
     if isinstance(error, OSError) and (error.errno or error.filename):
         return _of_os(error)
+    if NO_MEMORY.search(str(error)):
+        return f"out of memory ({cut(str(error), 200)}); {MORE_MEMORY}"
     if DISK_FULL.search(str(error)):
         return f"no space left on the device ({cut(str(error), 200)}): {FULL}"
     if UNWRITTEN.search(str(error)):
@@ -229,6 +253,9 @@ def _sentence_of(error: BaseException) -> str | None:
             f"a file could not be written ({cut(str(error), 200)}), usually because the disk is "
             f"full: {FULL}"
         )
+    before = error.__context__  # a library may fail once more when it closes a file
+    if isinstance(before, OSError) and before.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _of_os(before)
     return _of_os(error) if isinstance(error, OSError) else None
 
 

@@ -310,7 +310,7 @@ def turns_in(file: Path) -> Iterator[pd.DataFrame]:
             for batch in opened.iter_batches(CHUNK, columns=TURNS):
                 batch.validate(full=True)
                 check_complete(file, batch, TURNS)
-                yield batch.to_pandas()
+                yield batch.replace_schema_metadata().to_pandas()
     else:
         raise UserError(
             f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no "

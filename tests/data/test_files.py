@@ -7,7 +7,9 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from scripts.data.files import whole, whole_set
@@ -116,7 +118,15 @@ ENDS = {
         1,
         "usually because the disk is full",
     ),
+    "raise OSError('100000 requested and 496 written')": (1, "usually because the disk is full"),
+    "try:\n        raise OSError(errno.ENOSPC, 'full', '/x/y')"
+    "\n    finally:\n        raise KeyError": (1, "no space left on the device while writing /x/y"),
+    "with whole(Path('/tmp/x')):\n        raise OSError('Write failed: no space left on device')": (
+        1,
+        "no space left on the device (Write failed",
+    ),
     "raise MemoryError": (1, "out of memory"),
+    'raise RuntimeError("can\'t start new thread")': (1, "out of memory"),
     "raise KeyboardInterrupt": (130, "stopped by Ctrl-C"),
     "raise UserError('f.json: video \\x1b[31m\\n\\ud800' + 'x' * 2_000_000 + '; fetch it again')": (
         1,
@@ -131,7 +141,8 @@ def test_an_error_is_one_sentence(code, tmp_path):
     """Standard output is a full disk."""
     wanted, said = ENDS[code]
     program = (
-        f"import errno\nfrom scripts.running.program import *\ndef main(given):\n    {code}\n"
+        "import errno\nfrom scripts.data.files import *\nfrom scripts.running.program import *\n"
+        f"def main(given):\n    {code}\n"
         f"execute(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))"
     )
     with open("/dev/full", "w") as full:
@@ -181,6 +192,36 @@ def test_numbers_have_bounds():
     ] + [(number(0, 1), text) for text in ("nan", "inf", "-0.1", "1.1", "", "x")]:
         with pytest.raises(Exception, match="is not a (whole )?number from"):
             read(text)
+
+
+READS_IN_LITTLE_MEMORY = """
+import resource, sys
+from pathlib import Path
+from scripts.data.tables import UserError, read_table
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+before = resource.getrlimit(resource.RLIMIT_AS)
+for spare in (1, 4, 8, 16, 32, 64, 128):
+    resource.setrlimit(resource.RLIMIT_AS, (used + spare * 2**20, before[1]))
+    try:
+        print(len(read_table(Path(sys.argv[1]))))
+    except UserError as error:
+        print(error)
+"""
+
+
+def test_a_good_file_is_not_blamed_for_too_little_memory(tmp_path):
+    """Only a file that is proven bad is to be removed."""
+    file = tmp_path / "a.parquet"
+    values = np.random.default_rng(1).integers(0, 2**60, 2_000_000)
+    pq.write_table(pa.table({"a": values, "b": values[::-1]}), file, write_page_checksum=True)
+    command = [sys.executable, "-c", READS_IN_LITTLE_MEMORY, file]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    told = f"{file}: needs more memory than there is; give the job more of it (mem_mb)"
+    assert len(said) == 7 and told in said[0]
+    assert all(line.startswith(told) or line == "2000000" for line in said), said
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(UserError, match="not a Parquet file, .*; remove it and run again"):
+        read_table(file)
 
 
 def test_a_flipped_bit_in_a_table_is_told(tmp_path):

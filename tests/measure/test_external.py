@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -239,7 +240,11 @@ def test_wrong_arguments(program, dataset, tmp_path):
     elsewhere = tmp_path / "elsewhere/default"
     elsewhere.mkdir(parents=True)
     (elsewhere / "test.parquet").write_bytes((folder / "test.parquet").read_bytes())
+    doubled = tmp_path / "doubled/test.parquet"
+    doubled.parent.mkdir()
+    pq.write_table(pa.concat_tables([pq.read_table(folder / "test.parquet")] * 2), doubled)
     for place, files, options, said in (
+        (doubled.parent, [file], {}, "occurs twice; build it again"),
         (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
         (folder, [file], {"name": "a/b"}, "is not a valid name"),
         (
