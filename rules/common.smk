@@ -14,6 +14,8 @@ os.environ.update(
         for name, first in {"PATH": str(Path(sys.executable).parent), "PYTHONPATH": str(ROOT)}.items()
     }
 )
+# No scripts/ or yaml.py of the working directory takes the place of a module.
+os.environ["PYTHONSAFEPATH"] = "1"
 
 from scripts.data.files import sha256_of
 from scripts.data.plain_json import as_json

@@ -5,6 +5,7 @@ A repeated key is a fault; YAML itself would keep the last one.
 
 import itertools
 import math
+import re
 from pathlib import Path
 
 import yaml
@@ -12,6 +13,8 @@ import yaml
 from scripts.running.program import UserError, cut
 
 MOST = 500_000  # values
+DEEPEST = 500  # levels of brackets
+DASHES = re.compile(rb"(?:- ?){500}")  # levels of lists in one line
 
 
 def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
@@ -56,7 +59,12 @@ def read_yaml(file: Path):
     read, has a repeated key or holds too many values through its aliases.
     """
     try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())
+        content = file.read_bytes()
+        # libyaml calls itself for each level, until the process has no stack
+        steps = (1 if sign in b"[{" else -1 for sign in re.findall(rb"[\[\]{}]", content))
+        if max(itertools.accumulate(steps), default=0) > DEEPEST or DASHES.search(content):
+            raise RecursionError
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(content)
         root = loader.get_single_node()
         refuse_doubled_keys(root, file)
         if root and count_values(root, {}) > MOST:

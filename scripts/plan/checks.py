@@ -141,7 +141,11 @@ def check_places(work: Workplan, has_gpus: bool) -> list[str]:
         for name in work.used_models
         if not all(Path(file).exists() for file in work.model_files(name))
     ]
-    folders = [("models", name, work.models[name].get("folder")) for name in models]
+    folders = [
+        ("models", name, work.models[name].get(key))
+        for name in models
+        for key in ("folder", "vocabulary")
+    ]
     files = [("sources", name, work.sources[name].get("local")) for name in sources]
     for kind, name, path in folders + files:
         if path and not Path(work.project_path(path)).exists():

@@ -21,7 +21,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from scripts.data.yaml_files import read_yaml
-from scripts.running.program import UserError, closest
+from scripts.running.program import UserError, closest, sentence_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = (
@@ -112,7 +112,7 @@ def main(words: list[str]) -> None:
     try:
         module, *arguments = call_of(words)
     except UserError as error:
-        sys.exit(f"error: {error}")
+        sys.exit(f"error: {sentence_of(error)}")
     if module == "snakemake":
         print(shlex.join([module, *arguments]), file=sys.stderr, flush=True)
     os.execv(sys.executable, [sys.executable, "-m", module, *arguments])

@@ -310,6 +310,7 @@ def execute(
     from scripts.data.manifest import check_made, replaced_folder  # late: it imports this module
 
     end_with_owner()
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # a caller may have closed it
     terminal = logging.StreamHandler(sys.stderr)
     # Snakemake shows the log of a program that failed
     if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):

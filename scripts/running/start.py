@@ -26,7 +26,7 @@ from scripts.publish.index import list_studies
 from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
 from scripts.running.identity import MEMORY, identity, write_memory
-from scripts.running.program import UserError, closest
+from scripts.running.program import UserError, closest, sentence_of
 from scripts.running.reasons import keep_definitions
 from scripts.running.summary import summary
 
@@ -72,6 +72,11 @@ def uncompared(answer) -> Callable:
 
 def check_places() -> None:
     """Raise UserError if Snakemake cannot write here. It locks the folder even in a dry run."""
+    if set("{}") & set(str(Path.cwd())):
+        raise UserError(
+            f"{Path.cwd()}: Snakemake reads {{ and }} in the name of a folder as a variable; "
+            "rename it, or name another folder (--directory FOLDER)"
+        )
     for name in ("", ".snakemake", ".snakemake/metadata", "results"):
         place = Path.cwd() / name
         if place.is_symlink() and not place.exists() and place.name != "metadata":
@@ -99,7 +104,7 @@ def or_exit() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        logger.error(f"error: {error}")
+        logger.error(f"error: {sentence_of(error)}")
         raise SystemExit(1) from None
 
 

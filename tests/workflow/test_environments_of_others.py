@@ -1,0 +1,84 @@
+"""What a machine, a shell or a working folder may do to a command: each ends well, or with one line."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.data.yaml_files import read_yaml
+from scripts.running.program import UserError
+from tests.rows import each_row
+from tests.workflow.conftest import Study, checkout
+
+TARGET = "results/clean/sample_activitynet/manifest.json"
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Study:
+    return checkout(tmp_path_factory.mktemp("project") / "study")
+
+
+@pytest.mark.slow
+def test_working_folders_and_streams(project, tmp_path):
+    """Modules of a working folder are not taken; a closed standard output and ASCII are no fault."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("scripts/__init__", "yaml", "random"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong module')")
+    call = f"{BIN}/snakemake -s {project.folder}/Snakefile --cores 1 {TARGET}"
+    for command in (
+        call,
+        f"{call} >&-",
+        f"PYTHONIOENCODING=ascii {call}",
+        f"PATH={BIN}:$PATH {project.folder}/timestride run {TARGET}",
+    ):
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and (tmp_path / TARGET).exists(), done.stdout + done.stderr
+        shutil.rmtree(tmp_path / "results")
+
+
+def test_a_path_that_snakemake_would_read_as_a_variable(project, tmp_path):
+    (tmp_path / "a {x}").mkdir()
+    call = [f"{BIN}/snakemake", "-s", project / "Snakefile", "-n", TARGET]
+    done = subprocess.run(call, cwd=tmp_path / "a {x}", capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and "reads { and } in the name of a folder" in said, said
+
+
+def test_the_command_with_a_python_that_lacks_the_packages(project, tmp_path):
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 2\n")
+    (tmp_path / "python3").chmod(0o755)
+    done = subprocess.run(
+        [project / "timestride", "run"],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VIRTUAL_ENV": "x"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and done.stderr.startswith("error: python3 is older than 3.11, or ")
+
+
+def test_a_vocabulary_that_is_missing_is_said_by_a_dry_run(project):
+    project.change(
+        "resources/models.yaml",
+        lambda models: models["tiny_bert"].update(vocabulary="resources/gone.txt"),
+    )
+    project.snakemake("-n").refused("resources/gone.txt was not found")
+
+
+@each_row(
+    "content, said",
+    [
+        ("[" * 30_000 + "]" * 30_000, "is not valid YAML"),
+        ("a: " + "{b: " * 30_000, "is not valid YAML"),
+        ("- " * 30_000, "is not valid YAML"),
+        ("a: &x [*x]", "refers to itself"),
+        ("a: \udce9", "is not valid YAML"),
+    ],
+)
+def test_yaml_that_would_end_the_process(tmp_path, content, said):
+    (tmp_path / "a.yaml").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(UserError, match=said):
+        read_yaml(tmp_path / "a.yaml")
