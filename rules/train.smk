@@ -151,7 +151,7 @@ rule train_recorded:
         mem_mb=4000,
     params:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
-        scores=lambda w: sha256_of(WORK.record_of(w.study) / "scores.parquet"),
+        scores=lambda w: [sha256_of(file) for file in sorted(WORK.record_of(w.study).glob("scores/*.parquet"))],
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
         record=uncompared(lambda w: str(WORK.record_of(w.study))),

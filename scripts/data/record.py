@@ -5,10 +5,11 @@ runs.jsonl       a line for each run: run (its run.json), preset, command, recor
                  paradigm (that of the training code, or `control`, `search/<study>`), programs (the
                  identity of the code that cleaned and built its data), given (sha256 of its
                  settings, method and splits; missing if no scores were kept)
-scores.parquet   a row for each run, epoch and evaluation split: run, split, selections (schema
-                 predictions), epoch, log_odds, score (the scores of the examples in the order of
-                 the dataset, one after the other). If log_odds is true, the scores were
-                 log-probabilities, and `score` has the log-odds of each label but the first
+scores/          <paradigm>.parquet: a row for each run, epoch and evaluation split: run, split,
+                 selections (schema predictions), epoch, log_odds, score (the scores of the
+                 examples in the order of the dataset, one after the other). If log_odds is true,
+                 the scores were log-probabilities, and `score` has the log-odds of each label but
+                 the first
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 
@@ -22,6 +23,7 @@ Not a program.
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +41,7 @@ from scripts.data.tables import PREDICTIONS, parquet_errors, read_table
 from scripts.data.texts import json_of, lines_in, text_of
 from scripts.running.program import UserError, shown
 
-RUNS, SCORES, HISTORIES, METRICS = (
-    "runs.jsonl",
-    "scores.parquet",
-    "history.parquet",
-    "metrics.parquet",
-)
+RUNS, SCORES, HISTORIES, METRICS = ("runs.jsonl", "scores", "history.parquet", "metrics.parquet")
 AGAIN = "restore it with git"
 SCORE_SCHEMA = pa.schema(
     [
@@ -151,7 +148,7 @@ def as_log_probabilities(log_odds: np.ndarray) -> np.ndarray:
 
 
 def kept_scores(scores: np.ndarray, choices: np.ndarray, whole_scores: bool) -> dict:
-    """Return the columns log_odds and score of a row of scores.parquet."""
+    """Return the columns log_odds and score of a row of scores."""
     odds = as_log_odds(scores)
     if odds is not None:
         from_first = np.hstack([np.zeros_like(odds[:, :1]), odds])
@@ -165,7 +162,7 @@ def kept_scores(scores: np.ndarray, choices: np.ndarray, whole_scores: bool) -> 
 def scored_rows(
     predictions: pa.Table, data: Path, columns: dict[str, str], whole_scores: bool = False
 ) -> list[dict]:
-    """Return the rows of scores.parquet of one run; data: the folder of its dataset; columns: the
+    """Return the rows of scores of one run; data: the folder of its dataset; columns: the
     columns of its study. Raises UserError if the predictions are not in the dataset's order.
     """
     found: dict[tuple, dict] = {}
@@ -224,9 +221,25 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
 
 
 def read_kept(folder: Path, name: str) -> pa.Table:
-    """Read a table of a record. Raises UserError if it is missing or damaged."""
-    with parquet_errors(folder / name, AGAIN):
-        return pq.read_table(folder / name, page_checksum_verification=True)
+    """Read a table of a record, or a folder of tables. Raises UserError if it is missing or
+    damaged.
+    """
+    tables = []
+    for file in sorted((folder / name).glob("*.parquet")) or [folder / name]:
+        with parquet_errors(file, AGAIN):
+            tables.append(pq.read_table(file, page_checksum_verification=True))
+    return pa.concat_tables(tables)
+
+
+def write_scores(scores: pa.Table, paradigms: Mapping[str, str], folder: Path) -> None:
+    """Write the scores of runs, a file for each paradigm: a new search rewrites no network's
+    scores. paradigms: by run.
+    """
+    folder.mkdir()
+    files = [paradigms[run].partition("/")[0] for run in scores["run"].to_pylist()]
+    for name in sorted(set(files)):
+        of_paradigm = scores.filter(pa.array([file == name for file in files]))
+        write_compact(of_paradigm.sort_by("run"), folder / f"{name}.parquet")
 
 
 def to_a_millionth(metrics: pa.Table) -> pa.Table:

@@ -10,9 +10,10 @@ Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and t
        kept (name: title); the places of files: metrics, publish, train; runs, a list: run, study,
        paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
        data; README.md and docs/**/*.md
-Writes OUTPUT/<study>/runs.jsonl, scores.parquet, history.parquet, metrics.parquet; the linked
-       items: OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and
-       .md; OUTPUT/README.md, the list of the record; all or none
+Writes OUTPUT/<study>/runs.jsonl, scores/<paradigm>.parquet, history.parquet, metrics.parquet; the
+       linked items: OUTPUT/figures/<preset>/<item>.svg and .csv,
+       OUTPUT/tables/<preset>/<item>.csv and .md; OUTPUT/README.md, the list of the record; all or
+       none
 
     snakemake record --cores 1 --configfile presets/small.yaml
     # lists the runs without scores, or whose training code or data have changed; exit 1 if any
@@ -46,6 +47,7 @@ from scripts.data.record import (
     to_a_millionth,
     write_compact,
     write_runs,
+    write_scores,
 )
 from scripts.data.tables import HISTORY, read_table
 from scripts.plan.plan import CONTROL
@@ -72,7 +74,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 | file of a study | what it holds |
 | --- | --- |
 | `runs.jsonl` | a line a run: all that its `run.json` says, the command, the code of its data |
-| `scores.parquet` | each example's scores, in the dataset's order; log-odds where `log_odds` is |
+| `scores/` | by paradigm, each example's scores in its dataset's order; or log-odds (`log_odds`) |
 | `history.parquet` | loss and accuracy by epoch |
 | `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
 
@@ -127,7 +129,7 @@ def as_first(line: dict, known: dict | None) -> dict:
 
 
 def scores_of(runs: list[dict], study: dict) -> pa.Table:
-    """Return the rows of scores.parquet of finished runs, for the splits to measure on."""
+    """Return the rows of scores of finished runs, for the splits to measure on."""
     rows = []
     for run in runs:
         method = run["method"]
@@ -170,7 +172,8 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
         metrics = without(read_kept(before, METRICS), is_again, metrics)
     folder.mkdir()
     write_runs(lines, folder)
-    write_compact(scores.sort_by("run"), folder / SCORES)
+    paradigms = {run: line["paradigm"] for run, line in lines.items()}
+    write_scores(scores, paradigms, folder / SCORES)
     write_compact(history.sort_by("run"), folder / HISTORIES)
     write_compact(to_a_millionth(metrics), folder / METRICS)
 

@@ -14,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from scripts.data.record import as_log_probabilities, kept_scores, ranks, read_runs, shortened
+from scripts.data.record import (
+    HISTORIES,
+    SCORES,
+    as_log_probabilities,
+    kept_scores,
+    ranks,
+    read_kept,
+    read_runs,
+    shortened,
+)
 from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, write_table
 from scripts.publish.record import code_of_program, index, studies_in
 from scripts.train.work import code_of
@@ -191,7 +200,7 @@ def test_a_run_comes_back_as_it_was(made, record, program, tmp_path):
             pq.read_table(after / "history.parquet")
         )
         assert read_json(after / "work/finished.json")["digest"] == "0123"
-    rows = pq.read_table(record / "mctaco/scores.parquet").to_pylist()
+    rows = pq.read_table(record / "mctaco/scores").to_pylist()
     selections = [row["selections"] for row in rows if row["run"] == "a"]
     assert sorted(selections) == [["held_out", "peak"], ["last"]], "equal scores once"
 
@@ -233,8 +242,8 @@ def test_a_study_joins_what_is_there(record, join, tmp_path):
     found = dict(zip(metrics["preset"], metrics["value"]))
     assert found == pytest.approx({"other": 0.7, "tried": 0.6}, abs=2**-20)
     assert "draws" not in metrics
-    for name in ("scores", "history"):
-        counts = pd.read_parquet(record / f"mctaco/{name}.parquet")["run"].value_counts()
+    for name in (SCORES, HISTORIES):
+        counts = read_kept(record / "mctaco", name).to_pandas()["run"].value_counts()
         assert set(counts.index) == {"a", "b", "c"} and counts.nunique() == 1
     assert (record / "README.md").read_text() == index(studies_in(record))
     kept = b"".join(file.read_bytes() for file in record.rglob("*") if file.is_file())
@@ -308,7 +317,7 @@ def test_a_damaged_record_is_named(record, program, old, new, said):
 
 
 def test_damaged_scores_are_named(made, record, program, tmp_path):
-    file = record / "mctaco/scores.parquet"
+    file = next((record / "mctaco/scores").iterdir())
     file.write_bytes(file.read_bytes()[:-40])
     take(program, made, record, tmp_path / "again").refused("restore it with git")
     assert not list((tmp_path / "again").rglob("predictions.parquet"))
