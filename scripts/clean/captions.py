@@ -12,7 +12,7 @@ import pandas as pd
 from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted, joined
 from scripts.data.texts import STRING, json_of, text_of
 from scripts.running.program import cut
-from scripts.text.repeated_ends import rolling_words
+from scripts.text.repeated_ends import rolling_words, without_first_words
 
 NO_TIME = "start or end is not a finite number"
 UNSORTED = "not in the order of start times: sorted"
@@ -86,12 +86,6 @@ def rolls(rows: pd.DataFrame) -> pd.Series:
     words = rolling_words(rows["text"].iloc[:-1], rows["text"].iloc[1:])
     same_video = rows["video_id"].to_numpy()[1:] == rows["video_id"].to_numpy()[:-1]
     return pd.Series([0, *(words * same_video)][: len(rows)], index=rows.index, dtype=int)
-
-
-def without_first_words(texts: pd.Series, words: pd.Series) -> pd.Series:
-    """Texts without their first words. words: how many go."""
-    left = [" ".join(text.split(" ")[count:]) for text, count in zip(texts, words)]
-    return pd.Series(left, index=texts.index, dtype=object)
 
 
 def cut_repeats(rows: pd.DataFrame, cut: bool) -> tuple[pd.DataFrame, dict[str, dict]]:

@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.clean.captions import ALL_CUT, CUT, ROLLS, rolls, without_first_words
+from scripts.clean.captions import ALL_CUT, CUT, ROLLS, rolls
+from scripts.text.repeated_ends import without_first_words
 
 SPACE = 32
 

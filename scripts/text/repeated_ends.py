@@ -2,8 +2,10 @@
 
 Not a program. Automatic captions show the last line again above the new one. So the repeated words
 show which of two captions comes first. Words are compared in lower case, without punctuation at
-their ends.
+their ends. In a language without spaces between words, each letter counts as a word.
 """
+
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,16 +14,22 @@ import pyarrow.compute as pc
 
 from scripts.data.keyed import keyed_hash
 
-LEAST = 3  # repeated words of a caption that rolls; fewer only if the whole caption is repeated
+LEAST = 3  # repeated words of a caption that rolls; fewer only if one of the two is repeated whole
+LEAST_LETTERS = 6  # the same without spaces between words
+# the letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+WORD = re.compile(rf"[{UNSPACED}][^\s{UNSPACED}]*|[^\s{UNSPACED}]+")
 BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so that its powers never become zero
-ENDS = r"^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$"  # punctuation at the ends of a word
+ENDS = r"^[^\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+$"  # punctuation at the ends of a word
 
 
 def _words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     """Return the hashes of the words of all texts, and where the words of each text begin; (n + 1).
-    Spaces separate words, as Python's str.split() does.
+    The words are those of WORD.
     """
     given = pa.array(texts.to_numpy(object), pa.string())
+    if not pc.all(pc.string_is_ascii(given)).as_py():
+        given = pc.replace_substring_regex(given, rf"([{UNSPACED}])", r" \1")
     split = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(given))
     words = pc.replace_substring_regex(pc.utf8_lower(split.flatten()), ENDS, "")
     counts = pc.list_value_length(split).to_numpy(zero_copy_only=False)
@@ -55,10 +63,23 @@ def repeated_words(before: pd.Series, after: pd.Series) -> np.ndarray:
 
 def rolling_words(before: pd.Series, after: pd.Series) -> np.ndarray:
     """Return (n,) the repeated words of each text in `after` that rolls, and 0 for other texts. A
-    text rolls if it repeats at least LEAST words, or the whole text before it.
+    text rolls if it repeats at least LEAST words, or the whole text before it, or if it holds
+    nothing else.
     """
     found = repeated_words(before, after)
-    return np.where(found >= np.minimum(LEAST, before.str.split().str.len()), found, 0)
+    most = np.minimum(*(texts.str.count(WORD).to_numpy() for texts in (before, after)))
+    least = np.where(after.str.match(f"[{UNSPACED}]"), LEAST_LETTERS, LEAST)
+    return np.where(found >= np.minimum(least, most), found, 0)
+
+
+def without_first_words(texts: pd.Series, words: pd.Series) -> pd.Series:
+    """Texts without their first words. words: how many go."""
+    starts = ([found.start() for found in WORD.finditer(text)] for text in texts)
+    left = [
+        text[begins[count] :] if count < len(begins) else ""
+        for text, begins, count in zip(texts, starts, words)
+    ]
+    return pd.Series(left, index=texts.index, dtype=object)
 
 
 def start_repeats_end(table: pd.DataFrame) -> np.ndarray:
