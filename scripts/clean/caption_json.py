@@ -31,6 +31,14 @@ class Offset(msgspec.Struct):
     end: int = msgspec.field(name="to")
 
 
+class Utterance(msgspec.Struct):
+    """An utterance of AssemblyAI's transcript. Times are milliseconds."""
+
+    start: int
+    end: int
+    text: str
+
+
 class Piece(msgspec.Struct):
     """A piece of whisper.cpp's transcript."""
 
@@ -74,6 +82,10 @@ TRANSCRIPTS: dict[str, tuple[Any, Callable[[list], Spans]]] = {
     "transcription": (
         list[Piece],
         lambda found: ((p.offsets.start / 1000, p.offsets.end / 1000, p.text) for p in found),
+    ),
+    "utterances": (
+        list[Utterance],
+        lambda found: ((one.start / 1000, one.end / 1000, one.text) for one in found),
     ),
     "events": (
         list[Event],

@@ -24,14 +24,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.clean.caption_files import (
-    COLUMNS,
-    UTF_8,
-    Form,
-    files_in,
-    read_beginning,
-    read_captions,
-)
+from scripts.clean.caption_files import files_in, read_captions
+from scripts.clean.caption_rows import COLUMNS, MILLISECONDS, UTF_8, Form
 from scripts.clean.captions import Captions, caption_arguments, clean_splits
 from scripts.clean.corpus import counted, places_given, write_corpus
 from scripts.data.keyed import keyed_uniform
@@ -40,6 +34,7 @@ from scripts.running.program import UserError, execute, json_object
 
 TEST_SHARE = 0.2
 NO_END = "end is missing: the start of the next caption"
+WHOLE = "times are whole milliseconds: made seconds"
 
 
 def filled_ends(rows: pd.DataFrame) -> pd.Series:
@@ -54,18 +49,20 @@ def filled_ends(rows: pd.DataFrame) -> pd.Series:
 
 def split_videos(rows: pd.DataFrame, place: Path) -> dict[str, dict[str, Captions]]:
     """The videos of each split, by their ids. Raises UserError for fewer videos than two splits
-    need.
+    need. rows: a video without captions is a row without a text.
     """
     videos: dict[str, dict[str, Captions]] = {"train": {}, "test": {}}
     is_test = keyed_uniform(rows["video_id"]) < TEST_SHARE
     for split, read in rows.groupby(np.where(is_test, "test", "train")):
         for name, video in read.groupby("video_id", sort=False):
-            times = list(zip(video["start"], video["end"]))
-            videos[split][name] = Captions(video["end"].max(), times, list(video["text"]))
-    if not all(videos.values()):
+            said = video.dropna(subset="text")
+            times = list(zip(said["start"], said["end"]))
+            videos[split][name] = Captions(said["end"].max(), times, list(said["text"]))
+    spoken = [[name for name, video in read.items() if video.sentences] for read in videos.values()]
+    if not all(spoken):
         raise UserError(
-            f"{place}: {rows['video_id'].nunique()} videos leave a split empty; give fifty or "
-            "more: a folder with a file for each video, or a table with the column video_id"
+            f"{place}: {sum(map(len, spoken))} videos with captions leave a split empty; give "
+            "fifty or more: a folder with a file for each, or a table with the column video_id"
         )
     return videos
 
@@ -75,7 +72,7 @@ def check_source(place: Path, entry: dict, most: int) -> None:
     `most` bytes, only the beginning is read.
     """
     form = Form(entry.get("columns", {}), entry.get("encoding", UTF_8))
-    rows, whole = read_beginning(place, form, most)
+    rows, whole = read_captions(files_in(place), form, most)
     if whole:
         split_videos(rows.assign(end=filled_ends(rows)), place)
 
@@ -88,9 +85,12 @@ def main(given: argparse.Namespace) -> None:
             'here, as {"sha256": {"mine.csv": null}}'
         )
     files = [file for place in places for file in files_in(place)]
-    rows = read_captions(files, Form(given.columns, given.encoding))
+    rows, _ = read_captions(files, Form(given.columns, given.encoding))
+    is_silent, in_ms = rows["text"].isna(), rows.get(MILLISECONDS, pd.Series(dtype=object))
     counts = counted("all", "files", read=len(files))
-    counts += counted("all", "sentences", changed={NO_END: rows["end"].isna()})
+    counts += counted("all", "videos", noted={"has no caption": is_silent})
+    no_end = rows["end"].isna() & ~is_silent
+    counts += counted("all", "sentences", changed={NO_END: no_end, WHOLE: in_ms.notna()})
     videos = split_videos(rows.assign(end=filled_ends(rows)), places[0])
     tables: dict[str, pd.DataFrame] = {}
     for split, table, found in clean_splits(videos, given.source, given.cut_rolling):

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from scripts.data.files import Hashes, whole, whole_set
 from scripts.data.manifest import has_manifest
 from scripts.data.tables import CLEANING, parquet_errors, write_table
-from scripts.data.texts import STRING, json_of, lines_in, text_of
+from scripts.data.texts import STRING, json_values, text_of
 from scripts.running.program import (
     UserError,
     add_manifest,
@@ -110,11 +110,8 @@ def values_in(file: Path, behind: Callable[[str], str]) -> Any:
     if file.suffix.lower() == ".parquet":
         with parquet_errors(file):
             return pq.read_table(file).to_pylist()
-    text = text_of(file)
-    if file.suffix.lower() != ".jsonl" and not (text.startswith("{") and "}\n{" in text):
-        return json_of(text, str(file), behind=behind)
-    lines = enumerate(lines_in(text, str(file)), 1)
-    return [json_of(line, f"{file}: line {number}") for number, line in lines if line.strip()]
+    lines = file.suffix.lower() == ".jsonl"
+    return json_values(text_of(file), str(file), behind=behind, lines=lines)
 
 
 def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shape]:

@@ -31,7 +31,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from scripts.clean.caption_files import Form, check_kind, files_in, read_file, video_of
+from scripts.clean.caption_files import check_kind, files_in, read_file
+from scripts.clean.caption_rows import Form, video_of
 from scripts.clean.corpus import places_given, shaped
 from scripts.data.files import zip_errors
 from scripts.running.owner import end_forks_with_this

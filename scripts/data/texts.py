@@ -127,6 +127,25 @@ def json_of(
         ) from None
 
 
+def json_values(
+    text: str,
+    where: str,
+    remedy: str = "fetch it again",
+    behind: Callable[[str], str] = lambda before: "",
+    lines: bool = False,
+) -> Any:
+    """Return the value of a JSON text, as json_of() does; of JSON lines a list. lines: whether it
+    has lines even if there is only one.
+    """
+    if not lines and not (text.startswith("{") and "}\n{" in text):
+        return json_of(text, where, remedy, behind)
+    return [
+        json_of(line, f"{where}: line {number}", remedy)
+        for number, line in enumerate(lines_in(text, where), 1)
+        if line.strip()
+    ]
+
+
 def csv_of(
     file: Path,
     columns: list[str],
@@ -148,14 +167,18 @@ def csv_of(
     return rows[columns]
 
 
-def csv_rows(text: str, where: str, remedy: str, delimiter: str = ",") -> pd.DataFrame:
-    """Return all columns of a CSV with a header, as text. Raises UserError as csv_of() does;
-    `where` (the file) begins the error.
+def csv_rows(
+    text: str, where: str, remedy: str, delimiter: str = ",", quotes: bool = True
+) -> pd.DataFrame:
+    """Return all columns of a CSV with a header, as text. quotes: whether quotes may surround a
+    cell. Raises UserError as csv_of() does; `where` (the file) begins the error.
     """
     lines_in(text, where, remedy)
     csv.field_size_limit(sys.maxsize)
     source = io.StringIO(text, newline="")
-    reader, header, rows = csv.reader(source, strict=True, delimiter=delimiter), None, []
+    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    reader = csv.reader(source, strict=True, delimiter=delimiter, quoting=quoting)
+    header, rows = None, []
     try:
         for cells in reader:
             if not cells:

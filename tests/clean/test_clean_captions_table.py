@@ -3,6 +3,7 @@ refused with the file, the place and the remedy.
 """
 
 import json
+from shutil import rmtree
 
 import pandas as pd
 import pytest
@@ -263,6 +264,77 @@ def test_a_table_of_whisper_quotes_nothing(program, tmp_path):
     assert found["start_s"].tolist() == [1, 2, 3]
 
 
+@each_row(
+    "name, content, read",
+    texts_of(r"""
+        case.srt | 1\n00:00:01,5 --> 00:00:02,250\nno\n\ncut\n\n2\n00:00:03,000 --> 00:00:04,000\n42\n | 1.5 2.25 no cut; 3 4 42
+        case.srt | 00:01,0 --> 00:02,0\nno\nnumbers\n\n00:02,0 --> 00:03,0\nNOTE 7\n | 1 2 no numbers; 2 3 NOTE 7
+        case.srt | 1\r\n00:01 --> 00:02\r\n<i>un</i>do<br>{\\an8}x < 3 > y, <3\r\n | 1 2 undo x < 3 > y, <3
+        case.vtt | WEBVTT\n\n1\n00:01.000 --> 00:02.000\na\n2\n00:02.000 --> 00:03.000\nb\n | 1 2 a; 2 3 b
+        case.vtt | WEBVTT\n\nintro\n00:01.000 --> 00:02.000\na\n\nb\n\nNOTE no\ncaption\n\nnext\n00:02.000 --> 00:03.000\nc\n | 1 2 a b; 2 3 c
+        case.vtt | WEBVTT\n\nSTYLE\n::cue(c) {color: red}\n\n00:01.000 --> 00:02.000 line:0\n<c.red>a</c> &amp; <v Ann>b\n\nREGION\nid:x\n | 1 2 a & b
+        case.sbv | 0:00:01.000,0:00:02.000\na, 1:00\n\n\n0:00:02.000,0:00:03.000\nb\n | 1 2 a, 1:00; 2 3 b
+        case.json | {"text": "a", "utterances": [{"start": 250, "end": 900, "text": "a", "speaker": "A"}]} | 0.25 0.9 a
+        case.json | {"start": 1, "end": 2, "text": "a"}\n{"start": 2, "end": 3, "text": "b"}\n | 1 2 a; 2 3 b
+        case.json | [{"video_id": "case ", "start": "1,5", "end": 2, "text": 7}] | 1.5 2 7
+        case.csv | video_id,start,end,text\n case,1,2,NA\ncase,2,NA,nan\n | 1 2 NA; 2 2 nan
+        case.csv | start;end;text\n1,001;2,250;a\n | 1.001 2.25 a
+        case.csv | start,end,text\n"1,001","12,5",a\n | 1.001 12.5 a
+        case.csv | start,end,duration,text\n1,2,90,a\n2,,90,b\n3,4,90,c | 1 2 a; 2 3 b; 3 4 c
+        case.csv | start,duration,text\n1,90,a\n2,90,b\n3,90,c | 1 2 a; 2 3 b; 3 3 c
+        case.csv | start,duration,text\n1,2,a\n2,2,b\n3,2,c | 1 3 a; 2 4 b; 3 5 c
+        case.tsv | start\tend\ttext\n1000\t2500\ta\n2500\t3500\tb\n | 1 2.5 a; 2.5 3.5 b
+        case.tsv | start\tend\ttext\n0.0\t300\ta\n300\t700\tb\n | 0 300 a; 300 700 b
+        case.tsv | start\tend\ttext\n0\t30\ta\n30\t70\tb\n | 0 30 a; 30 70 b
+        case.csv | \xef\xbb\xbfstart,end,text\n1,2,caf\xc3\xa9\n | 1 2 café
+        case.csv | start,end,text\n1,2,caf\xe9\n | 1 2 café
+    """),
+)
+def test_what_is_read(program, tmp_path, name, content, read):
+    """Beside sixty other videos. The encoding is named, and a mark of UTF-8 counts more."""
+    rmtree(tmp_path / "subs", ignore_errors=True)
+    write_broken(tmp_path, f"subs/{name}", content)
+    for video in range(60):
+        (tmp_path / f"subs/v{video}.csv").write_text("start,text\n1,a\n")
+    found = pd.concat(
+        clean(program, tmp_path, "subs", tmp_path / "out", "--encoding", "cp1252").values()
+    )
+    case = found[found["video_id"] == "case"]
+    said = [f"{one.start_s:g} {one.end_s:g} {one.text}" for one in case.itertuples()]
+    assert "; ".join(said) == read
+
+
+@pytest.mark.parametrize("form", ["folder", "object"])
+def test_videos_without_captions_are_counted(program, tmp_path, form):
+    place = tmp_path / "own.json"
+    if form == "object":
+        videos = {f"v{video}": [{"start": 1, "text": "a"}] for video in range(60)}
+        write_json(place, videos | {"e1": [], "e2": None, "e3": {"segments": []}})
+    else:
+        place = tmp_path / "subs"
+        place.mkdir()
+        for video in range(60):
+            (place / f"v{video}.csv").write_text("start,text\n1,a\n")
+        for name, content in (("e1.srt", ""), ("e2.vtt", "WEBVTT\n"), ("e3.csv", "start,text\n")):
+            (place / name).write_text(content)
+    found = clean(program, tmp_path, place.name, tmp_path / "out")
+    counts = counted(tmp_path / "out")
+    assert counts["all", "videos", "noted", "has no caption"] == 3
+    read, dropped, kept = (
+        sum(counts[split, "videos", action, reason] for split in found)
+        for action, reason in (("read", ""), ("dropped", "no sentence is left"), ("kept", ""))
+    )
+    assert (read, dropped, kept) == (63, 3, 60)
+
+
+def test_ids_that_are_numbers(program, tmp_path):
+    rows = [{"video_id": number, "start": 1, "text": "a"} for number in range(60)]
+    write_json(tmp_path / "own.json", rows + [{"video_id": 7.0, "start": 2, "text": "b"}])
+    found = pd.concat(clean(program, tmp_path, "own.json", tmp_path / "out").values())
+    assert set(found["video_id"]) == set(map(str, range(60)))
+    assert found.loc[found["video_id"] == "7", "text"].tolist() == ["a", "b"]
+
+
 def test_captions_again_and_ends_that_are_missing(program, tmp_path):
     rows = rows_of_videos("step {start}").drop(columns="end")
     pd.concat([rows, rows[::2]]).to_csv(tmp_path / "own.csv", index=False)
@@ -317,7 +389,7 @@ def write_broken(folder, name: str, content: str) -> str:
     would name.
     """
     place = folder / name
-    place.parent.mkdir(exist_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(content.encode().decode("unicode_escape").encode("latin-1"))
     return name.split("/")[0]
 
@@ -332,23 +404,28 @@ def write_broken(folder, name: str, content: str) -> str:
         own.csv | video_id,start,end,text\nv,1,2,a\n,3,4,b\n | row 3 has no video_id
         own.csv | video_id,start,end,text\nv,1,2,a,b\n | the record that ends in line 2 has 5 cells
         own.csv | video_id,start,end,text,text\nv,1,2,a,b\n | column text occurs twice
-        own.csv | video_id,start,end,text\nv,1,2,a\n | 1 videos leave a split empty … a folder with a file for each video
+        own.csv | video_id,start,end,text\nv,1,2,a\n | 1 videos with captions leave a split empty … a folder with a file for each
         own.csv | video_id,start,end,text\nv,1,2,caf\xe9\n | not UTF-8 text at byte … `encoding: cp1252`
-        own.csv | | is empty
+        own.csv | | 0 videos with captions leave a split empty
         own.srt | 1\n00:00:00,000 --> soon\na\n | line 2 is '00:00:00,000 --> soon', not two times
-        own.srt | 1\n00:00:00,000 --> 00:00:01,000\na\n\n00:00:01,000 --> 00:00:02,000\nb\n | line 5 has no number above it
-        own.vtt | 00:00.000 --> 00:01.000\na\n | not a .vtt file
-        own.vtt | WEBVTT\n\n00:00:01,500 --> 00:00:02,250\na\n\n00:00:03.000 --> 00:00:04.000\nb\n | 1 of 2 cues cannot be read
-        own.tsv | start\tend\ttext\n1000\t2000\n | row 2 has 2 cells, not 3
+        own.srt | <html>\nnot found\n | line 1 is '<html>', not two times
+        own.vtt | WEBVTT\n\n00:00:01.000 --> 00:75:02.000\na\n | line 3: end is '00:75:02.000', not a number
+        own.tsv | start\tend\ttext\n1000\t2000\n | line 2 has 2 cells, but the header has 3
+        own.tsv | start\tend\ttext\n0\t300\tA chapter\n300\t700\tAnother\n | a caption lasts 350, in seconds or in milliseconds? … (12.0)
+        own.csv | start,text\n"1,001",a\n | row 2: is 1,001 1001 or 1.001 seconds?
+        own.jsonl | {"start": 1, "text": ["a", "b"]} | row 1: text is ['a', 'b'], not a text
         own.json | {"segments": [{"start": 1}]} | own.json: segments: Object missing required field `text`
         own.json | {"v": {"start": [1, 2], "end": [2], "text": ["a"]}} | video v: its lists have different lengths
         own.json | {"a": 1} | no captions that are known: needs a list of rows, a transcript
         own.json | [{"start": 1 | broken JSON at line 1
         own.jsonl | {"start": 1}\n{"start" | line 2: broken JSON
         own.pickle | x | reading it could run code … python -c
+        own.ass | x | pysubs2 --to srt IN
+        own.eaf | x | export it from ELAN as subtitles
         own.xlsx | x | it is a spreadsheet; save it as CSV
         own.docx | x | captions do not come in such files. Accepted: a table (.csv
         subs/a.de.vtt | WEBVTT\n | a.de.vtt and a.en.vtt are of one video, a
+        subs/more/a.vtt | WEBVTT\n | subs: holds the folder more, which is not read
     """),
 )
 def test_what_cannot_be_read_is_refused(program, tmp_path, name, content, said):
@@ -363,7 +440,7 @@ def test_what_cannot_be_read_is_refused(program, tmp_path, name, content, said):
     "cleaner, name, content, said",
     texts_of(r"""
         captions_table | own.csv | video_id,start,txt\nv,1,a\n | column text is missing
-        captions_table | own.vtt | WEBVTT\n\n00:00.000 --> 00:01.000\na\n | 1 videos leave a split empty
+        captions_table | own.vtt | WEBVTT\n\n00:00.000 --> 00:01.000\na\n | 1 videos with captions leave a split empty
         captions_table | own.docx | x | captions do not come in such files
         howto100m | own.pickle | x | reading it could run code
         howto100m | own.csv | x | other captions have `cleaner: captions_table`

@@ -32,7 +32,7 @@ for module in sys.argv[1:]:
     said[module] = out.getvalue()
 print(json.dumps(said))
 """
-DISTRIBUTION = {"yaml": "pyyaml", "sklearn": "scikit-learn", "webvtt": "webvtt-py"}
+DISTRIBUTION = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
 
 
 @cache
