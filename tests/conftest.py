@@ -112,7 +112,7 @@ def programs(shared: tuple[str, ...]):
         module = command[0]
         # --help, and calls with refused arguments, need no imports
         imports = shared if len(command) < 4 else NEEDED.get(module, shared)
-        wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
+        wanted = {**os.environ, "PYTHONPATH": str(cwd), **changed}
         differs = {
             name
             for name in wanted.keys() | environment.keys()

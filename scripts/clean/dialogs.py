@@ -5,6 +5,7 @@ file's suffix decides how it is read:
 
   .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, and an optional
             "dialog_id" (without it the dialog is called line:<number, from 1>)
+  .json     a list of such dialogs, read into memory
   .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort
             by), text, and an optional speaker
 
@@ -14,7 +15,7 @@ space. Empty turns are dropped and counted. A dialog with the same words as an e
 then validation) stays and is marked. The file is read twice, in pieces: memory holds the ids of all
 dialogs, not their texts.
 
-Reads  the .jsonl or .parquet file in --fetched
+Reads  the .jsonl, .json or .parquet file in --fetched
 Writes train.parquet, validation.parquet (schema dialogs), in the order of the file, and
        cleaning.csv
 
@@ -38,6 +39,7 @@ from scripts.clean.corpus import (
     EMPTY,
     cleaner_arguments,
     counted,
+    entries_of,
     file_named,
     joined,
     write_cleaning,
@@ -94,38 +96,45 @@ def line_of(line: bytes, where: str, first: bool) -> Line:
     return read
 
 
-def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
-    """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1);
-    empty lines are passed over.
-    """
+def chunks_of(file: Path) -> Iterator[list[tuple[int, Line]]]:
+    """Dialogs with their numbers, from 1: lines of JSON piece by piece, or all of a JSON list."""
+    if file.suffix.lower() == ".json":
+        yield list(enumerate(entries_of(file, Line, "dialog", "dialog_id"), 1))
+        return
     before = 0
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
-            ids, texts, places = [], [], []
-            for number, line in enumerate(lines, before + 1):
-                if not line.strip():
-                    continue
-                read = line_of(line, f"{file}: line {number}", number == 1)
-                if not read.dialog:
-                    raise UserError(
-                        f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, "
-                        "or remove it"
-                    )
-                ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
-                texts.append(read.dialog)
-                places.append(number)
+            numbered = [pair for pair in enumerate(lines, before + 1) if pair[1].strip()]
+            yield [
+                (number, line_of(line, f"{file}: line {number}", number == 1))
+                for number, line in numbered
+            ]
             before += len(lines)
-            if ids:
-                sizes = [len(turns) for turns in texts]
-                place = np.repeat(np.array(places), sizes)
-                yield pd.DataFrame(
-                    {
-                        "dialog_id": np.repeat(np.array(ids, object), sizes),
-                        "dialog": place,
-                        "place": place,
-                        "text": [text for turns in texts for text in turns],
-                    }
+
+
+def from_json(file: Path) -> Iterator[pd.DataFrame]:
+    """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, or the place in
+    the list, from 1); empty lines are passed over.
+    """
+    for chunk in chunks_of(file):
+        for number, read in chunk:
+            if not read.dialog:
+                raise UserError(
+                    f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, "
+                    "or remove it"
                 )
+        ids = [f"line:{n}" if one.dialog_id is None else str(one.dialog_id) for n, one in chunk]
+        sizes = [len(one.dialog) for _, one in chunk]
+        place = np.repeat(np.array([number for number, _ in chunk], int), sizes)
+        if chunk:
+            yield pd.DataFrame(
+                {
+                    "dialog_id": np.repeat(np.array(ids, object), sizes),
+                    "dialog": place,
+                    "place": place,
+                    "text": [text for _, one in chunk for text in one.dialog],
+                }
+            )
 
 
 def fits(kind: pa.DataType, wanted: str) -> bool:
@@ -238,7 +247,7 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
     """
     try:
         empty = True
-        for read in (from_jsonl if file.suffix == ".jsonl" else from_parquet)(file):
+        for read in (from_parquet if file.suffix == ".parquet" else from_json)(file):
             empty = False
             if "speaker" not in read:
                 read["speaker"] = None
@@ -273,7 +282,7 @@ def listed(file: Path) -> pd.DataFrame:
     found = pd.concat(parts, ignore_index=True)
     if (twice := found["dialog_id"].duplicated()).any():
         wrong = found[twice].iloc[0]
-        row = "line" if file.suffix == ".jsonl" else "row"
+        row = "row" if file.suffix == ".parquet" else "line"
         raise UserError(
             f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there "
             "before; give each dialog an id of its own, and keep its turns together"
@@ -316,7 +325,7 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
 
 
 def main(given: argparse.Namespace) -> None:
-    file = file_named(given.fetched, given.provenance, ".jsonl", ".parquet")
+    file = file_named(given.fetched, given.provenance, ".jsonl", ".json", ".parquet")
     dialogs = listed(file)
     sizes = dialogs["split"].value_counts()
     if missing := [split for split in SPLITS if not sizes.get(split)]:

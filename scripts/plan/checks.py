@@ -99,21 +99,31 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
     return []
 
 
+def _is_newer(place: Path, made: Path) -> bool:
+    """Return whether a file, a folder or a file in it has changed, or came there, after `made`."""
+    places = [place, *(place.iterdir() if place.is_dir() else [])]
+    return not made.exists() or max(one.stat().st_ctime for one in places) > made.stat().st_mtime
+
+
 def _check_captions(work: Workplan) -> None:
-    """Raise UserError if captions of one's own cannot be read. Cleaned captions are not read again;
-    of large files the beginning is read.
+    """Raise UserError if captions of one's own cannot be read. Captions are not read again while
+    their files, and the configuration, are older than their tables. Of large files the beginning is
+    read.
     """
     for name in work.used_sources:
         entry = work.sources[name]
         cleaner = entry.get("cleaner", name)
-        if "local" not in entry or cleaner not in OWN_CAPTIONS or Path(cleaned(name)).exists():
+        if "local" not in entry or cleaner not in OWN_CAPTIONS:
+            continue
+        place = Path(work.project_path(entry["local"]))
+        if not any(_is_newer(one, Path(cleaned(name))) for one in (place, *work.configfiles)):
             continue
         try:  # imported here, because pandas takes a second
             program = importlib.import_module(f"scripts.clean.{cleaner}")
         except ModuleNotFoundError:  # the jobs have environments of their own, and check it there
             return
         try:
-            program.check_source(Path(work.project_path(entry["local"])), entry, READ_BEFORE)
+            program.check_source(place, entry, READ_BEFORE)
         except UserError as error:
             raise UserError(f"{work.place_of('sources', name)}: {error}") from None
 

@@ -44,7 +44,8 @@ class Workplan:
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
-        for file in configfiles:
+        self.configfiles = tuple(configfiles)
+        for file in self.configfiles:
             read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
         self.root = root
         self.config = check(

@@ -99,14 +99,15 @@ NAMED = '{"sha256": {"own.%s": null}}'
 
 
 def own_dialogs(folder, form, dialogs_said=SAID, speakers=None, order=1):
-    """Write a user's own corpus in one of the two forms."""
+    """Write a user's own corpus in one of the three forms."""
     folder.mkdir(exist_ok=True)
-    if form == "jsonl":
+    if form in ("jsonl", "json"):
         lines = [
             json.dumps({"dialog_id": f"d{number}", "dialog": turns, "more": 1})
             for number, turns in enumerate(dialogs_said)
         ]
-        (folder / "own.jsonl").write_text("\n".join(lines) + "\n")
+        listed = f"[{', '.join(lines)}]" if form == "json" else "\n".join(lines)
+        (folder / f"own.{form}").write_text(f"{listed}\n")
     else:
         rows = [
             {
@@ -122,13 +123,13 @@ def own_dialogs(folder, form, dialogs_said=SAID, speakers=None, order=1):
     return folder
 
 
-def test_both_forms_are_the_same(program, tmp_path):
+def test_all_forms_are_the_same(program, tmp_path):
     """The order of a dialog's rows does not matter. A tenth is validation; of equal dialogs, the
     first one in train stays.
     """
     said = SAID + SAID[:60]
     tables = []
-    for form, order in (("jsonl", 1), ("parquet", 1), ("parquet", -1)):
+    for form, order in (("jsonl", 1), ("json", 1), ("parquet", 1), ("parquet", -1)):
         fetched = own_dialogs(tmp_path / f"{form}{order}", form, said, order=order)
         output = call(program, "dialogs", fetched, tmp_path / f"out{form}{order}", NAMED % form)
         tables.append(
