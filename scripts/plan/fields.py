@@ -29,11 +29,12 @@ def has_options(options: dict, needs: dict | list[dict]) -> bool:
     """
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)
-    return all(
-        isinstance(options.get(name), int)
-        if value == "number"
-        else options.get(name) is not None
-        if value == "any"
-        else options.get(name) in (value if isinstance(value, list) else [value])
-        for name, value in needs.items()
-    )
+
+    def is_met(option: object, need: object) -> bool:
+        if need == "number":
+            return isinstance(option, int)
+        if need == "any":
+            return option is not None
+        return option in (need if isinstance(need, list) else [need])
+
+    return all(is_met(options.get(name), need) for name, need in needs.items())

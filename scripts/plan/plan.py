@@ -154,7 +154,8 @@ def batches(
     found: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         model = "tiny" if run.model in tiny else run.model
-        kind = RECORDED if run.name in recorded else "controls" if run.method == CONTROL else model
+        kind = "controls" if run.method == CONTROL else model
+        kind = RECORDED if run.name in recorded else kind
         source = run.dataset.source if kind == "tiny" else ""
         found.setdefault((f"{run.study}/{kind}", source), []).append(run.name)
     return {

@@ -216,8 +216,8 @@ def message(work: Workplan, study: str, job: str) -> str:
         return f"Measuring the controls of {study}"
     left = [run for run in runs if not Path(run.folder, "work/finished.json").exists()]
     learns = any(work.studies[study]["methods"][run.method]["learns"] for run in left)
-    done = "Already trained, if data and code are the same:"
-    state = ("Training" if learns else "Asking") if left else done
+    state = "Training" if learns else "Asking"
+    state = state if left else "Already trained, if data and code are the same:"
     if len(runs) == 1:
         return f"{state} {runs[0].name}"
     count = len(left) or len(runs)

@@ -155,8 +155,8 @@ class Comparison:
                 gap = Estimate(*(np.array(found[:3], float) - printed))
                 gap = with_interval(gap, signed_share if is_share else signed)
             is_difference = self.unit.startswith(DIFFERENCE)
-            plain = signed if is_difference else "{:.2f}".format if is_share else percent
-            return with_interval(found, plain), gap
+            plain = "{:.2f}".format if is_share else percent
+            return with_interval(found, signed if is_difference else plain), gap
         here = f"{found:,g}" if found < 1e6 else f"{found:,.0f}"
         gap = 0 if self.number is None else found - self.number
         words = f"{gap:+,g}".replace("-", "−") if gap else "0"

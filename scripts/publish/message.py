@@ -20,7 +20,8 @@ VALUES = ["value", "ci_low", "ci_high"]
 
 def stands(row: pd.Series) -> str:
     """Return `above` or `below` if the difference's interval excludes zero; else an empty text."""
-    return ABOVE if row["ci_low"] > 0 else BELOW if row["ci_high"] < 0 else ""
+    below = BELOW if row["ci_high"] < 0 else ""
+    return ABOVE if row["ci_low"] > 0 else below
 
 
 def of_one(row: pd.Series) -> str:

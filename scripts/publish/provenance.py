@@ -57,24 +57,16 @@ def hours(seconds: float) -> str:
     """Return `1,234 h`, `2.5 h`, `3.1 min` or `12 s`."""
     if seconds >= 360_000:
         return f"{seconds / 3600:,.0f} h"
-    return (
-        f"{seconds / 3600:.1f} h"
-        if seconds >= 3600
-        else f"{seconds / 60:.1f} min"
-        if seconds >= 60
-        else f"{seconds:.0f} s"
-    )
+    if seconds >= 3600:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def energy(watt_hours: float) -> str:
     """Return `1.2 kWh`, `340 Wh` or `0.4 Wh`."""
-    return (
-        f"{watt_hours / 1000:,.1f} kWh"
-        if watt_hours >= 1000
-        else f"{watt_hours:.0f} Wh"
-        if watt_hours >= 10
-        else f"{watt_hours:.1f} Wh"
-    )
+    if watt_hours >= 1000:
+        return f"{watt_hours / 1000:,.1f} kWh"
+    return f"{watt_hours:.0f} Wh" if watt_hours >= 10 else f"{watt_hours:.1f} Wh"
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
