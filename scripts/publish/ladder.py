@@ -31,6 +31,7 @@ from scripts.publish.selection import only, with_interval, without_repeats
 from scripts.publish.table import interval, percent, publish_table, signed
 
 SYSTEM = ["experiment", "source", "dataset", "split", "slice", "scoring", "model", "method"]
+PLACE = [name for name in SYSTEM if name != "slice"]
 WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands"]
 
 
@@ -57,7 +58,7 @@ def rung_cell(row: dict, rung: str, models: dict) -> str:
 
 def compared_rows(file: Path, headline: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the means of the headline metric with their distances and stands (a row for each test
-    and model that has a control), and people's scores.
+    and model that has a control), and people's scores. A part that is the whole split is left out.
     """
     metrics = read_metrics(file).to_pandas()
     metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
@@ -65,7 +66,12 @@ def compared_rows(file: Path, headline: str) -> tuple[pd.DataFrame, pd.DataFrame
     is_blind = metrics["method"].map(method_of_blind).notna()
     is_model = ~(metrics["method"].isin([*CONTROL_METHODS, HUMAN]) | is_blind)
     rows = metrics[is_model & (metrics["metric"] == headline)].drop(columns=["rung", "control"])
-    rows = with_distances(without_repeats(rows), metrics, SYSTEM)
+    whole = rows["slice"] == "all"
+    sizes = rows[whole].set_index(PLACE)["n"]
+    is_part = ~whole & (
+        rows["n"] != rows.set_index(PLACE).index.map(sizes[~sizes.index.duplicated()])
+    )
+    rows = with_distances(without_repeats(rows[whole | is_part]), metrics, SYSTEM)
     has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)
     people = metrics[(metrics["metric"] == f"human_{headline}") & (metrics["slice"] == "all")]
     return with_stands(rows[has_control].reset_index(drop=True)), people

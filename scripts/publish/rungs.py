@@ -53,16 +53,16 @@ def with_stands(rows: pd.DataFrame) -> pd.DataFrame:
                 rung: bool(p <= 1 - LEVEL and row[f"above_{rung}"] > 0)
                 for rung, p in zip(RUNGS, p_of_row)
             }
-            found.append(climb(row, clear))
+            found.append(climb(row, clear, int(p_values.count().sum())))
         order.extend(of.index)
     stands = pd.DataFrame(found, columns=["rung", "stands"], index=order)
     return rows.assign(**stands.reindex(rows.index))
 
 
-def climb(row: dict, clear: dict[str, bool]) -> tuple[str | None, str | None]:
+def climb(row: dict, clear: dict[str, bool], tests: int) -> tuple[str | None, str | None]:
     """Return the highest rung that a model clearly leaves behind with all below it, and words that
     also name the rung where it stops and the rungs above chance that were not run. Both are None
-    without any control but the blind model. clear: by rung.
+    without any control but the blind model. clear: by rung. tests: the number of differences.
     """
     measured = [rung for rung in RUNGS if pd.notna(row[f"above_{rung}"])]
     if measured in ([], [BLIND]):  # a record of an earlier release has no other rung
@@ -77,7 +77,12 @@ def climb(row: dict, clear: dict[str, bool]) -> tuple[str | None, str | None]:
     if len(left) < len(measured):
         stop = measured[len(left)]
         reached = percent(row["value"] - row[f"above_{stop}"])
-        parts.append(f"not clearly above {TITLES[stop]} ({reached})")
+        is_above = row[f"above_{stop}_low"] > 0  # by its own interval
+        parts.append(
+            f"above {TITLES[stop]} ({reached}), but not clearly among {tests} comparisons"
+            if is_above
+            else f"not clearly above {TITLES[stop]} ({reached})"
+        )
     if missing:
         parts.append(f"{NOT_RUN}: {', '.join(missing)}")
     return left[-1] if left else None, "; ".join(parts)
