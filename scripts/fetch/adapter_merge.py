@@ -2,13 +2,16 @@
 merges it in fp32. The result is a model like any other.
 """
 
+import json
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 from scripts.fetch.hub import Hub, Origin
 from scripts.fetch.model_files import INSTEAD, WrongFiles, read_headers, read_object, refused
+from scripts.fetch.text_half import BEGINNING, text_names
 from scripts.plan.kinds import kind_of
 from scripts.plan.models import ADAPTER_CONFIG, CONFIG, base_folder
 from scripts.plan.user_entries import HUB_ID
@@ -25,6 +28,9 @@ CLASSES = {  # by the adapter's task, or by the kind of its base
 }
 WRAPPED = "base_model.model."  # how peft begins the names of weights
 TABLES = ("embed_tokens.weight", "lm_head.weight")  # kept whole where tokens were added
+# the beginning of the names of weights that are not of a model's text half
+OF_OTHER_PARTS = re.compile(r"(?:model\.)?(?:visual|vision|audio|image|multi_modal)")
+CHOICES = ("exclude_modules", "layers_to_transform", "layers_pattern")  # beside target_modules
 HEADS = ("score.weight", "classifier.weight", "classifier.out_proj.weight")
 
 
@@ -71,6 +77,36 @@ def bring_adapter(origin: Origin) -> dict[str, Path]:
             "can run code when read: write it as safetensors (save_pretrained(FOLDER) of peft)"
         )
     return {file: origin.bring(file) for file in (ADAPTER_CONFIG, WEIGHTS)}
+
+
+def for_text_half(name: str, own: dict[str, Path], folder: Path) -> dict[str, Path]:
+    """Return an adapter's files. If it changes a model that also sees, they are written as an
+    adapter of the model's text half. Raises WrongFiles if it changes nothing of that half.
+    """
+    from safetensors.torch import load_file, save_file
+
+    keys = [key.removeprefix(WRAPPED) for key in read_headers(name, {WEIGHTS: own[WEIGHTS]})]
+    if not any(BEGINNING.match(key) or OF_OTHER_PARTS.match(key) for key in keys):
+        return own
+    names = text_names([key for key in keys if not OF_OTHER_PARTS.match(key)])
+    if not names:
+        raise WrongFiles(
+            f"{name}: the adapter changes only what the model sees or hears, and nothing of its "
+            "text model; take the base itself"
+        )
+    weights = load_file(own[WEIGHTS])
+    given = read_object(name, ADAPTER_CONFIG, own[ADAPTER_CONFIG])
+    for pattern in ("rank_pattern", "alpha_pattern"):
+        parts = given.get(pattern) or {}
+        given[pattern] = {text_names([part]).get(part, part): parts[part] for part in parts}
+    if targets := sorted({new.split(".lora_")[0] for new in names.values() if ".lora_" in new}):
+        given |= {"target_modules": targets} | dict.fromkeys(CHOICES)
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(
+        {WRAPPED + new: weights[WRAPPED + old] for old, new in names.items()}, folder / WEIGHTS
+    )
+    (folder / ADAPTER_CONFIG).write_text(json.dumps(given), encoding="utf-8")
+    return {file: folder / file for file in own}
 
 
 def _linked(files: dict[str, Path], folder: Path) -> Path:

@@ -30,7 +30,7 @@ from scripts.plan.models import (
     WEIGHTS,
 )
 from scripts.running.program import UserError, cut, log
-from scripts.fetch.adapter_merge import Adapter, adapter_of, bring_adapter, merge
+from scripts.fetch.adapter_merge import Adapter, adapter_of, bring_adapter, for_text_half, merge
 from scripts.fetch.download import Absent, Downloads, find
 from scripts.fetch.hub import Hub, Origin
 from scripts.fetch.model_files import (
@@ -319,6 +319,7 @@ def bring_adapted(origin: Origin, adapter: Adapter) -> dict[str, Path]:
     config = transformers_config(origin.name, about)
     for left in ("base", "adapter", "merged"):
         shutil.rmtree(partial / "adapted" / left, ignore_errors=True)
+    own = for_text_half(origin.name, own, partial / "half")
     merged = merge(origin.name, adapter, own, base, config, partial / "adapted")
     config = transformers_config(origin.name, read_object(origin.name, CONFIG, merged[CONFIG]))
     tokenizer = (
