@@ -33,6 +33,12 @@ def sources_of(work: Workplan, study: str) -> dict[str, dict]:
     return fields_of(work.sources, work.measured_sources(study), FIELDS)
 
 
+def metrics_of(work: Workplan, study: str) -> dict[str, dict]:
+    """Return a study's metrics, each with its direction."""
+    metrics = work.studies[study]["metrics"]
+    return fields_of(metrics, metrics, ("better",))
+
+
 def without_pretraining(work: Workplan, experiment: str) -> list[str]:
     """Return `<model>=<the same network without pretraining>` for the models of an experiment."""
     models = sorted({work.runs[run].model for run in work.plan.experiments[experiment]})

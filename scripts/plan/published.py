@@ -157,14 +157,17 @@ class Published:
         return files, options
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
-        """Return these fields of these studies, and for each method whether it learns. altered: the
-        experiments whose models are altered (Workplan.altered).
+        """Return these fields of these studies, for each method whether it learns, and the title of
+        the headline. altered: the experiments whose models are altered (Workplan.altered).
         """
         work = self.workplan
-        found = fields_of(work.studies, names, ("title", "headline", "metrics", "probe", *fields))
+        found = fields_of(work.studies, names, ("title", "headline", "probe", *fields))
         for name, entry in found.items():
             methods = work.studies[name]["methods"]
             entry["methods"] = fields_of(methods, methods, ("learns",))
+            entry["metrics"] = fields_of(
+                work.studies[name]["metrics"], [entry.get("headline", "")], ("title",)
+            )
             if "altered" in fields and name in work.altered:
                 entry["altered"] = work.altered[name]
         return found
@@ -317,7 +320,11 @@ class Published:
         runs = {name: [work.runs[run] for run in of] for name, of in work.plan.experiments.items()}
         return {
             "models": fields_of(work.models, work.ranked_models, ("hub", "revision")),
-            "metrics": {study: work.studies[study]["metrics"] for study in work.used_studies},
+            "metrics": {
+                study: fields_of(metrics, metrics, ("better", "unit"))
+                for study in work.used_studies
+                if (metrics := work.studies[study]["metrics"])
+            },
             "shots": {
                 f"{experiment}:{run.model}:{run.method}": shots
                 for experiment, of in runs.items()
