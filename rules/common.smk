@@ -15,7 +15,7 @@ os.environ.update(
     }
 )
 # No scripts/ or yaml.py of the working directory takes the place of a module.
-os.environ["PYTHONSAFEPATH"] = "1"
+os.environ.update(PYTHONSAFEPATH="1")
 
 from scripts.data.files import sha256_of
 from scripts.data.plain_json import as_json

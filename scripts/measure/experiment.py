@@ -118,7 +118,12 @@ def write_metrics(
     """Write the rows of an experiment, and how far its models are above each rung of controls.
     given: the arguments of every evaluation.
     """
-    known = {*given.metrics, "unread_answers", *(f"{end}_answers" for end in (CUT, REFUSED))}
+    known = {
+        *given.metrics,
+        "agreement",
+        "unread_answers",
+        *(f"{end}_answers" for end in (CUT, REFUSED)),
+    }
     if unknown := {OF_PEOPLE.sub("", row["metric"]) for row in rows} - known:
         raise UserError(
             f"scripts/studies/{rows[0]['study']}/study.yaml: `metrics` lacks "
