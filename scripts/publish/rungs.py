@@ -18,7 +18,7 @@ TITLES = {
     UNPRETRAINED: "the same network without pretraining",
 }
 VALUES = ["value", "ci_low", "ci_high", "p_value", "control"]
-NOT_RUN = "not run"
+NOT_RUN = "not run beside it"  # of an experiment; another one may have it
 
 
 def with_distances(rows: pd.DataFrame, metrics: pd.DataFrame, on: list[str]) -> pd.DataFrame:
