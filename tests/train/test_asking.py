@@ -495,6 +495,8 @@ def test_answers_under_way_are_kept_at_the_end(tmp_path, teacher, monkeypatch, e
     monkeypatch.setattr(server, "AT_THE_END", 2)
     tmp_path = fresh(tmp_path)
     teacher.asked.clear()
+    # a shell lets what it starts in the background ignore Ctrl-C
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def reply(question, count):
         number = len(teacher.asked)
@@ -509,8 +511,11 @@ def test_answers_under_way_are_kept_at_the_end(tmp_path, teacher, monkeypatch, e
         return "A"
 
     teacher.reply, began = reply, time.monotonic()
-    with pytest.raises(UserError if ends == "an error" else KeyboardInterrupt):
-        asked(tmp_path, teacher)
+    try:
+        with pytest.raises(UserError if ends == "an error" else KeyboardInterrupt):
+            asked(tmp_path, teacher)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - began < 60
     kept = (tmp_path / "run-1/work/answers.jsonl").read_text()
     assert kept.count("key") == (4 if ends == "an error" else 5)
