@@ -149,6 +149,8 @@ def test_one_option_is_read(answer, read):
         "A - yes\nB - no\nC - yes" | AC
         "Plausible:\n- A\n- C\n\nImplausible:\n- B" | AC
         A and C are plausible, B and D are not. | AC
+        A and C (B and D are too long) | AC
+        C (A and B are wrong)          | C
         "Both A and C work, B does not.\n\nA, C" | AC
         "A, C\n\nB would be right if he slept." | AC
         "A. two hours\nB. ten years\nC. a day\nD. three weeks\n\nThe best options are A and C." | AC

@@ -71,7 +71,7 @@ RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "
 MARKED = re.compile(rf"(?:^({GAP})({L}) ?[.):–—-]|(?<=[,;]( ))({L}) ?[=:–—-])[):–—\- ]*", re.M)
 OWN = re.compile(rf"({L})(:?)[^\w\n?!\ue000-\ue119]{{0,9}}({T})\)?")
 CLAUSE = re.compile(
-    rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]"
+    rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]|\s\("
     r"|\b(?:but|while|whereas|although|though|however|mais|sondern|aber|sino|pero)\b",
     re.I,
 )
