@@ -58,6 +58,13 @@ def letters_of(read: str | None) -> set[int] | None:
         The answer is A. Wait, no, it's B. | B
         "[ ] A\n[x] B"       | B
         A) is wrong. B) is right. | B
+        The answer is A. I changed my mind, B. | null
+        "Answer: A\nVerdict: B" | null
+        "Answer: A\nRevised: B" | null
+        The answer is A. I was wrong, it is B. | B
+        No, it is plausible. | null
+        B. No, because it is plausible. | B
+        Wrong – A            | null
         Not A; the correct choice is B. | B
         It's A, not B.       | A
         La bonne réponse n'est pas A mais B. | B
@@ -150,6 +157,15 @@ def test_one_option_is_read(answer, read):
         "Plausible:\n- A\n- C\n\nImplausible:\n- B" | AC
         A and C are plausible, B and D are not. | AC
         A and C (B and D are too long) | AC
+        "A, B. Wait, also C."          | null
+        "A and C.\n\nActually, D is possible too." | null
+        A, C. I would add D.           | null
+        "**Not plausible**\n\nB. two years\nD. a week" | null
+        "Ruled out\nB, D"             | null
+        B and D are out.               | null
+        None. I pick C anyway.         | null
+        None of these, or A            | null
+        "☒ A\n☐ B\n☒ C"              | null
         C (A and B are wrong)          | C
         "Both A and C work, B does not.\n\nA, C" | AC
         "A, C\n\nB would be right if he slept." | AC

@@ -27,7 +27,8 @@ FORMS = [  # forms of an answer, as words
         (rf"<{TAG}>\s*|\\boxed", " answer: "),
         (rf"</{TAG}>|\\(?:text\w{{0,9}}|math\w{{1,9}}|[mf]box|rm|bf)\b|\\[()\[\]]", " "),
         (r"\[x\]|[✓✔✅☑]", " correct "),
-        (r"\[ \]|[✗✘❌✖☒☐]|~~(?=\w)", " wrong "),
+        (r"\[ \]|[✗✘❌✖☐]|~~(?=\w)", " wrong "),
+        ("☒", " unclear "),  # a tick to some, a cross to others
         (r"\bcan['’]t\b|\bcannot\b", "can not"),
         (r"n['’]t\b", " not"),
         (r"\b(I|it|answer|choice)(?: would|['’]d)\b", r"\1"),
@@ -80,7 +81,7 @@ CONDITION = re.compile(r"\b(?:if|unless|would|assuming|suppose|otherwise|wenn|fa
 CORRECTION = re.compile(
     rf"(?:^|[.!?,;:\n–—-]) ?(?:(?:but|oh|no|{T}),? ){{0,2}}(?:wait|hold on|actually|correction"
     r"|sorry|scratch that|on (?:second thoughts?|reflection)|let me re\w+|I mean"
-    r"|oops|moment|warte|attends)\b",
+    r"|I was wrong|my mistake|oops|moment|warte|attends)\b",
     re.I | re.M,
 )
 TOKEN = re.compile(rf"{T}|{L}|[:=]|\w+")
@@ -99,7 +100,7 @@ WORDS = {
     "p": "proposed candidate other others",
     "w": "nothing wrong incorrect false untrue implausible impossible unlikely improbable bad "
     "illogical unreasonable unrealistic invalid eliminate eliminated exclude excluded reject "
-    "rejected discard rule ruled doubt falsch faux fausse incorrecta 错误",
+    "rejected discard out doubt falsch faux fausse incorrecta 错误",
     "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
     "uncertain depends oder ou o или 或",
     "f": "yes true correct right plausible possible likely reasonable valid fit fits fitting work "
@@ -108,13 +109,14 @@ WORDS = {
     "k": "the a an this that these it i my our me we you they only all one ones two so hence "
     "therefore thus also too well go going with choose choosing pick select selected say think "
     "believe lean leaning towards guess probably clearly definitely certainly sure overall final "
-    "best most more of to for do does did can must should out remains leaving leaves left here "
+    "best most more of to for do does did can must should remains leaving leaves left here "
     "single following which choisis seem seems sound sounds look looks make makes am above given "
-    "listed la le les die der das el ne n besten am 我",
+    "rule ruled listed la le les die der das el ne n besten am 我",
 }
 CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
 DENY = set("nwe0")
+PASSED = DENY | set("?p")  # a clause that is not understood and has one of these may be passed over
 SET = "[LT](?:[ax]*[LT])*"  # "A", "A and option C"
 # what a clause says, by its codes (? after a question or a condition): its weight, and + affirms, -
 # denies, ? doubts, 0 none of the options. The first rule that fits counts.
@@ -135,7 +137,6 @@ RULES = [
         (".*", 1, ""),
     )
 ]
-SEEMS = re.compile("[^nwep0?]*(?:f|A[ic])[^nwep0?]*")  # it may affirm, in other words
 LONGEST = 100  # words of a clause that is understood
 
 
@@ -221,16 +222,18 @@ def joined(clauses: list[Clause], negative: set[int]) -> Iterator[Clause]:
         if rows and one.weight == rows[-1].weight == 2 and one.codes[:1] == rows[-1].codes[:1]:
             one = one._replace(named=rows.pop().named | one.named)
         rows.append(one)
+    last = NOTHING
     asked = False  # whether a question names an option, as in "Is A right? No."
     for before, one in zip([NOTHING, *rows], rows):
-        announced = before.codes.endswith("c") and not before.named and before.says in ("+", "-")
-        if one.weight == 2 and announced:
-            one = one._replace(weight=before.weight, says=before.says)
+        # a heading such as "Answer:", "Wrong" or "Not plausible"
+        announces = last.says == "-" or (last.says == "+" and last.codes.endswith("c"))
+        if one.weight == 2 and announces and not last.named:
+            one = one._replace(weight=last.weight, says=last.says)
         elif one.says == "-" and not one.named and not one.codes.endswith("c"):
             one = one._replace(named=before.named - negative)
         elif one.codes == "T" and asked:
             one = one._replace(says="")
-        asked = asked or ("?" in one.codes and bool(one.named))
+        asked, last = asked or ("?" in one.codes and bool(one.named)), one
         yield one
 
 
@@ -240,7 +243,8 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
     denied = {option for one in rows if one.says == "-" for option in one.named}
     if not affirmed:
         none = any(one.says == "0" for one in rows) or len(denied) == count
-        return set() if several and none and not any("e" in one.codes for one in rows) else None
+        other = any("e" in one.codes or (one.named and one.says != "-") for one in rows)
+        return set() if several and none and not other else None
     weight = max(one.weight for one in affirmed)
     best = [one for one in affirmed if one.weight == weight]
     named = {option for one in best for option in one.named}
@@ -252,7 +256,7 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
         if (
             one.says == "?"
             or (one.says == "0" and several)
-            or (at > begins and not one.says and SEEMS.fullmatch(one.codes) and one.named - named)
+            or (at > begins and not one.says and not set(one.codes) & PASSED and one.named - named)
             or (one.says == "+" and not one.named <= named)
             or (one.says == "-" and one.named & named)
             or (doubts and (weight == 1 or (weight == 2 and set(one.codes) <= set("acL?"))))
@@ -270,7 +274,10 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
     texts, whole = [bare(one) for one in options], bare(answer)
     if whole and whole in texts:
         return {texts.index(whole)}
-    text = CORRECTION.split(signed(whole.upper() if len(whole) == 1 else answer, texts))[-1]
+    text = signed(whole.upper() if len(whole) == 1 else answer, texts)
+    *before, text = CORRECTION.split(text)
+    if several and any(map(str.strip, before)):
+        return None  # it may add to what stands before it
     clauses, negative = [*clauses_of(text)], set[int]()
     if not several and clauses:
         words = [{CODE.get(word) for word in one.split()} for one in texts]
@@ -280,7 +287,13 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         reason = "Lc[^LT?]*" if clauses[0].named <= negative else "Lc[^LTnwe0?]*"
         if len(heads) == 1 and re.fullmatch(reason, clauses[0].codes):
             clauses[0] = clauses[0]._replace(says="+", weight=2)
-    return decided([*joined(clauses, negative)], len(texts), several)
+    named = decided([*joined(clauses, negative)], len(texts), several)
+    if negative and named and not any(one.weight == 3 and one.named for one in clauses):
+        # "No, it is plausible" says two things
+        against = "+" if named <= negative else "-"
+        if any(one.says == against and not one.named and "f" in one.codes for one in clauses):
+            return None
+    return named
 
 
 def is_restated(answer: str, options: Sequence[str]) -> bool:

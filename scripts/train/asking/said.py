@@ -30,9 +30,11 @@ FLAGGED = re.compile(
     re.I,
 )
 BLOCKED = re.compile(r"\W*(?:blocked|refused)\b", re.I)  # all that an error sent as a success says
+# what an error of the account, or of the request's settings, says beside these words
 ACCOUNT = re.compile(
     r"\b(?:organi[sz]ation|account|project|team|workspace|api.?key|subscription|suspended|banned"
-    r"|deactivated|billing|your access)\b",
+    r"|deactivated|billing|your access|administrator|tier|parameters?|fields?|not permitted"
+    r"|(?:not |un)supported|unknown)\b",
     re.I,
 )
 MOST_READ = 2000  # signs of an error in which a refusal is looked for
@@ -44,7 +46,7 @@ FILTERED = {
 }
 UNFINISHED = {
     *("length", "max_tokens", "max_output_tokens", "model_length"),
-    *("error", "abort", "cancelled"),
+    *("error", "abort", "cancelled", "incomplete", "timeout", "token_limit", "max-tokens"),
 }
 
 
@@ -176,7 +178,9 @@ def answer_of(answer: object) -> tuple[str, str]:
     message, ended = choice.get("message"), str(choice.get("finish_reason")).lower()
     if not isinstance(message, dict):
         raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}")
-    text = whole_signs(text_of(message.get("content")))
-    if (message.get("refusal") and not text) or ended in FILTERED:
+    content = message.get("content")
+    text, parts = whole_signs(text_of(content)), content if isinstance(content, list) else []
+    refuses = message.get("refusal") or any(part.get("type") == "refusal" for part in parts)
+    if (refuses and not text) or ended in FILTERED:
         return text, REFUSED
     return text, CUT if ended in UNFINISHED else WHOLE

@@ -2,8 +2,8 @@
 
 Not a program. A model of `thought_end` in models.yaml has a mark of its own; otherwise the marks of
 the common families count: tags (DeepSeek-R1, Qwen, Seed), brackets (Magistral), channels (gpt-oss,
-Gemma), and the signs of MedGemma, Kimi, Cohere and Sky-T1. A server may write < as &lt;, and may
-leave out the special tokens of gpt-oss.
+Gemma), and the signs of MedGemma, Kimi, Cohere, Apertus and Sky-T1. A server may write < as &lt;,
+and may leave out the special tokens of gpt-oss.
 """
 
 import re
@@ -11,13 +11,13 @@ import re
 _WORDS = r"(?:\w+[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratchpad|reflection)"
 END = re.compile(
     rf"(?:<|&lt;)/{_WORDS}\s{{0,9}}(?:>|&gt;)|\[/(?:think|reasoning)\]|◁/think▷|<unused95>"
-    r"|<\|(?:/think|end_of_thought|end_thinking)\|>"
+    r"|<\|(?:/think(?:ing)?|end_?of_?thought|end_thinking|inner_suffix)\|>"
     r"|<\|channel\|>final(?:[^<\n]{0,80})<\|message\|>|<channel\|>|(?-i:assistantfinal)",
     re.I,
 )
 BEGIN = re.compile(
     rf"(?:<|&lt;){_WORDS}(?:\s[^<>\n]{{0,80}})?(?:>|&gt;)|\[(?:think|reasoning)\]|◁think▷|<unused94>"
-    r"|<\|(?:think|begin_of_thought|start_thinking)\|>"
+    r"|<\|(?:think(?:ing)?|(?:begin|start)_?of_?thought|(?:begin|start)_thinking|inner_prefix)\|>"
     r"|<\|channel\|>(?:analysis|commentary)|<\|channel>|\A\s*(?-i:(?:analysis|commentary)(?![a-z]))",
     re.I,
 )
