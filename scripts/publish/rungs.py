@@ -77,7 +77,7 @@ def climb(row: dict, clear: dict[str, bool], tests: int) -> tuple[str | None, st
     if len(left) < len(measured):
         stop = measured[len(left)]
         reached = percent(row["value"] - row[f"above_{stop}"])
-        is_above = (row.get(f"above_{stop}_low") or 0) > 0  # by its own interval
+        is_above = row[f"above_{stop}_low"] > 0  # by its own interval
         parts.append(
             f"above {TITLES[stop]} ({reached}), but not clearly among {tests} comparisons"
             if is_above

@@ -106,6 +106,8 @@ def stood(p_values: dict[str, float], value: float = 0.7, **above: float) -> pd.
         is_measured = rung in p_values
         cells[f"above_{rung}"] = above.get(rung, 0.1) if is_measured else np.nan
         cells[f"above_{rung}_p"] = p_values.get(rung, np.nan)
+        # the interval excludes zero where p < 0.05
+        cells[f"above_{rung}_low"] = 0.05 - p_values.get(rung, np.nan)
     return with_stands(pd.DataFrame([cells])).iloc[0]
 
 
@@ -123,4 +125,7 @@ def test_a_model_stands_above_the_highest_rung_below_which_all_are_left_behind()
 
 def test_holm_is_over_all_rungs_of_all_rows():
     assert stood({"chance": 0.02})["rung"] == "chance"
-    assert pd.isna(stood({rung: 0.02 for rung in RUNGS})["rung"]), "six tests of 0.02 are not clear"
+    row = stood({rung: 0.02 for rung in RUNGS})
+    assert pd.isna(row["rung"]), "six tests of 0.02 are not clear"
+    assert "above chance (60.0), but not clearly among 6 comparisons" in row["stands"]
+    assert "not clearly above chance" in stood({"chance": 0.5})["stands"]
