@@ -36,7 +36,7 @@ rule build_dataset:
         mem_mb=4000,
     params:
         splits=lambda w: sources.splits_of(WORK, sources.dataset_of(WORK, **w)),
-        options=lambda w: sources.dataset_of(WORK, **w).options,
+        options=lambda w: as_json(sources.dataset_of(WORK, **w).data),
         beside=lambda w: as_json(sources.sources_beside(WORK, sources.dataset_of(WORK, **w))),
         spans=lambda w: option(
             "--spans", WORK.studies[w.study].get("spans") and f"results/build/temporal_spans/{w.source}"

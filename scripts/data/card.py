@@ -25,9 +25,9 @@ import pyarrow.parquet as pq
 import yaml
 
 from scripts.data.files import whole
-from scripts.data.labels import labels_of
 from scripts.data.manifest import files_in
 from scripts.running.program import UserError, execute, json_object_with, log, parser
+from scripts.data.studies import options_of
 from scripts.data.tables import parquet_errors, provenance_of, schema_of
 from scripts.data.yaml_files import read_yaml
 
@@ -135,10 +135,8 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
     licences = {one["terms"].get("licence", "") for one in datasets}
     configs, facts_of_datasets = [], []
     for one in datasets:
-        labels, splits = (
-            labels_of(study["name"], study["labels"], one["terms"].get("options", {})),
-            one["splits"].items(),
-        )
+        options = options_of(study["name"]).of(one["terms"].get("options", {}))
+        labels, splits = options.labels(study["labels"]), one["splits"].items()
         configs.append(
             {
                 "config_name": one["name"],

@@ -1,112 +1,107 @@
-"""The arguments of every study's builder. --options are the options of its dataset, as study.yaml
-declares them. The workflow checks the options before any job runs. The check here is for people who
-call a builder by hand.
+"""The options of a study's datasets: `data:` of an experiment, and --options of a builder.
+
+A study declares each option once, as a field of the class Options in its options.py: the name, the
+type, the bounds, the default, and one sentence below it. From there come the check of an
+experiment, the help of the builder, and the names of datasets. Standard library only.
 """
 
-import argparse
-from collections.abc import Callable
-from pathlib import Path
-from typing import NamedTuple
+import ast
+import inspect
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from scripts.data.studies import read_studies
-from scripts.plan.grid import defaults_of
-from scripts.plan.schemas import check
-from scripts.running.program import UserError, add_manifest, json_object, parser
+TYPES = {
+    int: "integer",
+    float: "number",
+    str: "string",
+    bool: "boolean",
+    dict: "object",
+    NoneType: "null",
+}
+PEOPLE = "people"  # stands for a method in DatasetOptions.refuses()
 
 
-class Beside(NamedTuple):
-    """Another source from which a dataset is built: folders of its tables and of its temporal
-    expressions, and its splits.
+def option(*, default: Any = MISSING, later: bool = False, **bounds) -> Any:
+    """Return a field of Options. bounds: keywords of JSON Schema (minimum, pattern, …). later: the
+    option is not written at its default, so results from before it keep their names.
     """
-
-    cleaned: Path
-    spans: Path
-    train: str | None
-    evaluate: list[str]
+    return field(default=default, metadata={"bounds": bounds, "later": later})
 
 
-def beside(text: str) -> dict[str, Beside]:
-    try:
-        sources = {
-            name: Beside(Path(one["cleaned"]), Path(one["spans"]), one["train"], one["evaluate"])
-            for name, one in json_object(text).items()
+def _type(hint: Any) -> dict:
+    """Return the type of an option as JSON Schema."""
+    if get_origin(hint) is Literal:
+        return {"enum": [*get_args(hint)]}
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else [hint]
+    names = [TYPES[get_origin(part) or part] for part in parts]
+    return {"type": names if len(names) > 1 else names[0]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetOptions:
+    """The options of one dataset."""
+
+    @classmethod
+    def of(cls, values: Mapping) -> Self:
+        """Return the options with these values, and defaults for the others. An option without a
+        default may be missing in a file that people made: it is None.
+        """
+        missing = {one.name: None for one in fields(cls) if one.default is MISSING}
+        known = {one.name for one in fields(cls)}
+        return cls(**missing | {name: values[name] for name in known & set(values)})
+
+    @classmethod
+    @cache
+    def schemas(cls) -> dict[str, dict]:
+        """Return each option as JSON Schema, with its `description`, and its `default` if it has
+        one.
+        """
+        body = ast.parse(inspect.getsource(cls)).body[0].body  # type: ignore[attr-defined]
+        sentences = {
+            one.target.id: " ".join(sentence.value.value.split())
+            for one, sentence in zip(body, body[1:])
+            if isinstance(one, ast.AnnAssign) and isinstance(sentence, ast.Expr)
         }
-    except (KeyError, TypeError) as error:
-        raise argparse.ArgumentTypeError(
-            f"{text[:80]!r} is not JSON of sources with {', '.join(Beside._fields)} ({error})"
-        ) from None
-    return sources
+        hints = get_type_hints(cls)
+        return {
+            one.name: _type(hints[one.name])
+            | one.metadata["bounds"]
+            | {"description": sentences[one.name]}
+            | ({} if one.default is MISSING else {"default": one.default})
+            for one in fields(cls)
+        }
 
+    def written(self) -> dict:
+        """Return the options by name, as files and names of runs hold them."""
+        values = {one: getattr(self, one.name) for one in fields(self)}
+        return {
+            one.name: value
+            for one, value in values.items()
+            if not one.metadata["later"] or value != one.default
+        }
 
-def source_beside(given: argparse.Namespace, name: str) -> Beside:
-    """Return the source of this name. Raises UserError if --beside has no such source."""
-    if name not in given.beside:
-        raise UserError(f"--beside: the source {name} is missing; the dataset needs it, so add it")
-    return given.beside[name]
+    def needs(self, kind: str) -> dict[str, tuple[bool, str]]:
+        """Return what options need for an effect: whether they have it here, and it in words. kind:
+        the kind of the source. An option without effect stays at its default.
+        """
+        return {}
 
+    def without_effect(self, kind: str) -> dict[str, str]:
+        """Return the options without effect, each with what it needs."""
+        return {name: need for name, (is_met, need) in self.needs(kind).items() if not is_met}
 
-def read_by(given: argparse.Namespace) -> list[Path]:
-    """Return the folders that a builder reads."""
-    sources = [(given.cleaned, given.spans), *(one[:2] for one in given.beside.values())]
-    return [folder for folders in sources for folder in folders if folder]
+    def refuses(self, method: str) -> str:
+        """Return the option that a method does not work with; empty if there is none. PEOPLE:
+        people are asked.
+        """
+        return ""
 
+    def check(self) -> None:
+        """Raise UserError for options that exclude each other."""
 
-def options_of(study: str) -> Callable[[str], dict]:
-    """Return the type of the argument --options: it reads a JSON object of the study's options, and
-    adds their defaults.
-    """
-
-    def read(text: str) -> dict:
-        schemas = read_studies()[study]["data"]
-        try:
-            options = check(
-                defaults_of(schemas) | json_object(text),
-                {"properties": schemas, "required": [*schemas], "additionalProperties": False},
-                study,
-            )
-        except UserError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-        return {name: options[name] for name in schemas}
-
-    return read
-
-
-def builder_arguments(
-    doc: str,
-    study: str,
-    splits: str = "its splits, the one to learn from first",
-    count: int | str = "+",
-) -> argparse.ArgumentParser:
-    """Return the arguments that every builder takes. splits: the help text of --splits; count: the
-    number of splits.
-    """
-    options = parser(doc)
-    options.add_argument(
-        "--cleaned", type=Path, required=True, help="the folder of one cleaned source"
-    )
-    options.add_argument(
-        "--spans",
-        type=Path,
-        help="the folder of the source's temporal expressions, if the study reads them",
-    )
-    options.add_argument("--splits", nargs=count, required=True, help=splits)
-    options.add_argument(
-        "--options",
-        type=options_of(study),
-        required=True,
-        help="JSON: options of the study (study.yaml); a missing option has its default",
-    )
-    options.add_argument(
-        "--beside",
-        type=beside,
-        default={},
-        help=(
-            "JSON: further sources, by their names in `reads_beside` of study.yaml; each has "
-            "cleaned (the folder of its tables), spans (the folder of its temporal expressions), "
-            "train (its training split) and evaluate (its evaluation splits)"
-        ),
-    )
-    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    add_manifest(options)
-    options.set_defaults(reads=read_by)
-    return options
+    def labels(self, labels: list[str]) -> list[str]:
+        """Return the labels of a dataset, in the order of their numbers. labels: the study's."""
+        return labels

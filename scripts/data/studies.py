@@ -2,8 +2,9 @@
 
 A study is a folder of scripts/studies/ that holds a study.yaml. Shared code names no study.
 
-study.yaml     the corpora that it reads, its labels, methods, controls, options and headline
+study.yaml     the corpora that it reads, its labels, methods, controls, metrics and headline
                (resources/schemas/study.schema.yaml)
+options.py     the options of its datasets (scripts/data/options.py)
 figures.yaml   its figures and tables, besides those of resources/figures.yaml that every study has
 columns.yaml   the meaning of the columns of its datasets and of its metrics
 claims.yaml    the claims of its paper in words (resources/schemas/claims.schema.yaml)
@@ -12,11 +13,13 @@ released.csv   answers of language models to its items, as others released them
                (scripts/studies/mctaco/released.py)
 labelling.yaml how people are asked (scripts/people/labelling/page.py)
 prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
-Only study.yaml is required. Not a program.
+study.yaml and options.py are required. Not a program.
 """
 
+import importlib
 from pathlib import Path
 
+from scripts.data.options import DatasetOptions
 from scripts.data.yaml_files import read_yaml
 from scripts.running.identity import ROOT
 from scripts.data.csv_rows import csv_rows
@@ -47,6 +50,11 @@ def read_studies(root: Path = ROOT) -> dict[str, dict]:
         return number if isinstance(number, int) else float("inf")
 
     return {study: entries[study] for study in sorted(entries, key=place)}
+
+
+def options_of(study: str) -> type[DatasetOptions]:
+    """Return the class of the options of a study's datasets."""
+    return importlib.import_module(f"scripts.studies.{study}.options").Options
 
 
 def beside(study: str, name: str, root: Path = ROOT):

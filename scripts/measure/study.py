@@ -11,6 +11,8 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.options import PEOPLE
+from scripts.data.studies import options_of
 from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
 from scripts.measure.answered import Answered
 from scripts.measure.ladder import Ladder
@@ -49,7 +51,6 @@ class Study(NamedTuple):
              (from Answers.on_split(), or None)
     unit     the column of the units that people answer as a whole
     columns  turns the options of a dataset into columns of metrics
-    refuses  gives the reason why people cannot be asked about a dataset of these options, or ""
     printed  see print_rows()
     """
 
@@ -59,7 +60,6 @@ class Study(NamedTuple):
     rows: Callable[[pd.DataFrame, Part, int, pd.DataFrame | None], list[dict]]
     unit: str = "example_id"
     columns: Callable[[dict], dict] = dict
-    refuses: Callable[[dict], str] = lambda options: ""
     printed: Mapping[str, tuple[str, ...]] = {}
 
     def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
@@ -72,8 +72,9 @@ class Study(NamedTuple):
         answered = None
         if people:
             facts = next(iter(part.systems.values()))[0].facts
-            if why := self.refuses(part.options):
-                people.refuse(facts, why)
+            options = options_of(self.answered.study).of(part.options)
+            if option := options.refuses(PEOPLE):
+                people.refuse(facts, f"people cannot be asked about {{dataset}} with {option}")
             else:
                 units = examples.assign(unit=examples[self.unit])
                 answered = people.on_split(facts, part.split, units)

@@ -1,13 +1,12 @@
 """The configuration: checked in full before anything runs, then resolved into runs and datasets."""
 
 import itertools
-import json
 import math
 from collections.abc import Callable, Iterator
 
 from scripts.plan.entries import Entries
-from scripts.plan.grid import Dataset, Experiment, datasets, levels_of, unmet
-from scripts.plan.initial import Initials
+from scripts.plan.grid import Experiment, datasets, levels_of, points_of
+from scripts.plan.initial import Initials, factors_of
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
 from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of, settings_of_entry
@@ -52,24 +51,23 @@ class _Resolver:
         self.starts: dict[str, tuple[str, Run]] = {}
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
-    def datasets(
-        self, experiment: Experiment, models: list[str], measures: bool
-    ) -> Iterator[Dataset]:
-        """Return the datasets of an experiment's grid. Raises UserError for an unknown option or
-        source.
+    def levels(
+        self, experiment: Experiment, models: list[str]
+    ) -> tuple[dict[str, list], dict[str, str]]:
+        """Return the levels of an experiment's grid, and the kind of each of its sources. Raises
+        UserError for an unknown option or source.
         """
-        data, limit = experiment.entry["data"], self.config.get("limit")
-        if limit is not None and measures and "limit" not in data:
-            data = data | {"limit": limit}
-        levels = levels_of(data, experiment.study, experiment.where)
+        levels = levels_of(experiment, experiment.entry["data"])
         runs = math.prod(map(len, [*levels.values(), models, self.seeds(experiment)]))
         if runs > MOST_RUNS:
             raise UserError(
                 f"{experiment.where}: asks for {runs:,} runs, and at most {MOST_RUNS:,} are "
                 "allowed; name fewer levels, models or seeds"
             )
+        for corpus in filter(None, levels.get("learn_from", [])):
+            self.entries.source(corpus, experiment)
         kinds = {name: self.entries.source(name, experiment)["kind"] for name in levels["source"]}
-        return datasets(experiment, levels, kinds)
+        return levels, kinds
 
     def seeds(self, experiment: Experiment) -> list[int]:
         return experiment.entry.get("seeds", self.config["seeds"])
@@ -131,38 +129,29 @@ class _Resolver:
                 f"{where} probes a model, but names none; give `--config model=ORG/NAME` (of "
                 "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
             )
-        systems = self.systems(experiment, models)
+        levels, kinds = self.levels(experiment, models)
+        systems = self.systems(experiment, models, levels)
         makers = {model: self.made_by(model, where) for model in dict(systems)}
         training = self.config["training"] | entry.get("training", {})
         begin = self.initials.beginning(experiment) if entry.get("initial") else None
         if training.get("objectives"):
-            check_objectives(
-                entry,
-                training,
-                [
-                    (
-                        experiment.methods[method],
-                        self.entries.known(model, where, needed=False),
-                        model,
-                    )
-                    for model, method in systems
-                    if method != CONTROL
-                ],
-                where,
-            )
+            learners = [
+                (experiment.methods[method], self.entries.known(model, where, needed=False), model)
+                for model, method in systems
+                if method != CONTROL
+            ]
+            check_objectives(entry, training, learners, where)
         narrow = {model: self.narrowed(experiment, model) for model in dict(systems)}
-        measures = experiment.measures(systems)
-        for dataset in self.datasets(experiment, models, measures) if systems else ():
-            options = json.loads(dataset.options)
-            if corpus := options.get("learn_from"):
-                self.entries.source(corpus, experiment)  # raises UserError for an unsuitable source
+        if experiment.measures(systems) and self.config.get("limit") is not None:
+            levels = levels_of(experiment, {"limit": self.config["limit"]} | entry["data"])
+        for dataset in datasets(experiment, levels, kinds) if systems else ():
             for model, method in systems:
-                how = experiment.methods[method]
-                for option, value in unmet(how, options):
+                if option := dataset.options.refuses(method):
                     raise UserError(
-                        f"{where}.methods: {method} does not work with {option}: {shown(value)}; "
-                        "name another method there"
+                        f"{where}.methods: {method} does not work with {option}; name another "
+                        "method there"
                     )
+                how = experiment.methods[method]
                 settings = settings_of(training | narrow[model], experiment.study, how)
                 settings |= settings_of_entry(how, self.entries.model(model, where))
                 seeds = self.seeds(experiment) if has_seed(how, settings) else [0]
@@ -171,15 +160,9 @@ class _Resolver:
                 for wording, seed in itertools.product(wordings, seeds):
                     start = makers[model]
                     if begin and method != CONTROL:
-                        factors = options | {
-                            "source": dataset.source,
-                            "method": method,
-                            "seed": seed,
-                        }
+                        factors = factors_of(dataset, method, seed)
                         start = self.begun_with(begin.experiment, begin.start(model, factors))
-                    yield run_of(
-                        entry["study"], how, dataset, model, start, method, wording, settings, seed
-                    )
+                    yield run_of(how, dataset, model, method, settings, seed, wording, start)
 
     def narrowed(self, experiment: Experiment, model: str) -> dict[str, str]:
         """Return the precision in which a probe computes quantised weights; {} for others."""
@@ -217,7 +200,7 @@ class _Resolver:
             )
         return chosen
 
-    def methods_of(self, experiment: Experiment, model: str) -> list[str]:
+    def methods_of(self, experiment: Experiment, model: str, levels: dict[str, list]) -> list[str]:
         """Return the methods by which an experiment asks a model. With `methods: fitting`, methods
         that do not fit join plan.left_out.
         """
@@ -228,10 +211,11 @@ class _Resolver:
         known = self.entries.known(model, where, needed=wanted == FITTING)
         if wanted == FITTING:
             assert known  # known() raises UserError if needed facts are missing
+            points = [experiment.options.of(point) for point in points_of(levels)]
             methods = {
                 method: how
                 for method, how in experiment.methods.items()
-                if not any(unmet(how, entry["data"]))
+                if not any(options.refuses(method) for options in points)
             }
             chosen, left_out = fitting(methods, known, self.config.get("fine_tune", "auto"))
             self.plan.left_out += [
@@ -249,7 +233,9 @@ class _Resolver:
                 )
         return wanted
 
-    def systems(self, experiment: Experiment, models: list[str]) -> list[tuple[str, str]]:
+    def systems(
+        self, experiment: Experiment, models: list[str], levels: dict[str, list]
+    ) -> list[tuple[str, str]]:
         """Return the (model, method) pairs of an experiment: its models by its methods, then the
         controls. If the experiment makes a model, or if no method fits, it measures nothing and has
         no controls.
@@ -264,7 +250,9 @@ class _Resolver:
                     f"{closest(method, askable)}"
                 )
         found = [
-            (model, method) for model in models for method in self.methods_of(experiment, model)
+            (model, method)
+            for model in models
+            for method in self.methods_of(experiment, model, levels)
         ]
         wanted = entry.get("controls", True)
         controls = study.get("controls", []) if wanted is True else wanted or []

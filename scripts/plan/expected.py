@@ -4,7 +4,6 @@ Sizes are those of resources/sizes.yaml; where it has none, they are not known b
 built. Hours are a guess for CPUs: rates differ by a factor of three between machines.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -102,7 +101,7 @@ class Expected:
 
 def of_run(run: Run, how: dict, size: Size, prompt: dict | None) -> Expected:
     """Return what a run takes. how: its method; prompt: its wording."""
-    training, scored = json.loads(run.settings)["training"], size.scored
+    training, scored = run.training, size.scored
     if how["learns"]:
         share = 0 if size.held_out else training.get("held_out_fraction", 0)
         learned = size.learned * (1 - share) * training["epochs"]
@@ -136,7 +135,7 @@ def expected(
         how, source = studies[run.study]["methods"][run.method], run.dataset.source
         splits = len(sources[sources[source].get("measured_on", source)]["evaluate"])
         try:
-            size = stated_size(run.study, source, json.loads(run.dataset.options), splits)
+            size = stated_size(run.study, source, run.dataset.data, splits)
         except UserError:
             one = Expected(1, unknown=1)
         else:
@@ -191,7 +190,7 @@ def cost_of_probe(work: Workplan, cpus: int) -> list[str]:
     ]
 
     def prompt_of(run: Run) -> dict | None:
-        options = json.loads(run.dataset.options)
+        options = run.dataset.data
         return prompts_under(work, options, run.study, run.method)[run.wording or ""]
 
     learning = {

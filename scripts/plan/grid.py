@@ -3,12 +3,15 @@
 import itertools
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from scripts.running.program import UserError, closest
+from scripts.data.options import DatasetOptions
 from scripts.data.plain_json import as_json
-from scripts.plan.schemas import VALIDATOR, check, shown
+from scripts.data.studies import options_of
+from scripts.plan.schemas import check, shown
+from scripts.running.program import UserError, closest
 
 MOST_LEVELS = 1000  # of a factor: more is a mistake
 SOURCE = {"type": "string", "description": "a source of resources/sources.yaml"}
@@ -28,6 +31,10 @@ class Experiment(NamedTuple):
     def methods(self) -> dict[str, dict]:
         return self.study["methods"]
 
+    @property
+    def options(self) -> type[DatasetOptions]:
+        return options_of(self.entry["study"])
+
     def measures(self, systems: list[tuple[str, str]]) -> bool:
         """Return whether the experiment measures these (model, method), and makes no model."""
         return not any(self.methods[method].get("makes_model") for _, method in systems)
@@ -39,32 +46,17 @@ class Dataset:
 
     study: str
     source: str
-    name: str
-    options: str  # sorted JSON
+    name: str  # says all options
+    options: DatasetOptions = field(compare=False)
 
     @property
     def folder(self) -> str:
         return f"results/build/{self.study}/{self.source}/{self.name}"
 
-
-def unmet(entry: dict, data: dict) -> Iterator[tuple[str, object]]:
-    """Yield each option and value that the `only_where` of an option or a method excludes. data:
-    the values, or lists of values, by option. For the `only_where` of an option, data also has the
-    `kind` of the source.
-    """
-    for name, condition in entry.get("only_where", {}).items():
-        value = data.get(name)
-        for level in value if isinstance(value, list) else [value]:
-            if not VALIDATOR(condition).is_valid(level):
-                yield name, level
-
-
-def defaults_of(options: dict) -> dict:
-    """Return the default of each option that has one, normalised."""
-    defaults = {
-        option: schema["default"] for option, schema in options.items() if "default" in schema
-    }
-    return check(defaults, {"properties": options}, "study.yaml")
+    @cached_property
+    def data(self) -> dict:
+        """The options by name, as files and names of runs hold them."""
+        return self.options.written()
 
 
 def _levels(value, schema: dict, key: str, where: str) -> list:
@@ -88,11 +80,12 @@ def _levels(value, schema: dict, key: str, where: str) -> list:
     return levels
 
 
-def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
+def levels_of(experiment: Experiment, data: dict) -> dict[str, list]:
     """Return the levels of each key of an experiment's data. Raises UserError for an unknown or
     missing option.
     """
-    options, names = study["data"], study.get("source_names", {})
+    where, names = experiment.where, experiment.study.get("source_names", {})
+    options = experiment.options.schemas()
     for key in data:
         if key != "source" and key not in options:
             raise UserError(
@@ -114,23 +107,24 @@ def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
     return levels
 
 
-def _check_effects(
-    points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str
-) -> None:
+def points_of(levels: dict[str, list]) -> Iterator[dict]:
+    """Yield the points of a grid: a value for each key."""
+    return (dict(zip(levels, values)) for values in itertools.product(*levels.values()))
+
+
+def _check_effects(experiment: Experiment, points: list[dict], kinds: dict[str, str]) -> None:
     """Raise UserError for an option that the experiment sets, but that has an effect at no point of
     the grid.
     """
-    for option, schema in options.items():
-        is_set = any(
-            point.get(option, defaults.get(option)) != defaults.get(option) for point in points
-        )
-        if is_set and all(
-            any(unmet(schema, defaults | point | {"kind": kinds[point["source"]]}))
-            for point in points
-        ):
+    schemas = experiment.options.schemas()
+    idle = [experiment.options.of(point).without_effect(kinds[point["source"]]) for point in points]
+    for option, needs in idle[0].items():
+        default = schemas[option]["default"]
+        is_set = any(point.get(option, default) != default for point in points)
+        if is_set and all(option in others for others in idle):
             raise UserError(
-                f"{where}.data: {option} has no effect here ({schema['description']}; only where "
-                f"{as_json(schema['only_where'])}); take it out"
+                f"{experiment.where}.data: {option} has no effect here "
+                f"({schemas[option]['description']}; it needs {needs}); take it out"
             )
 
 
@@ -143,42 +137,41 @@ def _named(option: str, value) -> str:
     return value if isinstance(value, str) else f"{option}-{value}"
 
 
-def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
+def _dataset(study: str, source: str, options: DatasetOptions, kind: str) -> Dataset:
     """Return the dataset of one point of the grid; kind: the kind of its source. The name holds
     every option that is not the default. An option without an effect gets its default, so it makes
-    no other dataset. An option with `later: true` is left out at its default, so older digests stay
-    the same.
+    no other dataset.
     """
-    wanted = defaults | point
-    # Every dataset learns from its own source by default. A matrix of corpora is then a product.
-    if wanted.get("learn_from") == wanted["source"]:
-        wanted["learn_from"] = None
-    values, parts = {}, []
-    for option, schema in options.items():
-        is_idle = any(unmet(schema, wanted | {"kind": kind}))
-        value = values[option] = (defaults if is_idle else wanted)[option]
-        if option not in defaults or value != defaults[option]:
-            parts.append(_named(option, value))
-        elif schema.get("later"):
-            del values[option]
-    return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
+    schemas, idle = options.schemas(), options.without_effect(kind)
+    options = replace(options, **{option: schemas[option]["default"] for option in idle})
+    options.check()
+    parts = [
+        _named(option, getattr(options, option))
+        for option, schema in schemas.items()
+        if "default" not in schema or getattr(options, option) != schema["default"]
+    ]
+    return Dataset(study, source, "-".join(parts) or "default", options)
 
 
-def without_limit(dataset: Dataset, study: dict, kind: str) -> Dataset:
-    """Return the same dataset without the option `limit`; study: its study.yaml; kind: the kind of
-    its source.
-    """
-    point = json.loads(dataset.options) | {"source": dataset.source, "limit": None}
-    return _dataset(dataset.study, study["data"], defaults_of(study["data"]), point, kind)
+def without_limit(dataset: Dataset, kind: str) -> Dataset:
+    """Return the same dataset without the option `limit`; kind: the kind of its source."""
+    return _dataset(
+        dataset.study, dataset.source, replace(dataset.options, **{"limit": None}), kind
+    )
 
 
 def datasets(
     experiment: Experiment, levels: dict[str, list], kinds: dict[str, str]
 ) -> Iterator[Dataset]:
     """Yield the datasets of an experiment's grid. kinds: the kind of each source in the levels."""
-    options = experiment.study["data"]
-    points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
-    defaults = defaults_of(options)
-    _check_effects(points, kinds, options, defaults, experiment.where)
+    points = list(points_of(levels))
+    _check_effects(experiment, points, kinds)
     for point in points:
-        yield _dataset(experiment.entry["study"], options, defaults, point, kinds[point["source"]])
+        options, source = experiment.options.of(point), point["source"]
+        # Each dataset learns from its own source by default, so a matrix of corpora is a product.
+        if getattr(options, "learn_from", None) == source:
+            options = replace(options, **{"learn_from": None})
+        try:
+            yield _dataset(experiment.entry["study"], source, options, kinds[source])
+        except UserError as error:
+            raise UserError(f"{experiment.where}.data: {error}") from None

@@ -8,15 +8,14 @@ import json
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from scripts.plan.grid import Experiment
+from scripts.plan.grid import Dataset, Experiment
 from scripts.plan.plan import Run
 from scripts.running.program import UserError, closest
 from scripts.plan.schemas import shown
 
 
-def factors_of(run: Run) -> dict:
-    settings = json.loads(run.settings)
-    return settings["data"] | {name: settings[name] for name in ("source", "method", "seed")}
+def factors_of(dataset: Dataset, method: str, seed: int) -> dict:
+    return dataset.data | {"source": dataset.source, "method": method, "seed": seed}
 
 
 def _as_text(factors: dict, names: Iterable[str]) -> str:
@@ -92,7 +91,7 @@ class Beginning(NamedTuple):
                 f"of {', '.join(sorted({run.model for run in self.runs}))}: name one of these, "
                 "or another experiment"
             )
-        candidates = list(map(factors_of, same))
+        candidates = [factors_of(run.dataset, run.method, run.seed) for run in same]
         place = run_to_begin_with(
             self.experiment, self.factors, candidates, run_factors, self.where
         )

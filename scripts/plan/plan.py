@@ -3,9 +3,9 @@ datasets.
 """
 
 import hashlib
-import json
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from scripts.plan.grid import Dataset
 from scripts.plan.objectives import weights_of
@@ -25,20 +25,38 @@ OF_ENTRY = ("system", "chat_template_kwargs", "thought_end")
 class Run:
     """One training run: results/train/<study>/<name>/. Equal settings give equal names."""
 
-    study: str
     name: str
     dataset: Dataset
     model: str
     method: str
-    # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording
-    # where there are several
-    settings: str
+    training: dict = field(compare=False)  # the training settings that have an effect on it
+    seed: int
     wording: str | None = None  # for a method with prompts
     begins_with: str | None = None  # the run whose weights it starts from; None: the model's own
 
     @property
+    def study(self) -> str:
+        return self.dataset.study
+
+    @property
     def folder(self) -> str:
         return f"results/train/{self.study}/{self.name}"
+
+    @cached_property
+    def settings(self) -> dict:
+        """All settings that decide the run's numbers, as its name and its run.json hold them."""
+        return {
+            "study": self.study,
+            "source": self.dataset.source,
+            "dataset": self.dataset.name,
+            "data": self.dataset.data,
+            "model": self.model,
+            "method": self.method,
+            "training": self.training,
+            "seed": self.seed,
+            **({"made_by": self.begins_with} if self.begins_with else {}),
+            **({"wording": self.wording} if self.wording else {}),
+        }
 
 
 @dataclass
@@ -106,31 +124,17 @@ def settings_of_entry(how: dict, entry: dict) -> dict:
 
 
 def run_of(
-    study: str,
     how: dict,
     dataset: Dataset,
     model: str,
-    begins_with: str | None,
     method: str,
-    wording: str | None,
     training: dict,
     seed: int,
+    wording: str | None = None,
+    begins_with: str | None = None,
 ) -> Run:
-    """Return one run, by the settings that have an effect on it."""
-    settings = as_json(
-        {
-            "study": study,
-            "source": dataset.source,
-            "dataset": dataset.name,
-            "data": json.loads(dataset.options),
-            "model": model,
-            "method": method,
-            "training": training,
-            "seed": seed,
-            **({"made_by": begins_with} if begins_with else {}),
-            **({"wording": wording} if wording else {}),
-        }
-    )
+    """Return one run, named by the settings that have an effect on it. how: the method's entry."""
+    run = Run("", dataset, model, method, training, seed, wording, begins_with)
     parts = [
         dataset.source,
         dataset.name,
@@ -138,9 +142,9 @@ def run_of(
         *([] if method == "train" else [method]),
         *([wording] if wording else []),
         *([f"seed-{seed}"] if has_seed(how, training) else []),
-        hashlib.sha256(settings.encode()).hexdigest()[:8],
+        hashlib.sha256(as_json(run.settings).encode()).hexdigest()[:8],
     ]
-    return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
+    return replace(run, name="-".join(parts))
 
 
 def batches(

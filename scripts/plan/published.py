@@ -66,11 +66,9 @@ class Published:
             if not work.probed and len(studies) < 2 and len(models) < 2:
                 return False
         if option := item.get("needs_several"):
-            values = {json.loads(run.dataset.options).get(option) for run in runs} - {None}
+            values = {run.dataset.data.get(option) for run in runs} - {None}
             return len(values) > 1
-        return any(
-            has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs
-        )
+        return any(has_options(run.dataset.data, item.get("needs", {})) for run in runs)
 
     @cached_property
     def studies(self) -> list[str]:
@@ -329,7 +327,7 @@ class Published:
                 f"{experiment}:{run.model}:{run.method}": shots
                 for experiment, of in runs.items()
                 for run in of
-                if (shots := json.loads(run.settings)["training"].get("shots"))
+                if (shots := run.training.get("shots"))
             },
         }
 

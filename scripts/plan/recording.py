@@ -7,7 +7,6 @@ import os
 import shlex
 from pathlib import Path
 
-from scripts.plan.grid import unmet
 from scripts.plan.models import paradigm_of_control
 from scripts.plan.probe import WORDED, does_fit
 from scripts.plan.training import described, paradigm_of, prompts_under
@@ -29,12 +28,12 @@ def harness_datasets(work: Workplan) -> list[dict]:
             "methods": {
                 method: {
                     "inputs": how["inputs"],
-                    "prompts": prompts_under(work, json.loads(found.options), found.study, method),
+                    "prompts": prompts_under(work, found.data, found.study, method),
                 }
                 for method, how in work.studies[found.study]["methods"].items()
                 if how.get("paradigm") in WORDED
                 and does_fit(how, {"decoder"})
-                and not any(unmet(how, json.loads(found.options)))
+                and not found.options.refuses(method)
             },
         }
         for found in work.measured_datasets

@@ -1,6 +1,5 @@
 """What a rehearsal tries: one run of each kind of training step, and every file to fetch."""
 
-import json
 from pathlib import Path
 
 from scripts.data.plain_json import as_json
@@ -33,14 +32,14 @@ def kinds_of_runs(work: Workplan) -> list[dict]:
     for run in work.runs.values():
         if run.name in work.controls or paradigm_of(work, run) in ASKS:
             continue  # a control is fast; a run that asks has no training step
-        settings, method = json.loads(run.settings), method_of(work, run)
+        method = method_of(work, run)
         key = as_json(
             [
                 run.study,
                 run.model,
                 method["paradigm"],
                 method["learns"],
-                {name: settings["training"].get(name) for name in STEP_SETTINGS},
+                {name: run.training.get(name) for name in STEP_SETTINGS},
             ]
         )
         kind = kinds.setdefault(
@@ -49,7 +48,7 @@ def kinds_of_runs(work: Workplan) -> list[dict]:
                 "run": run.name,
                 "experiments": [],
                 "model": run.model,
-                "settings": settings,
+                "settings": run.settings,
                 "method": method,
                 "splits": work.splits(run.dataset.source),
             },

@@ -280,7 +280,8 @@ def check_study(name: str, entry: dict) -> dict:
                 f"{where}: the headline {headline} is no share of which more is better; declare "
                 "it under `metrics` as {title: …, better: higher}, or take another metric"
             )
-    _check_programs([f"{programs}.build", f"{programs}.evaluate"], name, where)
+    modules = [f"{programs}.{module}" for module in ("options", "build", "evaluate")]
+    _check_programs(modules, name, where)
     return entry
 
 

@@ -4,11 +4,9 @@ A job has one run or several: the controls of a study, the runs that ask one mod
 tiny model, the runs on record.
 """
 
-import json
 from functools import cache
 from pathlib import Path
 
-from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
 from scripts.plan.fields import fields_of
 from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, stage_of
@@ -18,7 +16,7 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.workplan import Workplan, built
 
 # keys of a method that change no number
-NOT_OF_TRAINING = ("fits", "probe", "objectives", "only_where")
+NOT_OF_TRAINING = ("fits", "probe", "objectives")
 ASKS = (ANSWER, ECHO)  # the paradigms of scripts/train/asking/ask.py
 
 
@@ -28,7 +26,7 @@ ASKS = (ANSWER, ECHO)  # the paradigms of scripts/train/asking/ask.py
 def paradigm_of(work: Workplan, run: Run) -> str:
     """Return the module of scripts/train/paradigms/ by which a run learns and scores."""
     paradigm = work.studies[run.study]["methods"][run.method].get("paradigm", "classify")
-    if json.loads(run.settings)["training"].get("objectives"):
+    if run.training.get("objectives"):
         return "objectives"
     if paradigm == LIKELIHOOD and "api" in work.models[run.model]:
         return ECHO
@@ -37,8 +35,8 @@ def paradigm_of(work: Workplan, run: Run) -> str:
 
 def method_of(work: Workplan, run: Run) -> dict:
     """Return the facts about a run's study and method that the training loop needs."""
-    study, options = work.studies[run.study], json.loads(run.dataset.options)
-    labels = labels_of(run.study, study["labels"], options)
+    study, options = work.studies[run.study], run.dataset.data
+    labels = run.dataset.options.labels(study["labels"])
     if run.method == CONTROL:
         how = study["methods"][CONTROL]
         # The study's `teaches` is about the study's own labels only.
@@ -81,7 +79,7 @@ def described(work: Workplan, run: Run) -> dict:
     """Return a run with its settings, its method, and the folder and splits of its dataset."""
     return {
         "run": run.name,
-        "settings": json.loads(run.settings),
+        "settings": run.settings,
         "method": method_of(work, run),
         "splits": work.splits(run.dataset.source),
         "data": run.dataset.folder,
@@ -118,7 +116,7 @@ def from_record(work: Workplan, run: Run) -> dict:
     kept = work.on_record(run)
     if kept.name == run.name:
         return described(work, run)
-    cut = {"run": run.name, "settings": json.loads(run.settings), "data": run.dataset.folder}
+    cut = {"run": run.name, "settings": run.settings, "data": run.dataset.folder}
     return described(work, kept) | {"cut": cut}
 
 

@@ -5,7 +5,6 @@ This module does not use Snakemake. Reading it writes nothing, except the facts 
 needed.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterable
@@ -186,11 +185,11 @@ class Workplan:
         itself. For a control on splits that `limit` cuts, it is the same control on the whole
         splits.
         """
-        if run.name not in self.controls or not json.loads(run.dataset.options).get("limit"):
+        if run.name not in self.controls or not run.dataset.data.get("limit"):
             return run
-        study, kind = self.studies[run.study], self.sources[run.dataset.source]["kind"]
-        dataset, how = without_limit(run.dataset, study, kind), study["methods"][CONTROL]
-        return run_of(run.study, how, dataset, run.model, None, CONTROL, None, {}, 0)
+        whole = without_limit(run.dataset, self.sources[run.dataset.source]["kind"])
+        how = self.studies[run.study]["methods"][CONTROL]
+        return run_of(how, whole, run.model, CONTROL, {}, 0)
 
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
@@ -305,8 +304,8 @@ class Workplan:
         found: dict[str, list[str]] = {}
         for name, runs in self.plan.experiments.items():
             entry = self.config["experiments"][name]
-            settings = (json.loads(self.plan.runs[run].settings) for run in runs)
-            if entry.get("initial") or any(one["training"].get("objectives") for one in settings):
+            objectives = [self.runs[run].training.get("objectives") for run in runs]
+            if entry.get("initial") or any(objectives):
                 found.setdefault(entry["study"], []).append(name)
         return found
 
@@ -364,7 +363,7 @@ class Workplan:
         """Return the other sources from which a dataset is built, by name (`reads_beside` of
         study.yaml).
         """
-        options, entry = json.loads(dataset.options), self.sources[dataset.source]
+        options, entry = dataset.data, self.sources[dataset.source]
         named = {
             name: options.get(key) or entry.get(key)
             for name, key in self.studies[dataset.study].get("reads_beside", {}).items()

@@ -136,6 +136,8 @@ class _Counted(ast.NodeTransformer):
     def generic_visit(self, node):
         if isinstance(node, HAS_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, ast.ClassDef):  # a text below a field is its docstring
+            node.body = [one for one in node.body if not _is_docstring(one)] or [ast.Pass()]
         if not isinstance(node, FUNCTIONS):
             return super().generic_visit(node)
         node.returns, before, self.in_function = None, self.in_function, True
@@ -395,6 +397,11 @@ def _is_no_code(statement: ast.stmt) -> bool:
         return {"__name__", "TYPE_CHECKING"} & {
             node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)
         } != set()
+    return _is_docstring(statement)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    """Whether a statement is only a constant, as a docstring is."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 

@@ -53,7 +53,7 @@ def systems_of(preset: str, study: str) -> list[dict]:
             if study == "timedial"
             else {}
         )
-        same |= json.loads(run.dataset.options)
+        same |= run.dataset.data
         systems.append(same | {"model": run.model, "method": run.method})
         baselines = (
             [] if (run.dataset.source, run.dataset.name) in seen else BASELINES.get(study, [])

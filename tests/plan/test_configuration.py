@@ -6,7 +6,6 @@ import contextlib
 import copy
 import datetime
 import functools
-import json
 import math
 import operator
 
@@ -243,7 +242,7 @@ def test_equal_settings_have_equal_names():
     assert all(
         type(value) is float
         for run in plan(default()).runs.values()
-        for key, value in json.loads(run.settings)["training"].items()
+        for key, value in run.training.items()
         if key in ("weight_decay", "held_out_fraction")
     )
 
@@ -422,7 +421,7 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
     )
     lora = with_training(adapter="lora", target=["query", "value"])
     assert not set(lora) & names and not set(with_training(gradient_checkpointing=True)) & names
-    settings = json.loads(next(iter(lora.values())).settings)["training"]
+    settings = next(iter(lora.values())).training
     assert {key: settings[key] for key in ("adapter", "rank", "alpha", "target")} == {
         "adapter": "lora",
         "rank": 16,
@@ -431,7 +430,7 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
     }
     assert "gradient_checkpointing" not in settings
     assert not {"adapter", "rank", "alpha", "target"} & set(
-        json.loads(next(iter(plan(config).runs.values())).settings)["training"]
+        next(iter(plan(config).runs.values())).training
     )
     assert "training.adapter: 'qlora' is not one of [None, 'lora']" in refused(
         overlaid(config, {"experiments": {"sample_sop": {"training": {"adapter": "qlora"}}}})

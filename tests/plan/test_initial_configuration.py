@@ -2,8 +2,6 @@
 the changed names, and refusals.
 """
 
-import json
-
 import yaml
 
 from tests.rows import each_row, texts_of
@@ -29,7 +27,7 @@ def configured(run: list[str], **experiments) -> dict:
 
 
 def facts_of(run) -> dict:
-    return json.loads(run.settings)
+    return run.settings
 
 
 def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:

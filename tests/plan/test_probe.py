@@ -2,7 +2,6 @@
 studies with the reason.
 """
 
-import json
 from pathlib import Path
 
 import pytest
@@ -152,9 +151,7 @@ def test_quantised_weights_are_asked_in_bf16_and_not_trained():
     left = {left.method: left.reason for left in plan.left_out}
     assert left["train"] == "it trains the model, and its weights are quantised (fp8)"
     precisions = {
-        json.loads(run.settings)["training"].get("precision")
-        for run in plan.runs.values()
-        if run.method != "control"
+        run.training.get("precision") for run in plan.runs.values() if run.method != "control"
     }
     assert precisions == {"bf16"}
 
@@ -291,7 +288,7 @@ def test_wordings_are_runs_without_a_seed_and_with_the_settings_that_have_an_eff
     assert len(plan.runs) == len(wordings) + len(blind)
     assert [run.wording for run in blind] == ["then"]
     for run in plan.runs.values():
-        settings = json.loads(run.settings)
+        settings = run.settings
         if run in blind:
             continue
         assert settings["wording"] == run.wording

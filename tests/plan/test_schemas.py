@@ -56,7 +56,6 @@ def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
         models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
         models | random | 'vectors_of: esim_glove_50d' | word_vectors and dialog_vectors need vectors_of, texts may have it
         studies | mctaco | 'reads: []' | 'study.yaml: reads: [] should be non-empty'
-        studies | mctaco | 'data: {draw: {description: x}}' | an option has a type or an enum
     """),
 )
 def test_broken_entries_are_refused(kind, name, change, said):

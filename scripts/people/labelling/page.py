@@ -29,9 +29,10 @@ import pyarrow as pa
 from scripts.data.files import whole
 from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.data.keyed import keyed_hash
-from scripts.data.studies import beside, folder_of, read_studies
+from scripts.data.options import PEOPLE
+from scripts.data.studies import beside, folder_of, options_of, read_studies
 from scripts.running.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.plan.schemas import VALIDATOR, check, schema
+from scripts.plan.schemas import check, schema
 from scripts.data.tables import provenance_of, read_complete
 from scripts.publish.parts import policy_hash
 
@@ -62,13 +63,11 @@ def sample_of(
         ]
     )
     file = folder / f"{split}.parquet"
-    options = provenance_of(file).get("options", {})
-    for option, condition in questions.get("only_where", {}).items():
-        if not VALIDATOR(condition).is_valid(options.get(option)):
-            raise UserError(
-                f"{folder}: people cannot be asked about a dataset with {option}: "
-                f"{options[option]}; name one without {option}"
-            )
+    options = options_of(folder.parent.parent.name).of(provenance_of(file).get("options", {}))
+    if option := options.refuses(PEOPLE):
+        raise UserError(
+            f"{folder}: people cannot be asked about a dataset with {option}; name another one"
+        )
     types = pa.schema(
         [(column, pa.int8() if column == "label" else pa.string()) for column in columns]
     )

@@ -33,8 +33,9 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.limit import limited
-from scripts.data.options import builder_arguments, source_beside
+from scripts.data.builder_arguments import builder_arguments, source_beside
 from scripts.data.csv_files import write_csv
+from scripts.studies.hellaswag.options import Options
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
 from scripts.running.program import UserError, execute, log
@@ -211,28 +212,27 @@ def build(given: argparse.Namespace, folder: Path) -> None:
         [read_complete(file, ENDINGS, ["video_id"]).to_pandas() for file in files],
         ignore_index=True,
     )
-    items, options = parted(endings, read_captions(given)), given.options
+    items, options = parted(endings, read_captions(given)), Options.of(given.options)
     splits = dict(zip((LEARNT, MEASURED), given.splits))
     leakage = leakage_of(items, splits)
     write_csv(leakage, folder / "leakage.csv")
     of_domain = items[
-        (items["dropped"] == "")
-        & ((options["domain"] == "all") | (items["domain"] == options["domain"]))
+        (items["dropped"] == "") & ((options.domain == "all") | (items["domain"] == options.domain))
     ]
     for use, split in splits.items():
         rows = to_choose(endings, of_domain[of_domain["use"] == use])
         cut: dict = {}
         if use == LEARNT:
-            rows = sampled(rows, options["train_items"], given.cleaned)
+            rows = sampled(rows, options.train_items, given.cleaned)
         else:
             rows, cut = limited(
-                rows, "instance_id", options["limit"], "items", f"{given.output} {split}"
+                rows, "instance_id", options.limit, "items", f"{given.output} {split}"
             )
         write_table(
             pa.Table.from_pandas(rows, schema=CHOICES, preserve_index=False),
             folder / f"{split}.parquet",
             CHOICES,
-            provenance_of(files[0]) | {"split": split, "options": options} | cut,
+            provenance_of(files[0]) | {"split": split, "options": options.written()} | cut,
         )
         log.info(
             "%s %s: %d items of %d videos and articles",
@@ -256,6 +256,6 @@ if __name__ == "__main__":
     execute(
         main,
         builder_arguments(
-            __doc__, "hellaswag", "the names of the training and the evaluation split", 2
+            __doc__, Options, "the names of the training and the evaluation split", 2
         ).parse_args(),
     )

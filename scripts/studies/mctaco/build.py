@@ -8,7 +8,7 @@ Writes <output>/<split>.parquet (schema answers), in the order of the data
         --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' \\
         --output /tmp/mctaco
 
-study.yaml explains the options. train_questions keeps the questions with the lowest hashes of their
+options.py explains the options. train_questions keeps the questions with the lowest hashes of their
 ids; the option draw changes the hashes. A larger number includes the questions of a smaller number.
 With contrast "unit" the evaluation splits keep only questions with an answer that another unit
 writes exactly. Each question is followed by its counterpart: the same question with these answers
@@ -24,8 +24,9 @@ import pyarrow as pa
 
 from scripts.data.counterparts import COUNTERPART
 from scripts.data.limit import limited
-from scripts.data.options import builder_arguments
+from scripts.data.builder_arguments import builder_arguments
 from scripts.text.unit_normalization import in_another_unit, normalize_units
+from scripts.studies.mctaco.options import Options
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
@@ -89,24 +90,20 @@ def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFr
 
 def build(given: argparse.Namespace, folder: Path) -> None:
     """Write every split to a folder."""
-    options = given.options
-    # The default of this newer option is not written. So the files equal older files.
-    recorded = {
-        key: value for key, value in options.items() if (key, value) != ("contrast", "none")
-    }
+    options = Options.of(given.options)
     for number, split in enumerate(given.splits):
         file = given.cleaned / f"{split}.parquet"
         rows = to_classify(
-            read_complete(file, QUESTIONS).to_pandas(), split, options["unit_normalization"]
+            read_complete(file, QUESTIONS).to_pandas(), split, options.unit_normalization
         )
-        if number == 0 and options["train_questions"] is not None:
-            rows = sampled(rows, options["train_questions"], options["draw"], str(file))
-        if number and options["contrast"] == "unit":
-            rows = with_counterparts(rows, options["unit_normalization"], str(file))
+        if number == 0 and options.train_questions is not None:
+            rows = sampled(rows, options.train_questions, options.draw, str(file))
+        if number and options.contrast == "unit":
+            rows = with_counterparts(rows, options.unit_normalization, str(file))
         rows, cut = limited(
             rows.assign(pair=rows["group_id"].str.removesuffix(COUNTERPART)),
             "pair",
-            options["limit"] if number else None,
+            options.limit if number else None,
             "questions",
             f"{given.output} {split}",
         )
@@ -114,7 +111,7 @@ def build(given: argparse.Namespace, folder: Path) -> None:
             pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False),
             folder / f"{split}.parquet",
             ANSWERS,
-            provenance_of(file) | {"split": split, "options": recorded} | cut,
+            provenance_of(file) | {"split": split, "options": options.written()} | cut,
         )
         log.info(
             "%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised",
@@ -133,4 +130,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, builder_arguments(__doc__, "mctaco").parse_args())
+    execute(main, builder_arguments(__doc__, Options).parse_args())

@@ -14,7 +14,7 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
         --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' \\
         --output /tmp/stride-2
 
-study.yaml explains the options. The first split is the training split.
+options.py explains the options. The first split is the training split.
 
   hard pairs    evaluation pairs that hard_pairs.py keeps; the training pairs do not change
   limit         draws pairs by hash of the video and of the place of the first sentence. So all
@@ -42,7 +42,7 @@ import pyarrow.compute as pc
 
 from scripts.studies.strided_sop import orders
 from scripts.data.limit import limit_hashes, limit_provenance
-from scripts.data.options import builder_arguments
+from scripts.data.builder_arguments import builder_arguments
 from scripts.studies.strided_sop.pairs import (
     fewest_sentences,
     labelled,
@@ -51,10 +51,10 @@ from scripts.studies.strided_sop.pairs import (
     with_coins,
 )
 from scripts.studies.strided_sop.parts import Part, pairs_of, shards, units_of
+from scripts.studies.strided_sop.options import Options
 from scripts.data.files import whole_set
 from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.running.program import UserError, execute, log
-from scripts.studies.strided_sop.strides import strides_of
 from scripts.data.tables import provenance_of, table_writer
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
@@ -63,8 +63,6 @@ SIZE = 2  # the number of the draw of pairs: other draws from the same key diffe
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # the first bits of a hash, used to count pairs
 PERMUTATIONS = "permutations"  # a value of the option order_by
-# The defaults of newer options are not written. So the files equal older files.
-LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order", "train_pairs": None}
 
 
 def filtered(tables: Iterator[pa.Table], keep: Keep) -> Iterator[pa.Table]:
@@ -72,7 +70,7 @@ def filtered(tables: Iterator[pa.Table], keep: Keep) -> Iterator[pa.Table]:
     return (pairs.filter(pa.array(keep(pairs))) for pairs in tables)
 
 
-def of_kept(part: Part, options: dict, keep: Keep) -> Iterator[pa.Table]:
+def of_kept(part: Part, options: Options, keep: Keep) -> Iterator[pa.Table]:
     """Return the kept pairs of a split, table by table."""
     return filtered(pairs_of(part, options), keep)
 
@@ -100,7 +98,7 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
 
 
 def hashes_of_pairs(
-    part: Part, stride: int, matched: int, options: dict
+    part: Part, stride: int, matched: int, options: Options
 ) -> Iterator[tuple[np.ndarray, int]]:
     """Return, table by table, the size hashes of all pairs of one stride in a split, and the number
     of pairs of the stride `matched`.
@@ -117,7 +115,7 @@ def hashes_of_pairs(
 
 
 def size_limit(
-    part: Part, stride: int, matched: int, share: int, options: dict, most: int | None
+    part: Part, stride: int, matched: int, share: int, options: Options, most: int | None
 ) -> np.uint64:
     """Return the highest hash of the kept pairs of a stride. The number of kept pairs is `most`, or
     else the number of pairs of the stride `matched`, divided by `share` and rounded up. Raises
@@ -132,8 +130,8 @@ def size_limit(
         wanted += of_matched
     if wanted == 0:
         setting = (
-            f"stride {options['stride']} mixes"
-            if options["size_matched"] is None
+            f"stride {options.stride} mixes"
+            if options.size_matched is None
             else "size_matched names"
         )
         raise UserError(
@@ -156,7 +154,7 @@ def size_limit(
     return np.sort(np.concatenate(held))[wanted - up_to[near] + counted[near] - 1]
 
 
-def cut_to_size(part: Part, matched: int | None, options: dict, most: int | None = None) -> Keep:
+def cut_to_size(part: Part, matched: int | None, options: Options, most: int | None = None) -> Keep:
     """Return a function that selects the kept pairs of a split. Of several strides it keeps equally
     many pairs, as many as the largest stride has. With `matched`, all strides together keep as many
     pairs as the stride `matched` has. With `most`, each stride keeps `most` pairs.
@@ -203,11 +201,11 @@ def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -
     return is_kept
 
 
-def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[Keep, dict]:
+def within_limit(part: Part, options: Options, keep: Keep, output: Path) -> tuple[Keep, dict]:
     """Return a function that selects the kept evaluation pairs of a split, and the provenance of
     the cut. It cuts the pairs of `keep`, or their spans, to the option limit.
     """
-    length, limit = options["span"], options["limit"]
+    length, limit = options.span, options.limit
     if limit is None:
         return keep, {}
     # count one pair for each span
@@ -219,29 +217,27 @@ def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[K
     highest, items = cutoff_hash(hashes, limit), "pairs" if length is None else "spans"
     cut = limit_provenance(min(limit, len(hashes)), len(hashes), items, f"{output} {part.split}")
     if length is not None:
-        return partial(
-            of_kept_spans, highest=highest, length=length, step=options["stride"] + 1
-        ), cut
+        return partial(of_kept_spans, highest=highest, length=length, step=options.step), cut
     return lambda pairs: keep(pairs) & (place_hashes(pairs, mixed) <= highest), cut
 
 
-def none_left(part: Part, options: dict) -> UserError:
+def none_left(part: Part, options: Options) -> UserError:
     """Return the error that a split has no pair."""
     cleaned, split = part.cleaned, part.split
     stride, same_videos = part.strides[-1], part.same_videos
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
-    units = "windows" if options["context"] else "sentences"
+    units = "windows" if options.context else "sentences"
     return UserError(
         f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
         f"{fewest_sentences(stride if same_videos is None else same_videos)} {units} or more with "
         f"two different texts, which {reach} needs. As in the paper, videos with fewer than five "
         f"{units} are left out, and so are the first and the last of each video. Use a smaller "
-        f"stride{', shorter windows' * bool(options['context'])} or another source"
+        f"stride{', shorter windows' * bool(options.context)} or another source"
     )
 
 
 def build_split(
-    part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool
+    part: Part, options: Options, keep: Keep, cut: dict, output: Path, learnt: bool
 ) -> dict:
     """Write the kept pairs of one split, or the orders of its kept spans, shard by shard. Return
     its counts. Raises UserError if nothing is kept.
@@ -253,73 +249,36 @@ def build_split(
         STRIDED_PAIRS,
         pairs_of(part, options),
     )
-    if options["order_by"] == PERMUTATIONS:
+    if options.order_by == PERMUTATIONS:
         tables, keep, schema = (
-            orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None),
+            orders.orders_of(part, options, keep, options.wrong_orders if learnt else None),
             all_of,
             orders.CANDIDATES,
         )
-    recorded_options = {name: value for name, value in options.items() if LATER.get(name) != value}
-    provenance = (
-        provenance_of(shards(part)[0]) | {"split": output.stem, "options": recorded_options} | cut
-    )
+    provenance = {"split": output.stem, "options": options.written()}
+    provenance = provenance_of(shards(part)[0]) | provenance | cut
     with table_writer(output, schema, provenance) as writer:
         for pairs in filtered(tables, keep):
-            if learnt and options["train_labels"] == "coin":
-                pairs = with_coins(pairs, options["label_seed"])
+            if learnt and options.train_labels == "coin":
+                pairs = with_coins(pairs, options.label_seed)
             counts["videos"] += pc.count_distinct(pairs["video_id"]).as_py()
             counts["pairs"] += len(pairs)
             counts["in_order"] += pc.sum(pairs["label"]).as_py() or 0
-            writer.write_table(labelled(pairs, options["predict"]).cast(writer.schema))
+            writer.write_table(labelled(pairs, options.predict).cast(writer.schema))
         if counts["pairs"] == 0:
             raise none_left(part, options)
     return counts
 
 
-def chosen_strides(options: dict) -> tuple[list[int], list[int]]:
-    """Return the strides of the training pairs and the strides of the evaluation pairs.
-
-    Raises UserError for options that exclude each other, and if same_videos is smaller than a
-    stride.
-    """
-    measured = strides_of(options["stride"])
-    if options["span"] is not None:
-        measured = [gap * (options["stride"] + 1) - 1 for gap in range(1, options["span"])]
-    if options["order_by"] == PERMUTATIONS:
-        if options["span"] is None or options["train_stride"] is not None:
-            raise UserError(
-                "order_by: permutations learns from whole spans and puts whole spans in order; set "
-                "span, and leave train_stride out"
-            )
-        orders.check_length(options["span"])
-        measured = measured[-1:]  # the pair of the first and last unit represents a span
-    if options["train_labels"] == "coin" and (
-        options["predict"] or options["order_by"] == PERMUTATIONS
-    ):
-        raise UserError(
-            "train_labels: coin replaces the order of pairs; leave predict and order_by out"
-        )
-    learnt = measured if options["train_stride"] is None else strides_of(options["train_stride"])
-    if options["same_videos"] is not None and options["same_videos"] < (
-        largest := max(*measured, *learnt)
-    ):
-        raise UserError(
-            f"same_videos is {options['same_videos']}, but videos that reach it may have no pair "
-            f"of stride {largest}; set same_videos to the largest stride that you compare, or to "
-            "null"
-        )
-    return learnt, measured
-
-
 def main(given: argparse.Namespace) -> None:
-    options = given.options
-    learnt, measured = chosen_strides(options)
-    reached = measured[-1] if options["span"] is not None else options["same_videos"]
+    options = Options.of(given.options)
+    measured, learnt = options.measured_strides, options.learnt_strides
+    reached = measured[-1] if options.span is not None else options.same_videos
     other = given.beside.get("learn_from")
     cleaned, split = (other.cleaned, other.train) if other else (given.cleaned, given.splits[0])
-    learn = Part(cleaned, split, learnt, options["same_videos"])
+    learn = Part(cleaned, split, learnt, options.same_videos)
     measured_parts = [Part(given.cleaned, split, measured, reached) for split in given.splits]
-    if options["hard"]:
+    if options.hard:
         # imported here, because scikit-learn takes a second
         from scripts.studies.strided_sop.hard_pairs import hard_of, judge_of
 
@@ -329,10 +288,10 @@ def main(given: argparse.Namespace) -> None:
         for name, part in zip(given.splits, [learn, *measured_parts[1:]]):
             cut: dict = {}
             if part is learn:
-                keep = cut_to_size(part, options["size_matched"], options, options["train_pairs"])
+                keep = cut_to_size(part, options.size_matched, options, options.train_pairs)
             else:
-                keep = all_of if options["span"] else cut_to_size(part, None, options)
-                if options["hard"]:
+                keep = all_of if options.span else cut_to_size(part, None, options)
+                if options.hard:
                     sized = partial(of_kept, part, options, keep)
                     keep = hard_of(sized, judge, f"{given.cleaned} split {name}")
                 keep, cut = within_limit(part, options, keep, given.output)
@@ -344,11 +303,11 @@ def main(given: argparse.Namespace) -> None:
                 given.output,
                 name,
                 counts["pairs"],
-                "orders" if options["order_by"] == PERMUTATIONS else "pairs",
+                "orders" if options.order_by == PERMUTATIONS else "pairs",
                 counts["videos"],
                 counts["in_order"],
             )
 
 
 if __name__ == "__main__":
-    execute(main, builder_arguments(__doc__, "strided_sop").parse_args())
+    execute(main, builder_arguments(__doc__, Options).parse_args())

@@ -31,7 +31,7 @@ from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import metric_rows, metrics_schema
 from scripts.running.program import UserError, execute
 from scripts.studies.strided_sop.slices import READ
-from scripts.studies.strided_sop.strides import strides_of, tells_of_pairs
+from scripts.studies.strided_sop.strides import strides_of
 from scripts.studies.strided_sop.tables import COUNT, NUMBER, STRIDED_PAIRS, TEXT
 from scripts.studies.strided_sop.tallies import (
     Found,
@@ -216,17 +216,7 @@ def columns_of(options: dict) -> dict:
     }
 
 
-def refuses(options: dict) -> str:
-    """Return why people cannot be asked about a dataset with these options; empty if they can be
-    asked.
-    """
-    reason = "people are asked which of two comes first, which is not what {dataset} tells"
-    return "" if tells_of_pairs(options) else reason
-
-
-STUDY = Study(
-    ANSWERED, SCHEMA, read_pairs, rows_of, unit="pair_id", columns=columns_of, refuses=refuses
-)
+STUDY = Study(ANSWERED, SCHEMA, read_pairs, rows_of, unit="pair_id", columns=columns_of)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -24,24 +24,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.pairs import pair_table, spans, words
 from scripts.studies.strided_sop.parts import Part, categories_of, units_of
 from scripts.data.keyed import keyed_hash
-from scripts.running.program import UserError
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
-MOST_UNITS = 4  # 24 orders; five units have 120, too many to read for each span
 DRAW = 8  # the number of the draw of wrong orders: other draws from the same key differ
-
-
-def check_length(length: int) -> None:
-    """Raise UserError for spans with too many orders to score."""
-    if length > MOST_UNITS:
-        raise UserError(
-            f"{length} units have {math.factorial(length)} orders, too many to score each of them; "
-            f"set span to {MOST_UNITS} or less, or order_by to pairs"
-        )
 
 
 def chosen_orders(
@@ -100,25 +90,24 @@ def with_units(
 
 
 def orders_of(
-    part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
+    part: Part, options: Options, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
 ) -> Iterator[pa.Table]:
     """Return the candidates of a split, table by table. A span with two equal units is left out:
     it has no single right order.
 
     keep: selects spans by the pair of their first and last unit; wrong: see chosen_orders().
     """
-    categories, [stride], length, step = (
-        categories_of(part.cleaned),
-        part.strides,
-        options["span"],
-        options["stride"] + 1,
-    )
+    assert options.span
+    categories, [stride], length = categories_of(part.cleaned), part.strides, options.span
     for captions in units_of(part, options):
         first = spans(captions, stride, part.same_videos)[0]
-        pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories)
-        texts, rows = captions["text"].combine_chunks(), first[:, None] + step * np.arange(length)
+        pairs = pair_table(captions, stride, options.label_seed, part.same_videos, categories)
+        texts, rows = (
+            captions["text"].combine_chunks(),
+            first[:, None] + options.step * np.arange(length),
+        )
         unit = texts.dictionary_encode().indices.to_numpy()[rows]
         kept = keep(pairs) & (np.diff(np.sort(unit, axis=1), axis=1) > 0).all(axis=1)
         pairs, rows = pairs.filter(pa.array(kept)), rows[kept]
-        span, order = chosen_orders(pairs, math.factorial(length), options["label_seed"], wrong)
+        span, order = chosen_orders(pairs, math.factorial(length), options.label_seed, wrong)
         yield with_units(pairs, texts, rows, span, order)

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.studies.strided_sop.options import Options
 from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.data.tables import CAPTIONS, read_complete, read_table
 from scripts.data.texts import json_of, text_of
@@ -118,12 +119,12 @@ def windows(captions: pa.Table, context: dict | None) -> pa.Table:
     )
 
 
-def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
+def units_of(part: Part, options: Options) -> Iterator[pa.Table]:
     """Return the units that are put in order, table by table: the captions of a split, or its
     windows of captions (schema captions).
     """
-    for captions in limit_videos(shards(part), options["max_videos"]):
-        yield windows(captions, options["context"])
+    for captions in limit_videos(shards(part), options.max_videos):
+        yield windows(captions, options.context)
 
 
 def categories_of(cleaned: Path) -> pa.Table | None:
@@ -135,12 +136,10 @@ def categories_of(cleaned: Path) -> pa.Table | None:
     return read_complete(file, schema, ["category_1"]).combine_chunks() if file.exists() else None
 
 
-def pairs_of(part: Part, options: dict) -> Iterator[pa.Table]:
+def pairs_of(part: Part, options: Options) -> Iterator[pa.Table]:
     """Return all pairs of a split (schema strided pairs), table by table; their label is
     the order.
     """
     categories = categories_of(part.cleaned)
     for captions in units_of(part, options):
-        yield mixed_pairs(
-            captions, part.strides, options["label_seed"], part.same_videos, categories
-        )
+        yield mixed_pairs(captions, part.strides, options.label_seed, part.same_videos, categories)

@@ -15,10 +15,3 @@ def strides_of(stride: int | str) -> list[int]:
             "dataset and run its models again"
         )
     return [stride] if isinstance(stride, int) else list(range(int(stride.removeprefix(UP_TO)) + 1))
-
-
-def tells_of_pairs(options: dict) -> bool:
-    """Return whether a dataset asks for the order of its pairs. It does not if it asks for the
-    stride, or for whole orders of more units.
-    """
-    return not options.get("predict") and options.get("order_by") != "permutations"

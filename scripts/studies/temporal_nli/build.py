@@ -9,7 +9,7 @@ cross_unit     "The store will close in 2 hours." / "The store will close before
                durations in adjacent units
 
 scripts/studies/temporal_nli/sets.py explains how pairs are labelled and drawn. The templates of the
-test split are always new. study.yaml explains --options; these change the pairs:
+test split are always new. options.py explains --options; these change the pairs:
 
   held_out      names what else is new in the test split (scripts/studies/temporal_nli/parts.py).
                 Train and dev lose the pairs with this content. In the test split the column part
@@ -48,31 +48,27 @@ import pyarrow as pa
 
 from scripts.data.counterparts import COUNTERPART
 from scripts.data.limit import limited
-from scripts.data.options import builder_arguments
+from scripts.data.builder_arguments import builder_arguments
 from scripts.studies.temporal_nli.balance import balanced
 from scripts.studies.temporal_nli.contrast import check_contrast, with_counterparts
 from scripts.studies.temporal_nli.parts import SEEN, TEMPLATE, UNSEEN, check, unseen, with_parts
 from scripts.studies.temporal_nli.sets import SETS, temp_order
 from scripts.studies.temporal_nli.times import EACH_LIST, held_out_choices
+from scripts.studies.temporal_nli.options import Options
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
 from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 
-# The default of a newer option is not written. So the files equal older files.
-LATER = {"balanced": False, "contrast": "none", "held_out_list": None, "train_pairs": None}
 
-
-def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
+def generated(templates: pd.DataFrame, split: str, options: Options) -> pd.DataFrame:
     """Generate one split of a set from a table of templates. Return the columns of the schema nli,
     with late and known.
     """
-    name = options["challenge_set"]
-    generate = partial(temp_order, lists=EACH_LIST) if options["held_out_list"] else SETS[name]
-    rows = generate(
-        templates.sort_values("template"), options["iterations"], options["generation_seed"]
-    )
+    name = options.challenge_set
+    generate = partial(temp_order, lists=EACH_LIST) if options.held_out_list else SETS[name]
+    rows = generate(templates.sort_values("template"), options.iterations, options.generation_seed)
     rows = rows.reset_index(drop=True).assign(challenge_set=name)
     rows["example_id"] = f"{name}:{split}:" + rows.index.astype(str)
     return rows.reindex(columns=[*NLI.names, "late", "known"]).replace(
@@ -95,29 +91,29 @@ def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templat
     return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
 
 
-def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
+def read(cleaned: Path, split: str, options: Options) -> pd.DataFrame:
     """Return the pairs of one split, with the kinds that hold them out. A train split has at most
     `train_templates` templates, another split at most `test_templates`.
     """
-    most = "train_templates" if split == "train" else "test_templates"
+    most = options.train_templates if split == "train" else options.test_templates
     file = cleaned / f"{split}.parquet"
     is_generated = "challenge_set" not in schema_of(file).names
-    check(options["challenge_set"], options["held_out"], is_generated)
-    check_contrast(options["challenge_set"], options["contrast"])
+    check(options.challenge_set, options.held_out, is_generated)
+    check_contrast(options.challenge_set, options.contrast)
     if not is_generated:
         rows = read_complete(file, NLI, VARIED).to_pandas()
         if not rows["label"].between(0, 2).all():
             raise UserError(f"{file}: a label is not one of 0 to 2; clean the source again")
-        rows = rows[rows["challenge_set"] == options["challenge_set"]]
+        rows = rows[rows["challenge_set"] == options.challenge_set]
     else:
         templates = read_complete(file, TEMPLATES).to_pandas()
         try:
             rows = generated(templates, split, options)
         except UserError as error:
             raise UserError(f"{file}: {error}") from None
-    rows = with_parts(rows, held_out_choices(options["held_out_list"] or "weekday"))
-    where = f"{file}: {options['challenge_set']}, {most}"
-    return rows[rows["group_id"].isin(fewer(rows["group_id"], options[most], where))]
+    rows = with_parts(rows, held_out_choices(options.held_out_list or "weekday"))
+    where = f"{file}: {options.challenge_set}, {split}_templates"
+    return rows[rows["group_id"].isin(fewer(rows["group_id"], most, where))]
 
 
 def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
@@ -135,28 +131,28 @@ def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
     )
 
 
-def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, folder: Path) -> None:
+def write_splits(
+    tables: dict[str, pd.DataFrame], options: Options, given: argparse.Namespace, folder: Path
+) -> None:
     """Write every split to a folder.
 
     Raises UserError for an evaluation split without pairs.
     """
-    options, first = given.options, given.splits[0]
-    recorded = {name: value for name, value in options.items() if LATER.get(name) != value}
+    first = given.splits[0]
     for split, rows in tables.items():
         source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
         if split in given.splits[1:] and not len(rows):
             raise UserError(
-                f"{source}: no pairs of {options['challenge_set']}; add templates that have such "
-                "units"
+                f"{source}: no pairs of {options.challenge_set}; add templates that have such units"
             )
-        limit = options["limit"] if split in given.splits[1:] else None
+        limit = options.limit if split in given.splits[1:] else None
         rows = rows.assign(pair=rows["example_id"].str.removesuffix(COUNTERPART))
         rows, cut = limited(rows, "pair", limit, "pairs", f"{given.output} {split}")
         write_table(
             pa.Table.from_pandas(rows, schema=NLI, preserve_index=False),
             folder / f"{split}.parquet",
             NLI,
-            provenance_of(source) | {"split": split, "options": recorded} | cut,
+            provenance_of(source) | {"split": split, "options": options.written()} | cut,
         )
         shares = ", ".join(
             f"{share:.1%} {name}"
@@ -175,19 +171,20 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
         )
 
 
-def as_measured(rows: pd.DataFrame, options: dict, where: str) -> pd.DataFrame:
+def as_measured(rows: pd.DataFrame, options: Options, where: str) -> pd.DataFrame:
     """Apply the options balanced and contrast to the pairs of an evaluation split (with part).
     where: the dataset and its split.
     """
-    if options["balanced"] and len(rows):
-        rows = balanced(rows, options["held_out"], where, by_list=bool(options["held_out_list"]))
-    if options["contrast"] != LATER["contrast"] and len(rows):
-        rows = with_counterparts(rows, options["contrast"], where)
+    if options.balanced and len(rows):
+        rows = balanced(rows, options.held_out, where, by_list=bool(options.held_out_list))
+    if options.contrast != "none" and len(rows):
+        rows = with_counterparts(rows, options.contrast, where)
     return rows
 
 
 def main(given: argparse.Namespace) -> None:
-    options, first, kind = given.options, given.splits[0], given.options["held_out"]
+    options, first = Options.of(given.options), given.splits[0]
+    kind = options.held_out
     tables = {split: read(given.cleaned, split, options) for split in given.splits}
     for split, rows in tables.items():
         tables[split] = rows.assign(
@@ -199,24 +196,24 @@ def main(given: argparse.Namespace) -> None:
     known = learnt if kind == TEMPLATE else learnt[~unseen(learnt, kind)]
     if known.empty and len(learnt):
         raise UserError(
-            f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn "
+            f"{where}: held_out: {kind} leaves no pair of {options.challenge_set} to learn "
             "from; ask for more templates"
         )
     if known.empty:  # the released set III has no training file
         log.info(
             "%s: no pairs of %s to learn from: only the method direct can use this dataset",
             given.cleaned,
-            options["challenge_set"],
+            options.challenge_set,
         )
         tables["dev"] = known
     else:
-        dev = held_out(known, options["dev_fraction"], where)
+        dev = held_out(known, options.dev_fraction, where)
         learnt, ids = known[~dev], known.loc[~dev, "example_id"]
-        chosen = fewer(ids, options["train_pairs"], f"{where}: train_pairs", "pairs")
+        chosen = fewer(ids, options.train_pairs, f"{where}: train_pairs", "pairs")
         tables |= {first: learnt[ids.isin(chosen)], "dev": known[dev]}
     with whole_set(given.output) as folder:
-        write_splits(tables, given, folder)
+        write_splits(tables, options, given, folder)
 
 
 if __name__ == "__main__":
-    execute(main, builder_arguments(__doc__, "temporal_nli").parse_args())
+    execute(main, builder_arguments(__doc__, Options).parse_args())

@@ -1,5 +1,5 @@
 """Build the masked datasets of TimeDial (Qin et al. 2021, section 4). Each instance masks one
-temporal expression of a dialog. study.yaml explains the options.
+temporal expression of a dialog. options.py explains the options.
 
 Dialogs are dropped for these reasons, in turn:
   1. The challenge was made from them, exactly or nearly (scripts/studies/timedial/leakage.py).
@@ -50,10 +50,11 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.counterparts import COUNTERPART
+from scripts.studies.timedial.options import Options
 from scripts.data.files import whole, whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.data.limit import limited
-from scripts.data.options import builder_arguments, source_beside
+from scripts.data.builder_arguments import builder_arguments, source_beside
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log
 from scripts.studies.timedial.choices import chosen
@@ -80,7 +81,6 @@ SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # with max_dialogs: training dialogs for each held-out dialog
 
-LATER = {"contaminated": False, "choices": "all", "contrast": "none"}  # options with their defaults
 
 # A number of its own for each kind of draw, so that no choice predicts another.
 # scripts/studies/timedial/pool.py and choices.py have the others.
@@ -170,7 +170,7 @@ def build_split(
     dialogs: pd.DataFrame,
     spans: pd.DataFrame,
     reasons: np.ndarray,
-    options: dict,
+    options: Options,
     most: int | None,
     where: str,
     learnt: pd.DataFrame,
@@ -189,17 +189,17 @@ def build_split(
             "one are sources of the challenge or repeat another dialog; use another source of "
             "dialogs"
         )
-    by_kind = options["negatives_of"] == "same_kind"
+    by_kind = options.negatives_of == "same_kind"
     pooled = pd.concat([left, learnt], ignore_index=True)
-    pool, places = pool_of(pooled, by_kind, options["negatives_by"] == "occurrence")
+    pool, places = pool_of(pooled, by_kind, options.negatives_by == "occurrence")
     places = places[: len(left)]
-    small = places[places["meanings"] <= options["negatives"]]
+    small = places[places["meanings"] <= options.negatives]
     if len(small):
         kind, alternative = (
             (f" of kind {small['kind'].iloc[0]}", ", or any_kind,") if by_kind else ("", "")
         )
         raise UserError(
-            f"{where}: {options['negatives']} wrong candidates for each span need as many other "
+            f"{where}: {options.negatives} wrong candidates for each span need as many other "
             f"values{kind}, but there are only {small['meanings'].iloc[0] - 1}; ask for fewer "
             f"negatives{alternative} or give more dialogs"
         )
@@ -209,20 +209,20 @@ def build_split(
     rows = wrong_rows(masks, places, pool, options)
     offered = pd.DataFrame(
         {
-            "mask": np.repeat(np.arange(len(masks)), options["negatives"]),
+            "mask": np.repeat(np.arange(len(masks)), options.negatives),
             "candidate": pool["form"].to_numpy()[rows].ravel(),
             "rule": "drawn",
             "label": 0,
         }
     )
-    built = cloze(masks, dialogs, offered, options["context_scope"])
+    built = cloze(masks, dialogs, offered, options.context_scope)
     return built, funnel(reasons, spans, built, pooled["text"].str.lower()), left
 
 
 def measured_options(
     challenge: pd.DataFrame,
     spans: pd.DataFrame,
-    options: dict,
+    options: Options,
     near: set[str],
     turns: pd.Series,
     file: str,
@@ -235,25 +235,21 @@ def measured_options(
     dialogs. file: the file of the challenge. where: the dataset and its split. Raises UserError if
     no instance of the split is left.
     """
-    scope = options["context_scope"]
+    scope = options.context_scope
     full = challenge_cloze(challenge, spans, "full", near, file)
-    built = chosen(full, options["choices"], turns, where)
+    built = chosen(full, options.choices, turns, where)
     if scope != "full":
         shown = challenge_cloze(challenge, spans, scope, near, file)
         shown = shown.drop_duplicates("instance_id").set_index("instance_id")["context"]
         built = built.assign(context=built["instance_id"].map(shown), context_scope=scope)
-    if options["contrast"] == "unit":
+    if options.contrast == "unit":
         built = with_counterparts(built, where)
     return numbered(built)
 
 
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
-    options = given.options
-    # The default of a newer option is not written. So the files equal older files.
-    recorded_options = {
-        name: value for name, value in options.items() if LATER.get(name, ...) != value
-    }
+    options = Options.of(given.options)
     asks = source_beside(given, "challenge")
     measured = {
         split: read_complete(asks.cleaned / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
@@ -270,19 +266,19 @@ def build(given: argparse.Namespace, output: Path) -> None:
             pa.Table.from_pandas(built, CLOZE, preserve_index=False),
             output / f"{name}.parquet",
             CLOZE,
-            provenance_of(file) | {"split": file.stem, "options": recorded_options} | limit,
+            provenance_of(file) | {"split": file.stem, "options": options.written()} | limit,
         )
 
     challenges = pd.concat(measured.values(), ignore_index=True)
     instance_turns = challenge_turns(challenges, str(asks.cleaned))
     filled = filled_in(challenges, instance_turns)
-    most, rows, learnt, near = options["max_dialogs"], [], None, set()
+    most, rows, learnt, near = options.max_dialogs, [], None, set()
     turns = pd.Series(dtype=object)
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(file)
         spans, shares = spans_in_dialogs(spans_file, dialogs), overlaps(dialogs, filled)
-        reasons = reasons_to_leave(dialogs, instance_turns, shares, options["contaminated"])
+        reasons = reasons_to_leave(dialogs, instance_turns, shares, options.contaminated)
         built, counts, learnt = build_split(
             dialogs, spans, reasons, options, most, str(spans_file), learnt
         )
@@ -311,9 +307,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         built = measured_options(challenge, spans, options, near, turns, str(file), place)
         # The limit comes last: instances over the limit drop training dialogs, too.
         items = built["instance_id"].str.removesuffix(COUNTERPART)
-        built, limit = limited(
-            built.assign(item=items), "item", options["limit"], "instances", place
-        )
+        built, limit = limited(built.assign(item=items), "item", options.limit, "instances", place)
         write(built, split, file, limit)
         log.info(
             "%s %s: %d candidates for %d masks, %d of them near a dialog that stayed",
@@ -343,6 +337,6 @@ if __name__ == "__main__":
     execute(
         main,
         builder_arguments(
-            __doc__, "timedial", "its training split and its held-out split", 2
+            __doc__, Options, "its training split and its held-out split", 2
         ).parse_args(),
     )

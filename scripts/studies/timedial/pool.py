@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from scripts.studies.timedial.options import Options
 from scripts.data.keyed import keyed_hash, keyed_uniform
 
 # A number of its own for each kind of draw, so that no choice predicts another.
@@ -109,17 +110,17 @@ def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) ->
 
 
 def wrong_rows(
-    spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: dict
+    spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: Options
 ) -> np.ndarray:
     """Return rows of the pool for every instance, shape (instances, negatives), from the place that
     negatives_from names.
     """
-    ids, wanted, seed = spans["instance_id"], options["negatives"], options["negative_seed"]
-    if options["negatives_from"] == "pool":
+    ids, wanted, seed = spans["instance_id"], options.negatives, options.negative_seed
+    if options.negatives_from == "pool":
         return drawn(ids, places, pool, wanted, seed)
     said = places[["kind", "meaning", "row"]].assign(dialog=spans["dialog"])
     dialog_rows = from_dialogs(
-        ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed
+        ids, said, wanted if options.negatives_from == "dialog" else -(-wanted // 2), seed
     )
     # Draws from the pool follow the dialog's own candidates. There are enough draws, even without
     # those that repeat a meaning.

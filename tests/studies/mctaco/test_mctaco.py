@@ -498,7 +498,7 @@ def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
     for options, said in rows_of("""
         {train_questions: 1} | 'train_questions: 1 is less than the minimum of 2'
         {draw: true}         | 'draw must be a whole number, not True'
-        {drew: 1}            | 'mctaco: unknown key drew'
+        {drew: 1}            | '--options: unknown key drew'
     """):
         program(
             f"scripts.studies.mctaco.build --cleaned {tmp_path} --splits train "

@@ -441,9 +441,9 @@ def test_captions_without_pairs_are_refused(program, worded, change, options, sa
             {stride: 30}                      | [no pair is left, 34 sentences]
             {stride: 3, same_videos: 2}       | [same_videos is 2, stride 3]
             {stride: 3, same_videos: 40}      | [no pair is left, 44 sentences, same_videos 40]
-            {stride: up_to_0}                 | ['strided_sop: stride: ''up_to_0'' does not match']
-            {stride: up_to_31}                | ['strided_sop: stride: ']
-            {train_stride: all}               | ['strided_sop: train_stride: ']
+            {stride: up_to_0}                 | ['--options: stride: ''up_to_0'' does not match']
+            {stride: up_to_31}                | ['--options: stride: ']
+            {train_stride: all}               | ['--options: train_stride: ']
             {same_videos: 2, train_stride: 4} | [may have no pair of stride 4]
             {stride: up_to_25}                | ['stride up_to_25 mixes stride 25, which has no pairs']
         """),

@@ -12,7 +12,7 @@ import pytest
 
 from scripts.studies.strided_sop.pairs import pair_table
 from scripts.running.program import UserError
-from scripts.studies.strided_sop.labels import labels_of
+from scripts.studies.strided_sop.options import Options
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
 from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
@@ -118,7 +118,7 @@ def test_the_label_is_what_is_told(built):  # noqa: F811
     assert set(stride["label"]) == {0, 1, 2}
     assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist()
     assert both["text_a"].equals(order["text_a"])
-    names = labels_of(["swapped", "in_order"], {"stride": "up_to_2", "predict": "order_and_stride"})
+    names = Options(stride="up_to_2", predict="order_and_stride").labels(["swapped", "in_order"])
     assert names[2 * 2 + 1] == "in_order_2" and names[0] == "swapped_0" and len(names) == 6
 
 
