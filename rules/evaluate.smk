@@ -37,6 +37,7 @@ rule evaluate_experiment:
         untrained=lambda w: option("--without-pretraining", evaluation.without_pretraining(WORK, w.experiment)),
         sources=lambda w: as_json(evaluation.sources_of(WORK, w.study)),
         metrics=lambda w: as_json(evaluation.metrics_of(WORK, w.study)),
+        declared=lambda w: as_json(evaluation.declared_of(WORK, w.study)),  # which methods are blind or see all, for its code
         rows_of_others=lambda w: WORK.released_rows([w.experiment]),
         code=lambda w: code(f"scripts.studies.{w.study}.evaluate"),
         runs=uncompared(lambda w: "\n".join(WORK.plan.experiments[w.experiment])),

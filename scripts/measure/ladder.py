@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from scripts.measure.intervals import difference
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import ceilings, method_of_blind, sees_all
 
 CHANCE, BLIND, RULES, WORDS, TEXTS, UNPRETRAINED = RUNGS = (
     "chance",
@@ -32,10 +32,7 @@ CHANCE, BLIND, RULES, WORDS, TEXTS, UNPRETRAINED = RUNGS = (
 )
 OWN = (BLIND, UNPRETRAINED)  # rungs of one model, not of all models of a dataset
 CONTROL_METHODS = {"control", "baseline", "majority"}
-# Baselines that read the answer from the labels or by rules. They are upper bounds, not controls.
-CEILINGS = {"gold", "rule_reader"}
 LOWER = "lower"
-ANSWER_ALL = "answer_all"  # the method that shows a model all candidates of a question
 PLACE = (
     "source",
     "dataset",
@@ -69,7 +66,7 @@ class Ladder(NamedTuple):
         if row.get("method") == "control":
             return self.rungs[row["model"]]
         if row.get("method") in CONTROL_METHODS:
-            return CHANCE if row["model"] not in CEILINGS else None
+            return CHANCE if row["model"] not in ceilings() else None
         if method_of_blind(row.get("method")):
             return BLIND
         return UNPRETRAINED if row["model"] in self.pretrained else None
@@ -148,7 +145,7 @@ def distances(rows: list[dict], ladder: Ladder) -> list[dict]:
             controls.setdefault(tuple(map(row.get, PLACE)), []).append(row)
     found = []
     for row in means:
-        if row["rung"] not in (None, UNPRETRAINED) or row["model"] in CEILINGS:
+        if row["rung"] not in (None, UNPRETRAINED) or row["model"] in ceilings():
             continue
         beside = list(controls.get(tuple(map(row.get, PLACE)), []))
         if row.get("method") == "released":
@@ -171,7 +168,7 @@ def distances(rows: list[dict], ladder: Ladder) -> list[dict]:
             for rung in RUNGS
         }
         best["control"] = of_all = ladder.best(beside)
-        if of_all and of_all["model"] in ladder.seeing_all and row.get("method") != ANSWER_ALL:
+        if of_all and of_all["model"] in ladder.seeing_all and not sees_all(row.get("method")):
             best["same_view"] = ladder.best(
                 one for one in beside if one["model"] not in ladder.seeing_all
             )

@@ -4,21 +4,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 
+from scripts.data.declared import BLIND
 from scripts.plan.entries import Entries
 from scripts.plan.grid import Experiment, datasets, levels_of, points_of
 from scripts.plan.initial import Initials, factors_of
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
 from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of, settings_of_entry
-from scripts.plan.probe import (
-    BLIND,
-    WORDED,
-    LeftOut,
-    does_fit,
-    fitting,
-    kind_in_words,
-    needs_in_words,
-)
+from scripts.plan.probe import WORDED, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.running.program import UserError, closest
 from scripts.plan.prompts import check_configured_prompts, prompts_of
 from scripts.plan.schemas import shown

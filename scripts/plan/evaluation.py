@@ -39,6 +39,13 @@ def metrics_of(work: Workplan, study: str) -> dict[str, dict]:
     return fields_of(metrics, metrics, ("better",))
 
 
+def declared_of(work: Workplan, study: str) -> dict:
+    """Return what a study declares of its methods and baselines (scripts/data/declared.py)."""
+    methods = work.studies[study]["methods"]
+    named = fields_of(methods, methods, ("blind_of", "sees_all"))
+    return {"methods": named, "ceilings": work.studies[study].get("ceilings", [])}
+
+
 def without_pretraining(work: Workplan, experiment: str) -> list[str]:
     """Return `<model>=<the same network without pretraining>` for the models of an experiment."""
     models = sorted({work.runs[run].model for run in work.plan.experiments[experiment]})

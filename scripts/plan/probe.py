@@ -5,6 +5,8 @@ that is left out.
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from scripts.data.declared import method_of_blind
+
 ABILITIES = {
     "encoder": "an encoder",
     "mask_filler": "an encoder with a head that fills masks",
@@ -18,19 +20,6 @@ ABILITIES = {
 # the paradigms of methods that put examples into words (prompts.yaml of the study)
 LIKELIHOOD, ANSWER = "likelihood", "answer"
 WORDED = (LIKELIHOOD, ANSWER)
-# the end of the name of a method's blind control: the same model without the text that it should
-# read
-BLIND = "_blind"
-BLIND_METHODS = {"hypothesis_only": "train"}  # blind controls with other names, and their methods
-
-
-def method_of_blind(method: object) -> str | None:
-    """Return the method of a blind control (the same model, blind); None for any other method."""
-    if not isinstance(method, str):
-        return None
-    if method.endswith(BLIND):
-        return method.removesuffix(BLIND)
-    return BLIND_METHODS.get(method)
 
 
 @dataclass(frozen=True)
@@ -107,6 +96,6 @@ def fitting(
         why = _why_not(how, model, fine_tune)
         if why is None:
             chosen.append(method)
-        elif how.get("probe") and not method.endswith(BLIND):  # its method has the reason
+        elif how.get("probe") and not method_of_blind(method):  # its method has the reason
             left_out[method] = why
     return chosen, left_out

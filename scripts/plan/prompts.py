@@ -8,7 +8,8 @@ library, YAML and the schema.
 
 from scripts.running.identity import ROOT
 from scripts.text.placeholders import CANDIDATE, PLACEHOLDER, parts_of
-from scripts.plan.probe import ANSWER, BLIND, WORDED
+from scripts.data.declared import BLIND
+from scripts.plan.probe import ANSWER, WORDED
 from scripts.running.program import UserError, closest
 from scripts.plan.schemas import check, schema, shown
 from scripts.data.yaml_files import read_yaml

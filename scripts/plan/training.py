@@ -16,7 +16,7 @@ from scripts.plan.prompts import prompts_of
 from scripts.plan.workplan import Workplan, built
 
 # keys of a method that change no number
-NOT_OF_TRAINING = ("fits", "probe", "objectives")
+NOT_OF_TRAINING = ("fits", "probe", "objectives", "blind_of", "sees_all")
 ASKS = (ANSWER, ECHO)  # the paradigms of scripts/train/asking/ask.py
 
 

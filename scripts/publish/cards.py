@@ -19,7 +19,7 @@ import pandas as pd
 
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import log
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores, runs_by_dataset
 from scripts.publish.marks import notes_by_dataset, run_name

@@ -10,7 +10,7 @@ difference's interval lies within ±MARGIN.
 import numpy as np
 import pandas as pd
 
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.measure import intervals
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish.marks import at_most, limit_if_several, marks_of

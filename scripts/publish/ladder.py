@@ -15,7 +15,7 @@ from scripts.data.items import HUMAN
 from scripts.data.tables import read_metrics
 from scripts.measure.intervals import Estimate
 from scripts.measure.ladder import CONTROL_METHODS, RUNGS
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of
 from scripts.publish.names import (

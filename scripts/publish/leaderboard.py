@@ -27,7 +27,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.files import whole
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.running.program import UserError, execute, json_object_with, log, parser
 from scripts.data.tables import METRICS, read_metrics
 from scripts.measure.experiment import EXTERNAL

@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from scripts.data.tables import read_metrics
-from scripts.measure.ladder import CEILINGS, CONTROL_METHODS
+from scripts.data.declared import ceilings
+from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish import style
 from scripts.publish.arguments import run_program
 from scripts.publish.message import titled
@@ -54,7 +55,7 @@ def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     rows = rows.assign(test_set=test_set)
     if "scoring" in rows:  # NLI; a fine-tuned model distinguishes all labels
         rows = rows[rows["scoring"] == "ternary"]
-    rows = rows[~rows["model"].isin([*CEILINGS, "human"])]
+    rows = rows[~rows["model"].isin([*ceilings(), "human"])]
     most = rows.groupby(PLACE)["n"].transform("max")
     rows = rows.assign(part=(rows["slice"] == UNSEEN) & (rows["n"] < most))
     has_part = rows.groupby(PLACE)["part"].transform("any")

@@ -8,8 +8,9 @@ import re
 import pandas as pd
 
 from scripts.data.items import HUMAN
-from scripts.measure.ladder import CEILINGS, CONTROL_METHODS
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import ceilings
+from scripts.measure.ladder import CONTROL_METHODS
+from scripts.data.declared import method_of_blind
 from scripts.publish.names import joined
 from scripts.publish.panels import Panel
 from scripts.publish.selection import EQUAL, only
@@ -66,7 +67,7 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     place = at or "metric"
     rows = only(rows, seed=None, wording=None)
     is_control, is_score = rows["method"].isin(CONTROL_METHODS), rows["metric"] == metric
-    controls = rows[is_control & is_score & ~rows["model"].isin(CEILINGS)]
+    controls = rows[is_control & is_score & ~rows["model"].isin(ceilings())]
     is_model = ~is_control & (rows["model"] != HUMAN) & rows["method"].map(method_of_blind).isna()
     above = rows[is_model & (rows["metric"] == f"{metric}_above_control")].assign(metric=metric)
     reached = rows[is_model & is_score & rows[name].isin(above[name])]

@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from scripts.measure.ladder import CONTROL_METHODS
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.running.program import log
 from scripts.publish import style
 from scripts.publish.marks import face_of

@@ -12,7 +12,7 @@ from scripts.data.csv_files import write_csv
 from scripts.data.files import whole
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.running.program import log
 from scripts.publish.latex import latex_table
 from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates

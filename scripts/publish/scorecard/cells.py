@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.plan.probe import method_of_blind
+from scripts.data.declared import method_of_blind
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
-from scripts.measure.ladder import CEILINGS, CONTROL_METHODS
+from scripts.data.declared import ceilings
+from scripts.measure.ladder import CONTROL_METHODS
 from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
@@ -267,7 +268,7 @@ def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of controls among the rows on probes."""
     return rows[
         rows["method"].isin(CONTROL_METHODS)
-        & ~rows["model"].isin(CEILINGS)
+        & ~rows["model"].isin(ceilings())
         & rows["seed"].isna()
         & ~rows["metric"].str.endswith("_above_control")
     ]

@@ -50,7 +50,7 @@ from scripts.studies.temporal_nli.times import times_in
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import crossed
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
-from scripts.measure.ladder import CEILINGS
+from scripts.data.declared import ceilings
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
@@ -374,7 +374,7 @@ def people_on(
                 replicates.get((model, method), []),
             )
             for (model, method, found_scoring), predictions in found.items()
-            if found_scoring == scoring and model not in CEILINGS
+            if found_scoring == scoring and model not in ceilings()
         }
         answered = people_rows(
             people.assign(chosen=merged[people["chosen"]]),

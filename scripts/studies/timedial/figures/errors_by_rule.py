@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scripts.plan.probe import BLIND
+from scripts.data.declared import BLIND
 from scripts.publish.arguments import run_program
 from scripts.publish.names import source_title
 from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish

@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from scripts.plan.probe import BLIND as METHOD_BLIND
+from scripts.data.declared import BLIND as METHOD_BLIND
 from scripts.publish import style
 from scripts.publish.comparison import DIFFERENCE
 from scripts.publish.marks import limit_if_several
