@@ -11,9 +11,11 @@ from typing import Any
 from scripts.running.program import UserError, cut
 from scripts.train.asking.answer import CUT, REFUSED, WHOLE
 
-BUSY = {408, 409, 425, 429, 500, 502, 503, 504, 524, 529}
+BUSY = {408, 409, 425, 429, *range(500, 600)} - {501, 505}
 # codes of a 429 that no waiting changes
 FINAL = {"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"}
+# codes of an error that is sent as a success, and that another try cannot change
+WRONG = {"invalid_request_error", "authentication_error", "permission_error", "invalid_api_key"}
 # codes of a refused question
 REFUSALS = {
     "content_filter",
@@ -84,9 +86,9 @@ def whole_signs(text: str) -> str:
 def error_in(found: object) -> dict:
     """The error of an answer, in the form of OpenAI, FastAPI or plain text; empty for none."""
     found = found[0] if isinstance(found, list) and found else found
-    if not isinstance(found, dict) or found.get("choices"):
+    if not isinstance(found, dict):
         return {}
-    error = found.get("error") or found.get("detail") or {}
+    error = found.get("error") or (not found.get("choices") and found.get("detail")) or {}
     if isinstance(error, list):
         error = error[0] if error else {}
     return error if isinstance(error, dict) else {"message": str(error)}
@@ -132,8 +134,8 @@ def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool)
     if may_refuse and is_refusal(status, codes, reason[:MOST_READ]):
         return True
     if status < 300:
-        code = found.get("code")
-        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        code = re.fullmatch("[45][0-9]{2}", "400" if codes & WRONG else str(found.get("code")))
+        status = int(code[0]) if code else 500
     reason = cut(reason, 300)
     if status in BUSY and not codes & FINAL:
         raise Passing(f"it answers {status}{': ' * bool(reason)}{reason}", seconds_of(headers))
