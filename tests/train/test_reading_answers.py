@@ -63,7 +63,47 @@ def letters_of(read: str | None) -> set[int] | None:
         "Answer: A\nRevised: B" | null
         The answer is A. I was wrong, it is B. | B
         No, it is plausible. | null
-        B. No, because it is plausible. | B
+        B. No, because it is plausible. | null
+        B. No. It is plausible.         | null
+        "That is not plausible.\nAnswer: A" | null
+        B. No, because it is not plausible. | B
+        A. Yes, that is plausible.      | A
+        'Answer: A seems far-fetched'   | null
+        'Answer: A is refuted by the text' | null
+        The answer is A in the text's story of a cook | null
+        The answer is B based on the text | B
+        The answer is B as it takes years. | B
+        According to some the answer is A | null
+        According to some, the answer is A. | null
+        In the previous question the answer is A | null
+        In the last question, the answer is A.   | null
+        In this context, the answer is A. | A
+        According to the text, the answer is B. | B
+        Based on how long meals last, the answer is A. | A
+        Many people would say A      | null
+        A. That was a mistake.       | null
+        A. Just kidding.             | null
+        A. I take that back.         | null
+        A must go.                   | null
+        A is out.                    | null
+        'Answer: A, which is absurd'  | null
+        'Answer: A (absurd)'          | null
+        'Answer: A: absurd'           | null
+        'A: absurd'                   | null
+        Which option is wrong? A     | null
+        'Answer: A ≠'                | null
+        A /                          | null
+        A and                        | null
+        A,                           | null
+        A?                           | null
+        Yes?                         | null
+        '!A'                         | null
+        ≠ A                          | null
+        A 👎                         | null
+        A ≈                          | null
+        Correct answer is A, not B   | A
+        B is more plausible than A   | B
+        A is no more plausible than B | null
         Wrong – A            | null
         Not A; the correct choice is B. | B
         It's A, not B.       | A
@@ -192,6 +232,29 @@ def test_several_options_are_read(answer, read):
     assert chosen(answer, CANDIDATES, several=True) == letters_of(read)
 
 
+@each_row(
+    "options, several, answer, read",
+    [
+        (["The first moment", "The second moment"], False, "A is after", None),
+        (["The first moment", "The second moment"], False, "After A", None),
+        (["The first moment", "The second moment"], False, "A comes first", {0}),
+        (["B", "A"], False, "A", None),
+        (["B", "A"], False, "The answer is B", None),
+        (["A", "B"], False, "The answer is B", {1}),
+        (["No", "Yes"], False, "A. It is plausible.", None),
+        (["No", "Yes"], False, "A. It is not plausible.", {0}),
+        (CANDIDATES, True, "Answer: a day and a half", None),
+        (CANDIDATES, True, "Answer: a day later", None),
+        (CANDIDATES, True, "4–a day", None),
+        (CANDIDATES, True, "A > C", None),
+        (CANDIDATES, True, "A?, C", None),
+        (CANDIDATES, True, "The odd ones out:\n- B\n- D", None),
+    ],
+)
+def test_what_an_answer_says_depends_on_the_options(options, several, answer, read):
+    assert chosen(answer, options, several) == read
+
+
 def test_a_table_of_verdicts_is_read():
     rows = zip("ABCD", CANDIDATES, ("✓", "No", "Plausible", "too long"))
     table = "".join(f"| {letter} | {text} | {said} |\n" for letter, text, said in rows)
@@ -267,6 +330,10 @@ THOUGHTS = (
     "◁think▷{}◁/think▷",
     "<unused94>thought\n{}<unused95>",
     "<think time=3>{}</think >",
+    "< think >{}< /think >",
+    "＜think＞{}＜/think＞",
+    "<|reasoning|>{}<|/reasoning|>",
+    "<｜begin▁of▁thinking｜>{}<｜end▁of▁thinking｜>",
     "&lt;think&gt;{}&lt;/think&gt;",
     "<seed:think>{}</seed:think>",
     "<|begin_of_thought|>{}<|end_of_thought|>",

@@ -1,90 +1,43 @@
 """Which options an answer in words names, by letter or by text. Not a program; without torch.
 
-A clause names an option only if it affirms it: its words are known, and none denies or hedges.
-"The answer is B" outweighs a letter alone, and a letter alone outweighs a verdict ("B fits").
+spelling.py writes the options as signs. Each word of a clause is one code; RULES says what a clause
+of these codes says. It names an option only if it affirms it: its words are known, none denies or
+hedges, and nothing but a reason follows. "The answer is B" outweighs a letter alone, and a letter
+alone outweighs a verdict ("B fits").
 Clauses that contradict each other leave an answer unread, unless the later corrects the earlier.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase as LETTERS
 from typing import NamedTuple
 
-# while an answer is read, an option's text is one sign, and a letter of an option is another
-TEXT, LETTER = 0xE000, 0xE100
-T, L, GAP = "[\ue000-\ue0ff]", "[\ue100-\ue119]", "[^\\w\n\ue000-\ue119]{0,9}"
-TAG = r"(?:final_?answer|answer|choice|option|letter|response|result|output)"
-FORMS = [  # forms of an answer, as words
-    (re.compile(pattern, re.I), words)
-    for pattern, words in (
-        # signs of our own, bytes that are no text, tokens that a server left in the text
-        ("[\ue000-\uf8ff\ufffd\ufe0f\u200b]|</?s>|</?(?:(?:end|start)_of_turn|eos|bos|pad)>", ""),
-        (r"<\|[^|<>\n]{1,40}\|>", ""),
-        # two boxes or two tags in a row are one list
-        (r"\}[\s$,;&]{0,9}(?:and\s)?[\s$]{0,9}\\boxed\s{0,9}\{", ", "),
-        (rf"</{TAG}>[\s,;&]{{0,9}}(?:and\s)?\s{{0,9}}<{TAG}>", ", "),
-        (rf"<{TAG}>\s*|\\boxed", " answer: "),
-        (rf"</{TAG}>|\\(?:text\w{{0,9}}|math\w{{1,9}}|[mf]box|rm|bf)\b|\\[()\[\]]", " "),
-        (r"\[x\]|[✓✔✅☑]", " correct "),
-        (r"\[ \]|[✗✘❌✖☐]|~~(?=\w)", " wrong "),
-        ("☒", " unclear "),  # a tick to some, a cross to others
-        (r"\bcan['’]t\b|\bcannot\b", "can not"),
-        (r"n['’]t\b", " not"),
-        (r"\b(I|it|answer|choice)(?: would|['’]d)\b", r"\1"),
-        (r"['’](?:s|m|re)\b", " is"),
-        (r"\bnot (?:only|just|merely)\b", " "),
-        (r"\b(?:rather than|instead of)\b", ", not "),
-        (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
-        (r"\bas well as\b", "and"),
-        (r"\b(?:comes|happens) first\b", "fits"),
-        (
-            r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
-            r"(?:answer|help|assist|know|tell|say|determine|decide)\b",
-            ". unclear. ",
-        ),
-        (r"(?m)^[ \t]*\||\|[ \t]*$", ""),
-        (r"(?m)^[ \t>#*-]*\d{1,2}[.)] ", ""),
-        (r"\|", ": "),
-        ("、", ", "),
-        ("正确答案|答案", " answer "),
-        ("而是", ", "),
-        ("不是", " not "),
-        ("是", " is "),
-        ("选择?", " choose "),
-        (r"(?<!\w)['’]|['’](?!\w)|[\"“”„«»‘*`${}\[\]<>#_\\]", " "),
-        (r"[^\S\n]+", " "),
-        (r" ([,.:;)])", r"\1"),
-    )
-]
-WORD = "A-Za-z0-9À-ɏЀ-ӿ'&"  # a letter may stand beside a Chinese sign
-NAMED = re.compile(
-    rf"(?<![{WORD}.-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![{WORD}]|-\w|\.[A-Za-z])"
-)
-# before other words than these, "A" may be an article
-ARTICLE = re.compile(
-    r"(?<!option )\bA (?!(?:and|or|is|are|but|because|since|if|fits?|works?|seems?|makes?|would|can"
-    r"|could|may|might|must|does|not|too|yes|no|correct|right|wrong|und|et|y|ist|est|es)\b)(?=[a-z])",
-    re.M,
-)
-SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
-RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
-MARKED = re.compile(rf"(?:^({GAP})({L}) ?[.):–—-]|(?<=[,;]( ))({L}) ?[=:–—-])[):–—\- ]*", re.M)
-OWN = re.compile(rf"({L})(:?)[^\w\n?!\ue000-\ue119]{{0,9}}({T})\)?")
+from scripts.train.asking.spelling import GAP, LETTER, TEXT, L, T, bare, signed
+
 CLAUSE = re.compile(
     rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]|\s\("
-    r"|\b(?:but|while|whereas|although|though|however|mais|sondern|aber|sino|pero)\b",
+    r"|\b(?:which|but|while|whereas|although|though|however|mais|sondern|aber|sino|pero)\b",
     re.I,
 )
-REASON = re.compile(r"\b(?:because|since|given that|weil|denn|car)\b|因为|, as\b", re.I)
-CONDITION = re.compile(r"\b(?:if|unless|would|assuming|suppose|otherwise|wenn|falls)\b|如果", re.I)
+REASON = re.compile(
+    r"\b(?:because|since|given that|weil|denn|car"
+    r"|as (?:it|this|that|the[ry]\w*|he|she|an?|most))\b|因为|, as\b",
+    re.I,
+)
+CONDITION = re.compile(
+    r"\b(?:if|unless|provided (?:that|he|she|it|they|the)|would|assuming|suppose|otherwise|wenn"
+    r"|falls)\b|如果",
+    re.I,
+)
 CORRECTION = re.compile(
     rf"(?:^|[.!?,;:\n–—-]) ?(?:(?:but|oh|no|{T}),? ){{0,2}}(?:wait|hold on|actually|correction"
     r"|sorry|scratch that|on (?:second thoughts?|reflection)|let me re\w+|I mean"
     r"|I was wrong|my mistake|oops|moment|warte|attends)\b",
     re.I | re.M,
 )
-TOKEN = re.compile(rf"{T}|{L}|[:=]|\w+")
+# an answer that ends where more has to follow
+BROKEN = re.compile(r"(?:[\w*)] ?[,(/&+=≠–—-]|\w [<>]|\b(?:and|or))$")
+TOKEN = re.compile(rf"{T}|{L}|\w+|!(?=[\w\ue000-\ue119])|[^\s.,;!?()'…–—☀-➿🌀-🫿-]")
 
 # the words that are understood, by a code for their kind; L is a letter, T a text, u any other word
 WORDS = {
@@ -93,44 +46,55 @@ WORDS = {
     "c": ": =",
     "i": "is are was be ist sind est sont es son",
     "A": "answer answers options choices conclusion antwort antworten réponse réponses respuesta",
-    "o": "based given considering according from looking in after for with",
-    "n": "not no never nor nicht kein pas non nie",  # they deny the word behind them
+    "o": "based given considering looking from",  # grounds of any kind follow
+    "s": "in for according",  # what an answer holds for follows: only these are this question
+    "g": "text passage sentence context premise hypothesis information question case dialog "
+    "dialogue conversation story reason reasons scenario opinion summary short general gap",
+    "n": "not no never nor nein nicht kein pas non nie",  # they deny the word behind them
     "0": "none neither keine keiner aucune ninguna",
     "e": "except excluding without unlike",
     "p": "proposed candidate other others",
     "w": "nothing wrong incorrect false untrue implausible impossible unlikely improbable bad "
     "illogical unreasonable unrealistic invalid eliminate eliminated exclude excluded reject "
-    "rejected discard out doubt falsch faux fausse incorrecta 错误",
+    "rejected discard out doubt irrelevant falsch faux fausse incorrecta 错误",
     "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
-    "uncertain depends oder ou o или 或",
+    "uncertain depends mistake mistaken kidding joking strike back retract ignore disregard "
+    "oder ou o или 或",
     "f": "yes true correct right plausible possible likely reasonable valid fit fits fitting work "
-    "works good fine sense acceptable appropriate suitable realistic sensible logical consistent "
-    "richtig richtige korrekt passt passen bonne correcte correcta 正确",
+    "works good fine sense typical acceptable appropriate suitable realistic sensible logical "
+    "consistent ja oui richtig richtige korrekt passt passen bonne correcte correcta 正确",
     "k": "the a an this that these it i my our me we you they only all one ones two so hence "
-    "therefore thus also too well go going with choose choosing pick select selected say think "
-    "believe lean leaning towards guess probably clearly definitely certainly sure overall final "
-    "best most more of to for do does did can must should remains leaving leaves left here "
-    "single following which choisis seem seems sound sounds look looks make makes am above given "
-    "rule ruled listed la le les die der das el ne n besten am 我",
+    "therefore thus also too well just really totally take with choose choosing pick select "
+    "selected say think believe lean leaning towards guess probably clearly definitely certainly "
+    "sure overall final best most more of to do does did can must should remains leaving leaves "
+    "left here single following which choisis seem seems sound sounds look looks make makes am "
+    "above rule ruled listed la le les die der das el ne n besten am 我",
 }
 CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
 DENY = set("nwe0")
-PASSED = DENY | set("?p")  # a clause that is not understood and has one of these may be passed over
-SET = "[LT](?:[ax]*[LT])*"  # "A", "A and option C"
-# what a clause says, by its codes (? after a question or a condition): its weight, and + affirms, -
-# denies, ? doubts, 0 none of the options. The first rule that fits counts.
+PASSED = DENY | set("?~p")  # with one of these a clause that is not understood is passed over
+SET = "[LT](?:(?:ca)?[ax]*[LT])*"  # "A", "A and option C", "A. two hours and C. a day"
+TAIL = "[akxcifA]*(?:s[kxg]*)?(?:[oc](?!i?u$)[^nwe0mLT]*)?"  # what may follow an answer
+FOREIGN = re.compile("[ak]*s[kxgaAfo]*[^kxgaAfo].*")  # "according to some", "in the last question"
+UNKNOWN = re.compile("i?u")  # "which is absurd": a verdict that is not understood
+# "it is not plausible", and not "the right answer is B"
+VERDICT = re.compile(f"(?:{SET}c+(?=k))?(?![ic])[akxciAp]*(n?)[akx]*([fw])(?!x|c$|A[ic]|.*[LT])")
+# what a clause says, by its codes (? after a question, ~ of a reason or a condition): its weight,
+# and + affirms, - denies, ? doubts, 0 none of the options. The first rule that fits counts.
 RULES = [
     (re.compile(pattern), weight, says)
     for pattern, weight, says in (
         # a letter with the text of another option; "A, B no"
         (".*L.*T.*|.*T.*L.*|.*[LT][LT][nwe0f].*", 1, "?"),
-        (r".*\?|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
-        (f"(?:[akxcifA]*|o.*[akxcif])A[ic][akxcifA]*(?:{SET})?[^nwe0mLT]*", 3, "+"),
-        (f"[ac]*{SET}[ac]*", 2, "+"),
+        (r"[^uLT]*w[^uLT]*\?", 3, "?"),  # the question "Which is wrong?"
+        (r"[^u?~]*[LT][^u?~]*n[^u?~]*w[^u?~]*", 1, "?"),  # "B can not be ruled out"
+        (r".*[?~]|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
+        (f"(?:[akxcifAsg]*|o.*[akxcif])A[ic][akxcifA]*(?:{SET})?{TAIL}", 3, "+"),
+        (f"[ac]*{SET}c*", 2, "+"),
         ("[^umLT]*0[^umLT]*", 3, "0"),
-        ("[^u]*m[^u]*", 1, "?"),
-        (f"[^uLTnwe0]*(?:{SET}[^uLTnwe0]*|f[^uLTnwe0]*)", 1, "+"),
+        ("[^usog]*m[^usog]*", 1, "?"),
+        (f"[^usogmLTnwe0]*(?:{SET}[^usogmLTnwe0]*|f[^umLTnwe0]*)", 1, "+"),
         (f"(?=.*[nwe0])[^uLT]*(?:{SET})?[^uLT]*", 1, "-"),
         (f"[akxcifA]*{SET}[akxciA]*f[^nwe0mLT]*", 1, "+"),
         (f"[akxciA]*{SET}[akxciA]*(?:[we]|n[akxciA]*(?:f|$))[^mLT]*", 1, "-"),
@@ -152,55 +116,17 @@ class Clause(NamedTuple):
 NOTHING = Clause(frozenset(), 1, "", "")
 
 
-def plain(text: str) -> str:
-    """A text without markup, LaTeX and XML; ticks and some phrases are a word."""
-    text = unicodedata.normalize("NFKC", text)
-    for pattern, words in FORMS:
-        text = pattern.sub(words, text)
-    return text
-
-
-def bare(text: str) -> str:
-    """A text without case, markup, and signs around it."""
-    return " ".join(plain(text).split()).strip(" .,;:!?'()").lower()
-
-
-def signed(answer: str, texts: list[str]) -> str:
-    """An answer with signs for texts and letters of options. A letter and its own text are one. The
-    options said again, all in their order, are left out.
-    """
-
-    def sign(found: re.Match) -> str:
-        said = found[0].lower()
-        return chr(TEXT + texts.index(said)) if said in texts else found[0]
-
-    def own(found: re.Match) -> str:
-        same = texts[ord(found[1]) - LETTER :][:1] == [texts[ord(found[3]) - TEXT]]
-        return found[1] + found[2] if same else found[0]
-
-    def run(found: re.Match) -> str:
-        fits = len({*found[1]}) == len(found[1]) and max(found[1]) <= LETTERS[len(texts) - 1]
-        return " and ".join(found[1]) if fits else found[0]
-
-    text = plain(answer)
-    if known := sorted({re.escape(one) for one in texts if one[1:]}, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w)(?:{'|'.join(known)})(?!\w)", sign, text, flags=re.I)
-    text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
-    text = ARTICLE.sub("u A ", text)
-    text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
-    text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
-    text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
-    again = "\n".join(f"{GAP}{chr(LETTER + at)}{GAP}" for at in range(len(texts)))
-    return re.sub(again, "", re.sub(r"\btoo [a-z]+", "wrong", text))
-
-
 def clauses_of(text: str) -> Iterator[Clause]:
     """The clauses of an answer. Questions, conditions and reasons affirm nothing."""
     for sentence in re.sub(r"([.;!?])(?=\s|$)|。", "\\1\n", text).splitlines():
         for number, part in enumerate(REASON.split(sentence)):
-            doubtful = number or sentence.endswith("?") or CONDITION.search(part)
+            doubt = "?" if sentence.endswith("?") else "~" * bool(number or CONDITION.search(part))
+            last = NOTHING
             for clause in filter(str.strip, CLAUSE.split(part)):
-                yield judged(clause, "?" * bool(doubtful))
+                one = judged(clause, "~" if FOREIGN.fullmatch(last.codes) else doubt)
+                if last.named and last.says == "+" and UNKNOWN.fullmatch(one.codes):
+                    one = one._replace(says="?")
+                yield (last := one)
 
 
 def judged(clause: str, doubt: str) -> Clause:
@@ -226,10 +152,11 @@ def joined(clauses: list[Clause], negative: set[int]) -> Iterator[Clause]:
     asked = False  # whether a question names an option, as in "Is A right? No."
     for before, one in zip([NOTHING, *rows], rows):
         # a heading such as "Answer:", "Wrong" or "Not plausible"
-        announces = last.says == "-" or (last.says == "+" and last.codes.endswith("c"))
+        heads = last.codes.endswith("c") and (last.says or set(last.codes) & DENY)
+        announces = heads or (last.says == "-" and "i" not in last.codes)
         if one.weight == 2 and announces and not last.named:
             one = one._replace(weight=last.weight, says=last.says)
-        elif one.says == "-" and not one.named and not one.codes.endswith("c"):
+        elif one.says == "-" and not one.named and not re.search("c$|p", one.codes):
             one = one._replace(named=before.named - negative)
         elif one.codes == "T" and asked:
             one = one._replace(says="")
@@ -259,7 +186,7 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
             or (at > begins and not one.says and not set(one.codes) & PASSED and one.named - named)
             or (one.says == "+" and not one.named <= named)
             or (one.says == "-" and one.named & named)
-            or (doubts and (weight == 1 or (weight == 2 and set(one.codes) <= set("acL?"))))
+            or (doubts and (weight == 1 or (weight == 2 and set(one.codes) <= set("acL?~"))))
         ):
             return None
     alike = all(one.named == named for one in best) or (several and weight == 1)
@@ -272,9 +199,16 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
 def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
     """The options that an answer names; None if it cannot be read."""
     texts, whole = [bare(one) for one in options], bare(answer)
+    own = dict(zip(LETTERS.lower(), texts))
+    if whole.isalnum() and "?" in answer:
+        return None
+    if BROKEN.search(answer.rstrip()) or any(one in own and own[one] != one for one in texts):
+        return None
     if whole and whole in texts:
         return {texts.index(whole)}
-    text = signed(whole.upper() if len(whole) == 1 else answer, texts)
+    text = signed(answer.upper() if len(whole) == 1 else answer, texts)
+    if not several:
+        text = re.sub(r"\b(more|better)\b([^.,;\n]{0,40}) than\b", r"\1\2, not", text)
     *before, text = CORRECTION.split(text)
     if several and any(map(str.strip, before)):
         return None  # it may add to what stands before it
@@ -284,14 +218,14 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         negative = {at for at, codes in enumerate(words) if codes & DENY}
         heads = set(re.findall(rf"^{GAP}({L}):", text, re.M))
         # a first letter with a reason; a reason that denies needs an option that does, too
-        reason = "Lc[^LT?]*" if clauses[0].named <= negative else "Lc[^LTnwe0?]*"
-        if len(heads) == 1 and re.fullmatch(reason, clauses[0].codes):
+        reason = "Lc(?!i?u$)[^LT?~]*" if clauses[0].named <= negative else "Lc(?!i?u$)[^LTnwe0?~]*"
+        if len(heads) == 1 and clauses[0].says != "?" and re.fullmatch(reason, clauses[0].codes):
             clauses[0] = clauses[0]._replace(says="+", weight=2)
     named = decided([*joined(clauses, negative)], len(texts), several)
-    if negative and named and not any(one.weight == 3 and one.named for one in clauses):
-        # "No, it is plausible" says two things
-        against = "+" if named <= negative else "-"
-        if any(one.says == against and not one.named and "f" in one.codes for one in clauses):
+    if negative and named:  # "No, it is plausible" says two things
+        codes = [one.codes for one in clauses if one.named <= named]
+        verdicts = {one[1] + one[2] in ("f", "nw") for one in map(VERDICT.match, codes) if one}
+        if verdicts == {named <= negative}:
             return None
     return named
 

@@ -7,18 +7,18 @@ and may leave out the special tokens of gpt-oss.
 """
 
 import re
+import unicodedata
 
-_WORDS = r"(?:\w+[:_])?(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratchpad|reflection)"
+_OPEN, _CLOSE = r"(?:<|&lt;)[\s|\\_]{0,3}", r"[\s|\\_]{0,3}(?:>|&gt;)"
+_WORDS = r"(?:think(?:ing)?|thoughts?|reason(?:ing)?|analysis|scratchpad|reflection)"
 END = re.compile(
-    rf"(?:<|&lt;)/{_WORDS}\s{{0,9}}(?:>|&gt;)|\[/(?:think|reasoning)\]|◁/think▷|<unused95>"
-    r"|<\|(?:/think(?:ing)?|end_?of_?thought|end_thinking|inner_suffix)\|>"
-    r"|<\|channel\|>final(?:[^<\n]{0,80})<\|message\|>|<channel\|>|(?-i:assistantfinal)",
+    rf"{_OPEN}(?:/\s?(?:\w+[:_])?|end_?(?:of_?)?){_WORDS}{_CLOSE}|\[/(?:think|reasoning)\]|◁/think▷|<unused95>"
+    r"|<\|inner_suffix\|>|<\|channel\|>final(?:[^<\n]{0,80})<\|message\|>|<channel\|>|(?-i:assistantfinal)",
     re.I,
 )
 BEGIN = re.compile(
-    rf"(?:<|&lt;){_WORDS}(?:\s[^<>\n]{{0,80}})?(?:>|&gt;)|\[(?:think|reasoning)\]|◁think▷|<unused94>"
-    r"|<\|(?:think(?:ing)?|(?:begin|start)_?of_?thought|(?:begin|start)_thinking|inner_prefix)\|>"
-    r"|<\|channel\|>(?:analysis|commentary)|<\|channel>|\A\s*(?-i:(?:analysis|commentary)(?![a-z]))",
+    rf"{_OPEN}(?:\w+[:_]|beginof|startof)?{_WORDS}(?:\s[^<>\n]{{0,80}})?{_CLOSE}|\[(?:think|reasoning)\]|◁think▷|<unused94>"
+    r"|<\|inner_prefix\|>|<\|channel\|>(?:analysis|commentary)|<\|channel>|\A\s*(?-i:(?:analysis|commentary)(?![a-z]))",
     re.I,
 )
 SHORT = 30  # signs; a line of so many, without `thought_end`, is an answer without a thought
@@ -32,6 +32,7 @@ def without_thought(text: str, thought_end: str | None = None) -> str | None:
     """
     if thought_end and thought_end in text:
         return text.rpartition(thought_end)[2]
+    text = unicodedata.normalize("NFKC", text).replace("▁", "_")
     thought, *answers = END.split(text)
     answer = answers[-1] if answers else thought
     is_short = len(text.strip()) <= SHORT and "\n" not in text.strip()

@@ -1,0 +1,116 @@
+"""Write an answer so that its options are single signs. Not a program; without torch.
+
+Markup, LaTeX and XML go; ticks and crosses become words; an option's text is one sign, its letter
+another.
+"""
+
+import re
+import unicodedata
+from string import ascii_uppercase as LETTERS
+
+# while an answer is read, an option's text is one sign, and a letter of an option is another
+TEXT, LETTER = 0xE000, 0xE100
+T, L, GAP = "[\ue000-\ue0ff]", "[\ue100-\ue119]", "[^\\w\n\ue000-\ue119]{0,9}"
+TAG = r"(?:final_?answer|answer|choice|option|letter|response|result|output)"
+FORMS = [  # forms of an answer, as words
+    (re.compile(pattern, re.I), words)
+    for pattern, words in (
+        # signs of our own, bytes that are no text, tokens that a server left in the text
+        ("[\ue000-\uf8ff\ufffd\ufe0f\u200b]|</?s>|</?(?:(?:end|start)_of_turn|eos|bos|pad)>", ""),
+        (r"<\|[^|<>\n]{1,40}\|>", ""),
+        # two boxes or two tags in a row are one list
+        (r"\}[\s$,;&]{0,9}(?:and\s)?[\s$]{0,9}\\boxed\s{0,9}\{", ", "),
+        (rf"</{TAG}>[\s,;&]{{0,9}}(?:and\s)?\s{{0,9}}<{TAG}>", ", "),
+        (rf"<{TAG}>\s*|\\boxed", " answer: "),
+        (rf"</{TAG}>|\\(?:text\w{{0,9}}|math\w{{1,9}}|[mf]box|rm|bf)\b|\\[()\[\]]", " "),
+        # "A?, B", "A > B"; ☒ is a tick to some, and a cross to others
+        (r"\?(?=[,)])|(?<=\w )[<>≤≥](?= \w)|[☒⚠]", " Unclear "),
+        (r"!=|≠", " not "),
+        (r"\[x\]|[✓✔✅☑√👍]", " correct "),
+        (r"\[ \]|[✗✘❌✖☐❎×⛔🚫👎]|~~(?=\w)", " wrong "),
+        (r"\bcan['’]t\b|\bcannot\b", "can not"),
+        (r"n['’]t\b", " not"),
+        (r"\b(I|it|answer|choice)(?: would|['’]d)\b", r"\1"),
+        (r"['’](?:s|m|re)\b", " is"),
+        (r"\bnot (?:only|just|merely)\b", " "),
+        (r"\b(?:rather than|instead of)\b", ", not "),
+        (r"\bgo(?:ing)? (?:with|for)\b", "choose"),
+        (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
+        (r"\bas well as\b|(?<=\w )[+&](?= \w)", "and"),
+        (r"\b(?:comes|happens) first\b", "fits"),
+        (
+            r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
+            r"(?:answer|help|assist|know|tell|say|determine|decide)\b",
+            ". unclear. ",
+        ),
+        (r"(?m)^[ \t]*\||\|[ \t]*$", ""),
+        (r"(?m)^[ \t>#*-]*\d{1,2}[.)] ", ""),
+        (r"\|", ": "),
+        ("、", ", "),
+        ("正确答案|答案", " answer "),
+        ("而是", ", "),
+        ("不是", " not "),
+        ("是", " is "),
+        ("选择?", " choose "),
+        (r"(?<!\w)['’]|['’](?!\w)|[\"“”„«»‘*`${}\[\]<>#_\\]", " "),
+        (r"[^\S\n]+", " "),
+        (r" ([,.:;)])", r"\1"),
+    )
+]
+WORD = "A-Za-z0-9À-ɏЀ-ӿ'&"  # a letter may stand beside a Chinese sign
+NAMED = re.compile(
+    rf"(?<![{WORD}.-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![{WORD}]|-\w|\.[A-Za-z])"
+)
+# before other words than these, "A" may be an article
+ARTICLE = re.compile(
+    r"(?<!option )\bA (?!(?:and|or|is|are|but|because|since|if|fits?|works?|seems?|makes?|would|can"
+    r"|could|may|might|must|does|not|too|yes|no|correct|right|wrong|und|et|y|ist|est|es)\b)(?=[a-z])",
+    re.M,
+)
+SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
+RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
+MARKED = re.compile(rf"(?:^({GAP})({L}) ?[.):–—-]|(?<=[,;]( ))({L}) ?[=:–—-])[):–—\- ]*", re.M)
+OWN = re.compile(rf"({L})(:?)[^\w\n?!\ue000-\ue119]{{0,9}}({T})\)?")
+
+
+def plain(text: str) -> str:
+    """A text without markup, LaTeX and XML; ticks and some phrases are a word."""
+    text = unicodedata.normalize("NFKC", text)
+    for pattern, words in FORMS:
+        text = pattern.sub(words, text)
+    return text
+
+
+def bare(text: str) -> str:
+    """A text without case, markup, and signs around it."""
+    return " ".join(plain(text).split()).strip(" .,;:!?'()").lower()
+
+
+def signed(answer: str, texts: list[str]) -> str:
+    """An answer with signs for texts and letters of options. A letter and its own text are one. The
+    options said again, all in their order, are left out.
+    """
+
+    def sign(found: re.Match) -> str:
+        said = found[0].lower()
+        return chr(TEXT + texts.index(said)) if said in texts else found[0]
+
+    def own(found: re.Match) -> str:
+        same = texts[ord(found[1]) - LETTER :][:1] == [texts[ord(found[3]) - TEXT]]
+        return found[1] + found[2] if same else found[0]
+
+    def run(found: re.Match) -> str:
+        fits = len({*found[1]}) == len(found[1]) and max(found[1]) <= LETTERS[len(texts) - 1]
+        return " and ".join(found[1]) if fits else found[0]
+
+    text = plain(answer)
+    if known := sorted({re.escape(one) for one in texts if one[1:]}, key=len, reverse=True):
+        words = rf"(?<![\w–-])(?<!\d[.,:])(?:{'|'.join(known)})(?!-?\w)"
+        text = re.sub(words, sign, text, flags=re.I)
+    text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
+    text = ARTICLE.sub("u A ", text)
+    text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
+    text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
+    text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
+    again = "\n".join(f"{GAP}{chr(LETTER + at)}{GAP}" for at in range(len(texts)))
+    return re.sub(again, "", re.sub(r"\btoo [a-z]+", "wrong", text))
