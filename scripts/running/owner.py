@@ -65,5 +65,5 @@ def end_forks_with_this() -> None:
         os._exit(1)
 
     os.register_at_fork(
-        after_in_child=threading.Thread(target=look, name="parent", daemon=True).start
+        after_in_child=lambda: threading.Thread(target=look, name="parent", daemon=True).start()
     )

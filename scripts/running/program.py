@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -286,6 +287,8 @@ class _LogFile(logging.FileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:
         logging.getLogger().removeHandler(self)
+        with suppress(OSError):
+            self.close()  # else Python 3.13 tries again at its end, and prints that it failed
         for other in logging.getLogger().handlers:
             was_shown = other.filter(record)
             other.filters.clear()
