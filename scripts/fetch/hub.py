@@ -21,6 +21,7 @@ from scripts.fetch.web import (
     LONGEST_JSON,
     MOST,
     SLOWEST,
+    NoAnswer,
     TooLarge,
     check_room,
     copy,
@@ -29,6 +30,7 @@ from scripts.fetch.web import (
 )
 
 HOST = "https://huggingface.co"  # the host in a mirror's paths, whatever HF_ENDPOINT is
+FIRST = 15  # seconds until the hub must have answered one question
 SMALL = 200_000_000  # bytes that a file beside the weights may have
 
 
@@ -84,11 +86,13 @@ class Origin:
 
 @dataclass(frozen=True)
 class Hub(Origin):
-    """A model of the hub. silent: empty until a request to the hub fails (half a minute of tries).
-    Then only the cache is searched, because each of ten names would take as long.
+    """A model of the hub. answered: the files of which the hub said whether it has them. failed:
+    the error of a request before the first answer. Then only the cache is searched, because each of
+    ten names would take as long.
     """
 
-    silent: list[bool] = field(default_factory=list)
+    answered: list[str] = field(default_factory=list)
+    failed: list[Exception] = field(default_factory=list)
 
     @property
     def where(self) -> str:
@@ -118,17 +122,24 @@ class Hub(Origin):
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
         """Return the URL of a file's copy in the mirror or the cache (None if only the hub has the
-        file), and its bytes. Return None for a missing file, or if no place answers.
+        file), and its bytes. Return None for a missing file, or if the hub never answers. Raises
+        UserError if it answered before, since then the file may be there.
         """
         if found := find(in_mirror(self.downloads.mirror, self._addresses(file))):
             return found
         try:
-            about = self._load(file, dry_run=True, local_files_only=bool(self.silent))
+            seconds = HEADERS if self.answered else FIRST
+            about = self._load(file, seconds, dry_run=True, local_files_only=bool(self.failed))
         except errors.RemoteEntryNotFoundError:
+            self.answered.append(file)
             return None
-        except Exception:  # several kinds; bring() reports the reason
-            self.silent.append(True)
+        except Exception as error:  # several kinds
+            if self.answered:
+                raise self._refusal(f"{self.name}/{file}", error) from error
+            self.failed.append(error)  # bring() reports it
             return None
+        if not about.is_cached:
+            self.answered.append(file)
         return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0
 
     def bring(self, file: str) -> Path:
@@ -157,7 +168,7 @@ class Hub(Origin):
         called, sha256, cached = f"{self.name}/{file}", self.pinned.get(file), None
         most = longest(file)
         try:
-            about = self._load(file, dry_run=True)
+            about = self._load(file, dry_run=True, local_files_only=bool(self.failed))
             # A cached file states its own size, and it may be damaged.
             declared = 0 if about.is_cached else about.file_size or 0
             if declared > most:
@@ -181,7 +192,7 @@ class Hub(Origin):
             if isinstance(error, OSError) and error.errno is not None:  # an error of the disk
                 error.filename = error.filename or constants.HF_HUB_CACHE
                 raise
-            raise self._refusal(called, error, cached) from error
+            raise self._refusal(called, [*self.failed, error][0], cached) from error
         if sha256 is None and not is_whole(cached, None):
             raise UserError(
                 f"{called}: the file from {endpoint()} does not have the hash that the hub "
@@ -213,7 +224,7 @@ class Hub(Origin):
             )
         token = "give your token (`hf auth login`, or HF_TOKEN)"
         status = getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)
-        if isinstance(error, errors.LocalEntryNotFoundError) and status is None:
+        if isinstance(error, errors.LocalEntryNotFoundError | NoAnswer) and status is None:
             offline = (
                 "is not asked, since HF_HUB_OFFLINE is set,"
                 if constants.is_offline_mode()

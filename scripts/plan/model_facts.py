@@ -76,7 +76,8 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
         facts = cached_facts(name, entry, root)
         if facts or not needed:
             return facts
-        print(f"Reading the kind of the model {name}.", file=sys.stderr)
+        limit = "; a hub that does not answer ends this in half a minute" if "hub" in entry else ""
+        print(f"Reading the kind of the model {name}{limit}.", file=sys.stderr)
         command = [
             sys.executable,
             "-m",

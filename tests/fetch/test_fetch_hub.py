@@ -13,6 +13,7 @@ import pytest
 from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
+from scripts.running.program import UserError
 from scripts.fetch import hub as origins
 from scripts.fetch.download import Downloads
 from scripts.plan.models import DEFAULT_FILES
@@ -126,14 +127,18 @@ def pinned(folder: Path) -> dict:
 
 def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
     """huggingface_hub tries for half a minute, and a model may have its tokenizer under ten
-    names.
+    names. After an answer, a silent hub proves nothing about a file.
     """
     monkeypatch.setattr(time, "sleep", lambda _: None)
+    answered = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
+    assert answered.locate("vocab.txt") is None
     server.state.add("silent")
     origin = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
     assert origin.locate("tokenizer.json") is None and server.asked
     server.asked.clear()
     assert origin.locate("vocab.txt") is None and not server.asked
+    with pytest.raises(UserError, match="mine/tokenizer_config.json: .* does not give it"):
+        answered.locate("tokenizer_config.json")
 
 
 def spare(tmp_path: Path) -> list[Path]:
