@@ -1,12 +1,14 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
 # make check   90 seconds: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
+# make quick   the tests of make check alone; with VENV=FOLDER and PYTHON=python3.13 in another environment
 # make test    the environment, then all tests
 # make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
 # make sbom    the locked packages as CycloneDX, for a release: sbom.json
 PYTHON ?= python3
 # Our own pins. envs/requirements.lock instead: every package at one version, its files checked against their hashes (with CUDA, 3 GB more).
 REQUIREMENTS ?= envs/requirements.txt
-ENVIRONMENT = .venv/installed
+VENV = .venv
+ENVIRONMENT = $(VENV)/installed
 # A worker of pytest for each core, at most eight. `make test` has one more, since the tests of Slurm mostly wait. The tests of one file share what is dear and stay together.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 TOGETHER = --maxprocesses 8 --dist loadfile --no-loadscope-reorder
@@ -15,22 +17,24 @@ WORKERS ?= -n $(shell expr $(CORES) + 1) $(TOGETHER)
 # Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run check lint test environment audit sbom
+.PHONY: run check quick lint test environment audit sbom
 run: environment
-	.venv/bin/snakemake --cores all
+	$(VENV)/bin/snakemake --cores all
 
-check: lint
-	.venv/bin/python -m pytest --ignore tests/workflow --ignore tests/slurm --ignore tests/web -m "not models and not mirror and not slow" --hypothesis-profile quick -n $(CORES) $(TOGETHER)
+check: lint quick
+
+quick: environment
+	$(VENV)/bin/python -m pytest --ignore tests/workflow --ignore tests/slurm --ignore tests/web -m "not models and not mirror and not slow" --hypothesis-profile quick -n $(CORES) $(TOGETHER)
 
 lint: environment
-	.venv/bin/ruff check .
-	.venv/bin/ruff format --check .
-	.venv/bin/mypy
-	.venv/bin/snakefmt --check Snakefile rules
-	.venv/bin/snakemake --lint
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/snakefmt --check Snakefile rules
+	$(VENV)/bin/snakemake --lint
 
 test: environment
-	.venv/bin/python -m pytest $(WORKERS) --durations 20 --durations-min 5
+	$(VENV)/bin/python -m pytest $(WORKERS) --durations 20 --durations-min 5
 
 audit: .audit/installed
 	@timeout 30 .audit/bin/pip-audit --disable-pip --no-deps -r envs/requirements.lock 2>&1 | awk '/^WARNING/ {next} \
@@ -50,6 +54,6 @@ environment: $(ENVIRONMENT)
 $(ENVIRONMENT): $(REQUIREMENTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "timestride needs Python 3.11 or newer; give one with: make run PYTHON=python3.11" >&2; exit 1; }
-	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	touch $@
