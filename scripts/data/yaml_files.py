@@ -60,10 +60,11 @@ def read_yaml(file: Path):
     """
     try:
         content = file.read_bytes()
+        content.decode()  # YAML reads other encodings, but Snakemake does not
         # libyaml calls itself for each level, until the process has no stack
         steps = (1 if sign in b"[{" else -1 for sign in re.findall(rb"[\[\]{}]", content))
         if max(itertools.accumulate(steps), default=0) > DEEPEST or DASHES.search(content):
-            raise RecursionError
+            raise RecursionError(f"more than {DEEPEST} levels")
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(content)
         root = loader.get_single_node()
         refuse_doubled_keys(root, file)
@@ -78,13 +79,14 @@ def read_yaml(file: Path):
             f"{file}: cannot be read ({error.strerror}); put it there, or check out the project "
             "anew"
         ) from None
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{file}: line {line}: is not UTF-8; save it as UTF-8") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
-        raise UserError(
-            f"{file}: is not valid YAML{where} "
-            f"({getattr(error, 'problem', None) or type(error).__name__}); correct it there"
-        ) from None
+        what = getattr(error, "problem", None) or getattr(error, "reason", None) or error
+        raise UserError(f"{file}: is not valid YAML{where} ({what}); correct it there") from None
 
 
 def entries_of(file: Path) -> dict[str, dict]:

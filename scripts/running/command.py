@@ -13,6 +13,7 @@ directly.
 """
 
 import os
+import runpy
 import shlex
 import signal
 import sys
@@ -42,7 +43,8 @@ def preset_of(word: str) -> Path | None:
         file = Path(word)
     else:
         return None
-    read_yaml(file)
+    if not isinstance(read_yaml(file), dict):
+        raise UserError(f"{file}: must be a mapping of keys to values; correct it there")
     return file
 
 
@@ -115,7 +117,8 @@ def main(words: list[str]) -> None:
         sys.exit(f"error: {sentence_of(error)}")
     if module == "snakemake":
         print(shlex.join([module, *arguments]), file=sys.stderr, flush=True)
-    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+    sys.argv[1:] = arguments
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

@@ -113,7 +113,7 @@ def or_warn() -> Iterator[None]:
     try:
         yield
     except UserError as error:
-        print(f"Warning: {error}", file=sys.stderr)
+        print(f"Warning: {sentence_of(error)}", file=sys.stderr)
 
 
 class Start:

@@ -3,6 +3,7 @@ the system is one sentence.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -158,6 +159,19 @@ def test_an_error_is_one_sentence(code, tmp_path):
     assert len(done.stderr) < 2000
     assert done.stderr.isprintable() is False
     assert "\x1b" not in done.stderr and (tmp_path / "log").read_text() == done.stderr
+
+
+def test_ctrl_c_before_a_program_begins_is_one_line():
+    """As in its imports, or while Snakemake plans."""
+    program = (
+        "import signal, scripts\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.raise_signal(signal.SIGINT)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.PIPE, text=True
+    )
+    said = "error: stopped by Ctrl-C; give the same command again\n"
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, said)
 
 
 @pytest.mark.parametrize("log_only", ["", "1"])

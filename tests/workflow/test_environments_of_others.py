@@ -75,7 +75,7 @@ def test_a_vocabulary_that_is_missing_is_said_by_a_dry_run(project):
         ("a: " + "{b: " * 30_000, "is not valid YAML"),
         ("- " * 30_000, "is not valid YAML"),
         ("a: &x [*x]", "refers to itself"),
-        ("a: \udce9", "is not valid YAML"),
+        ("\na: \udce9", "line 2: is not UTF-8"),
     ],
 )
 def test_yaml_that_would_end_the_process(tmp_path, content, said):
