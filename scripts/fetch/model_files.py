@@ -4,8 +4,10 @@ one sentence. Weights are checked by the headers of their files; no weight is re
 
 import difflib
 import json
+import os
 import shutil
-from collections.abc import Iterable, Iterator
+import signal
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -312,6 +314,22 @@ def copy_files(files: dict[str, Path], folder: Path) -> None:
         shutil.copyfile(place, folder / file)
 
 
+def ended_by(act: Callable[[], object]) -> str | None:
+    """Return the signal that ends a copy of this process when it does `act`, within a minute; None
+    if none does. A Rust library may end its process, and no error can then be caught.
+    """
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what fails is said when it is done again
+        try:
+            act()
+        finally:
+            os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else None
+
+
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> dict[str, Path]:
     """Raise WrongFiles unless the tokenizer loads as in training, can pad, and makes only tokens
     that the model has. Return {} or, if the padding token has no row in the model's table,
@@ -325,12 +343,22 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         if TOKENIZER_CONFIG in files
         else {}
     )
-    with refused(
-        f"{name}: tokenizer.json is not a tokenizer",
+    said = f"{name}: tokenizer.json is not a tokenizer"
+    remedy = (
         "get the right file, or write it with "
-        "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)",
-    ):
-        Tokenizer.from_file(str(files[TOKENIZER]))
+        "AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)"
+    )
+    place = str(files[TOKENIZER])
+
+    def read() -> None:
+        tokenizer = Tokenizer.from_file(place)
+        tokenizer.no_padding()
+        tokenizer.encode(PROBE)
+
+    if end := ended_by(read):
+        raise WrongFiles(f"{said} ({end} ended the process that read it); {remedy}")
+    with refused(said, remedy):
+        Tokenizer.from_file(place)
     copy_files(files, folder)
     try:
         # for example, a tokenizer without an unknown token cannot

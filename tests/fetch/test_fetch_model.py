@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -240,6 +241,15 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
     content = spoil if isinstance(spoil, bytes) else spoil(folder / file)
     if isinstance(content, bytes):
         (folder / file).write_bytes(content)
+    assert said in refused(here(folder))
+
+
+def test_a_tokenizer_that_ends_its_process_is_refused(refused, folder, monkeypatch):
+    """Rust aborts where its memory ends or its stack overflows; no error can be caught then."""
+    monkeypatch.setattr(
+        "tokenizers.Tokenizer.from_file", lambda _: signal.raise_signal(signal.SIGKILL)
+    )
+    said = "tokenizer.json is not a tokenizer (SIGKILL ended the process that read it)"
     assert said in refused(here(folder))
 
 
