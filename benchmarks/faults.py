@@ -31,7 +31,7 @@ from benchmarks import disturbed
 from benchmarks.measure import options_of, table
 from scripts.running.program import SEED, number
 from tests.fuzz import Outcome, attempt, attempt_full, attempt_verified, place, small_disk
-from tests.fuzz_servers import attempt_server
+from tests.fuzz_servers import attempt_api, attempt_server
 from tests.fuzz_targets import GIVEN, TARGETS
 from tests.fuzz_targets_made import MADE
 from tests.fuzz_targets_models import MODELS
@@ -46,6 +46,7 @@ FUZZED: dict[str, tuple[Callable[..., Outcome], list[str], int]] = {
     "results of programs, damaged": (attempt_verified, list(MADE), 20),
     "full disks": (attempt_full, [name for name in TARGETS if TARGETS[name].outputs], 6),
     "hostile servers": (attempt_server, ["server"], 120),
+    "hostile servers of models": (attempt_api, ["api"], 60),
     "hostile models": (attempt, [name for name in MODELS if name != "fetch source"], 100),
     "configurations, broken": (attempt, ["configuration"], 300),
     "inputs, broken": (
@@ -68,7 +69,7 @@ def fuzzed_case(kind: str, target: str, seed: int, number: int, keep: Path) -> E
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # plans look for results/ in it
         given = (seed, number, Path(folder) / "case")
-        outcome = run(*given) if run is attempt_server else run(TARGETS[target], *given)
+        outcome = run(*given) if target not in TARGETS else run(TARGETS[target], *given)
         os.chdir("/")
     end = outcome.kind
     if outcome.problem:

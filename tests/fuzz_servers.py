@@ -1,6 +1,5 @@
-"""Servers that cut, stall, lie and never end, for the programs that fetch: cases of tests/fuzz.py.
-
-A program must take exactly the server's content, or refuse it.
+"""Servers that cut, stall, lie and never end, for the programs that fetch and ask: cases of
+tests/fuzz.py. A fetch must take exactly the server's content, or refuse it.
 """
 
 import contextlib
@@ -14,10 +13,14 @@ from unittest import mock
 from huggingface_hub import constants
 
 from scripts.fetch import web
+from scripts.train.asking import server as asking
+from scripts.train.run import LOCKS
 from tests.fetch.fetch_sources import BODY, OTHER, serving_files, sha256, zipped
-from tests.fuzz import Outcome, Target, run_case
+from tests.fuzz import Outcome, Target, called, run_case
 from tests.fuzz_targets_made import as_json
 from tests.fuzz_targets_models import SCRATCH, WEIGHTS
+from tests.train.api_server import teaching
+from tests.train.test_asking import KEY, ODD, ONE, arguments, choice, right_one
 
 # The steps of a server in tests/fetch/fetch_sources.py; "" is an honest answer.
 STEPS = [
@@ -100,4 +103,60 @@ def attempt_server(seed: int, number: int, folder: Path) -> Outcome:
     outcome.equal = bool(wanted)
     if outcome.problem:
         outcome.problem += f"; {target.module} before {steps_said}"
+    return outcome
+
+
+# Answers of a server of models: odd ones, and those that quote the key.
+ANSWERS = [
+    *ODD,
+    *(choice(text) for text in (KEY, f"Bearer {KEY}\n", f"{KEY[:9]}\u200b{KEY[9:]}")),
+    *((status, {}, json.dumps({"error": {"message": KEY}}).encode()) for status in (400, 401, 500)),
+    (200, {}, "".join(f"\\u{ord(sign):04x}" for sign in KEY).encode()),
+]
+
+
+def damaged_answer(rng: random.Random) -> tuple:
+    content = bytearray(json.dumps({"choices": [choice(f"A {KEY}")]}).encode())
+    for _ in range(rng.choice([0, 1, 5])):
+        content[rng.randrange(len(content))] = rng.randrange(256)
+    return rng.choice([200, 200, 400, 403, 429, 503]), {}, bytes(content[: rng.choice([None, 40])])
+
+
+def attempt_api(seed: int, number: int, folder: Path) -> Outcome:
+    """Ask a server that writes odd answers, and ask again when it is honest: what was kept must be
+    readable. The key stands in no message and no file.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    limits = {"TRIES": 2, "BACKOFF": 0.01, "LONGEST_WAIT": 0.1, "AT_THE_END": 1}
+    with (
+        teaching() as teacher,
+        mock.patch.multiple(asking, **limits),
+        mock.patch.dict("os.environ", KEY_OF_TESTS=KEY),
+    ):
+
+        def odd(question: str, count: int):
+            rng = random.Random(f"api {seed} {number} {question} {count}")
+            drawn = rng.choice([*ANSWERS, damaged_answer(rng)])
+            return drawn if rng.random() < 0.3 else right_one(question, count)
+
+        api = {"name": "teacher", "api": teacher.address}
+        more = {"api": api, "key": "KEY_OF_TESTS", "output": folder / "out"}
+        said = ""
+        for reply in (odd, right_one):
+            teacher.reply = reply
+            LOCKS.clear()  # a program releases its lock when it ends
+            code, told, problem = called(
+                "scripts.train.asking.ask", arguments(folder, ONE, **more), b""
+            )
+            said += told
+            if problem:
+                break
+    outcome = Outcome(code, 0, said, problem)
+    leaks = [
+        file for file in folder.rglob("*") if file.is_file() and KEY.encode() in file.read_bytes()
+    ]
+    if not problem and (code or leaks or KEY in said):
+        outcome.problem = f"wrong: exit {code}, key in {leaks or 'a message'}: {said[-300:]}"
+    outcome.equal = True
     return outcome
