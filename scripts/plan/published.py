@@ -159,7 +159,7 @@ class Published:
         the headline. altered: the experiments whose models are altered (Workplan.altered).
         """
         work = self.workplan
-        found = fields_of(work.studies, names, ("title", "headline", "probe", *fields))
+        found = fields_of(work.studies, names, ("title", "headline", "probe", "groups", *fields))
         for name, entry in found.items():
             methods = work.studies[name]["methods"]
             entry["methods"] = fields_of(methods, methods, ("learns",))
@@ -188,6 +188,8 @@ class Published:
         if item.get("show") in ("verdicts", "published"):
             facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
             values["studies"] = {study: facts | {"altered": work.altered.get(study, [])}}
+        if "headline" in item["reads"]:
+            values["studies"] = fields_of(work.studies, [study], ("groups",))
         if study == ALL:
             shown = ("headline_methods", "extensions", "altered")
             values |= {"studies": self.studies_shown(studies, *shown), "left_out": self.left_out}

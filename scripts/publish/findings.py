@@ -2,22 +2,21 @@
 control, and the points of a small figure.
 
 A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). It names the
-best system, on the probes where this system ran; if no model ran, the best control. Holm's test
-over the study's cells decides which differences are clear. A model is level with its control if the
-difference's interval lies within ±MARGIN.
+best system, on the probes where this system ran; if no model ran, the best control. Its verdicts
+are those of the scorecard (scripts/publish/verdicts.py).
 """
 
 import numpy as np
 import pandas as pd
 
 from scripts.data.declared import method_of_blind
-from scripts.measure import intervals
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish.marks import at_most, limit_if_several, marks_of
 from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
+    best_controls,
     best_of,
     cells_of,
     control_rows,
@@ -27,24 +26,8 @@ from scripts.publish.scorecard.cells import (
     published,
 )
 from scripts.publish.scorecard.card import at, probe_names, replicates
+from scripts.publish.verdicts import ABOVE, BELOW, LEVEL_WITH, UNKNOWN, WORDS, with_verdicts
 
-ABOVE, LEVEL, BELOW = "above", "level", "below"
-UNCLEAR, UNKNOWN = "unclear", "unknown"
-MARGIN = 0.03  # a model is level with its control within this
-VERDICTS = {
-    ABOVE: "clearly above the control",
-    UNCLEAR: "not clearly above or below the control",
-    LEVEL: f"level with the control (within {MARGIN * 100:.0f} points)",
-    BELOW: "below the control",
-    UNKNOWN: "no interval, so no comparison with the control",
-}
-AFTER_ANOTHER = {
-    ABOVE: "clearly above",
-    UNCLEAR: "not clearly above or below",
-    LEVEL: f"level (within {MARGIN * 100:.0f} points)",
-    BELOW: "below it",
-    UNKNOWN: "no interval",
-}
 CLAUSES = 2  # corpora in a line; the figure shows all
 
 SAMPLE = "Sample data, made up to try the workflow. The numbers say nothing about language."
@@ -68,7 +51,7 @@ def findings_of(
 
     study, title, short      the study's name, title and short title
     clauses                  for each of the first corpora: {corpus, said, of, control, alone,
-                             verdicts: [(one of VERDICTS' keys, words)]}
+                             verdicts: [(a key of WORDS, words)]}
     who                      the system, its corpora and the number of items
     caveats                  sentences that limit the finding, the most important first
     marks                    the marks of marks_of()
@@ -85,6 +68,7 @@ def findings_of(
     controls = control_rows(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
     cells = cells_of(on_probes, metrics, studies, networks)
+    cells = with_verdicts(cells, best_controls(on_probes, cells), studies)
     known, found = with_released(models, sources), []
 
     def title(name: str) -> str:
@@ -92,7 +76,6 @@ def findings_of(
 
     for name, study in studies.items():
         here = cells[cells["study"] == name]
-        here = here.assign(above_p=intervals.holm(here["above_p"]))
         # The authors' released predictions count only if the study has no other predictions.
         here = here[here["method"] != "released"] if (here["method"] != "released").any() else here
         rows = best_system(here) if len(here) else best_alone(controls[controls["study"] == name])
@@ -112,7 +95,6 @@ def findings_of(
             control=rows["control"].mask(alone, rows["model"]).map(title, na_action="ignore"),
             control_value=rows["value"] - rows["above"].mask(alone, 0),
             human=rows["probe"].map(human),
-            verdict=verdict_of(rows),
         )
         found.append(
             {
@@ -131,8 +113,8 @@ def findings_of(
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
     """Return the best control of each probe. Its distance to a control is missing."""
-    nothing = dict.fromkeys(("above", "above_low", "above_high", "above_p"), np.nan)
-    best = best_of(controls).assign(**nothing, control=None, stands=None)
+    nothing = dict.fromkeys(("control", "stands", "verdict"))
+    best = best_of(controls).assign(above=np.nan, why="", **nothing)
     return best.sort_values("probe", ignore_index=True)
 
 
@@ -147,19 +129,6 @@ def best_system(cells: pd.DataFrame) -> pd.DataFrame:
     systems.insert(0, "wins", wins.sum(axis=1))
     model, way = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
     return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
-
-
-def verdict_of(rows: pd.DataFrame) -> np.ndarray:
-    """Return one of VERDICTS for each row; None without a control."""
-    is_clear = rows["above_p"] <= 1 - intervals.LEVEL
-    verdicts = {
-        None: rows["above"].isna(),
-        UNKNOWN: rows["above_low"].isna(),
-        ABOVE: is_clear & (rows["above"] > 0),
-        BELOW: is_clear & (rows["above"] < 0),
-        LEVEL: (rows["above_low"] > -MARGIN) & (rows["above_high"] < MARGIN),
-    }
-    return np.select(list(verdicts.values()), list(verdicts), UNCLEAR)
 
 
 def clauses_of(rows: pd.DataFrame, study: dict) -> list[dict]:
@@ -213,18 +182,19 @@ def few_runs(rows: pd.DataFrame) -> str:
 
 def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[str, str]]:
     """Return each verdict once, the best first. If verdicts differ, each names its probes."""
-    verdicts, runs = rows["verdict"].tolist(), few_runs(rows)
+    verdicts = rows["verdict"].tolist()
     if not any(verdicts):
         return [(UNKNOWN, "no control ran")]
-    kinds = [kind for kind in VERDICTS if kind in verdicts]
-    if len(kinds) == 1:
-        return [(kinds[0], VERDICTS[kinds[0]] + runs)]
-    found, words = [], VERDICTS
-    for kind in kinds:
-        named = [name for name, verdict in zip(names, verdicts) if verdict == kind]
-        found.append((kind, f"{words[kind]} {where} {joined(named)}" + runs * (kind == kinds[-1])))
-        words = AFTER_ANOTHER
-    return found
+    named: dict[tuple[str, str], list[str]] = {}
+    for kind, why, name in zip(verdicts, rows["why"], names):
+        if kind:
+            named.setdefault((kind, why or WORDS[kind]), []).append(name)
+    kinds = sorted(named, key=lambda one: list(WORDS).index(one[0]))
+    several = len(kinds) > 1
+    found = [
+        (kind, words + f" {where} {joined(named[kind, words])}" * several) for kind, words in kinds
+    ]
+    return [*found[:-1], (found[-1][0], found[-1][1] + few_runs(rows))]
 
 
 def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
@@ -279,7 +249,7 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
         f"The model is at chance ({chance * 100:.0f} %).": (
             (rows["ci_low"] <= chance) & (rows["ci_high"] >= chance)
         ).all(),
-        LEVEL_SAYS: verdicts & {LEVEL, UNCLEAR, BELOW, UNKNOWN},
+        LEVEL_SAYS: verdicts & {LEVEL_WITH, BELOW, UNKNOWN},
         FEW_SEEDS: few_runs(rows) != "",
         READ_BEFORE: rows["way"].isin([LIKELIHOOD, FILLED]).any() and not sample,
         ABOVE_SAYS: verdicts == {ABOVE},

@@ -56,9 +56,10 @@ def rung_cell(row: dict, rung: str, models: dict) -> str:
     return f"{control_name(row[f'{name}_control'], models)}{reached}; {above}"
 
 
-def compared_rows(file: Path, headline: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compared_rows(file: Path, headline: str, groups: dict) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the means of the headline metric with their distances and stands (a row for each test
     and model that has a control), and people's scores. A part that is the whole split is left out.
+    groups: each study's word for its groups.
     """
     metrics = read_metrics(file).to_pandas()
     metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
@@ -74,12 +75,14 @@ def compared_rows(file: Path, headline: str) -> tuple[pd.DataFrame, pd.DataFrame
     rows = with_distances(without_repeats(rows[whole | is_part]), metrics, SYSTEM)
     has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)
     people = metrics[(metrics["metric"] == f"human_{headline}") & (metrics["slice"] == "all")]
-    return with_stands(rows[has_control].reset_index(drop=True)), people
+    return with_stands(rows[has_control].reset_index(drop=True), groups), people
 
 
 def main(given: argparse.Namespace) -> None:
     models, sources = load_systems(given.models, given.sources), load(given.sources)
-    rows, people = compared_rows(given.metrics, given.headline)
+    studies = load(given.sources.with_name("studies.yaml"))
+    groups = {name: study.get("groups", "groups") for name, study in studies.items()}
+    rows, people = compared_rows(given.metrics, given.headline, groups)
     of_people = people.drop_duplicates(["source", "split"]).set_index(["source", "split"])["value"]
     table = [
         {

@@ -1,6 +1,7 @@
 """Make a figure's title, its message: how far the best drawn model is above the best control.
 
-The message uses the paired differences in the metrics (`…_above_control`). Not a program.
+The message uses the paired differences in the metrics (`…_above_control`). Which of them are clear
+stands on the first screen and on the scorecard alone (scripts/publish/verdicts.py). Not a program.
 """
 
 import re
@@ -8,51 +9,26 @@ import re
 import pandas as pd
 
 from scripts.data.items import HUMAN
+from scripts.measure.intervals import Estimate
 from scripts.data.declared import ceilings
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.data.declared import method_of_blind
-from scripts.publish.names import joined
 from scripts.publish.panels import Panel
-from scripts.publish.selection import EQUAL, only
+from scripts.publish.selection import EQUAL, only, with_interval
+from scripts.publish.table import signed
 
-CONTROL, ABOVE, BELOW = "the best control", "above", "below"
 VALUES = ["value", "ci_low", "ci_high"]
 
 
-def stands(row: pd.Series) -> str:
-    """Return `above` or `below` if the difference's interval excludes zero; else an empty text."""
-    below = BELOW if row["ci_high"] < 0 else ""
-    return ABOVE if row["ci_low"] > 0 else below
-
-
-def of_one(row: pd.Series) -> str:
-    """Return the words for one place: `is 3.1 points above the best control (1.2 to 4.9)`."""
-    value, low, high = row[VALUES] * 100
-    if not (side := stands(row)):
-        ends = f", {low:+.1f} to {high:+.1f}" if pd.notna(low) else ""
-        return f"is not clearly above {CONTROL} ({value:+.1f}{ends})".replace("-", "−")
-    least, most = sorted([abs(low), abs(high)])
-    return f"is {abs(value):.1f} points {side} {CONTROL} ({least:.1f} to {most:.1f})"
-
-
-def of_several(above: pd.DataFrame, at: str) -> str:
-    """Return the words for several places: `is above the best control at stride 0, below it at
-    stride 3`. at: the column of the places.
+def in_words(above: pd.DataFrame, at: str) -> str:
+    """Return one difference with its interval, or those of the first and the last place. at: the
+    column of the places.
     """
-    sides = above.apply(stands, axis=1)
-
-    def places(side: str) -> str:
-        names = [str(place) for place in sorted(above.loc[sides == side, at].unique())]
-        return f"{at}{'s' * (len(names) > 1)} {joined(names)}"
-
-    found = [side for side in (ABOVE, BELOW) if side in set(sides)]
-    if not found:
-        return f"is nowhere clearly above {CONTROL}"
-    if (sides == found[0]).all():
-        return f"is {found[0]} {CONTROL} at every {at}"
-    if len(found) > 1:
-        return f"is above {CONTROL} at {places(ABOVE)}, below it at {places(BELOW)}"
-    return f"is {found[0]} {CONTROL} {'only ' * (found[0] == ABOVE)}at {places(found[0])}"
+    if len(above) == 1:
+        return with_interval(Estimate(*above[VALUES].iloc[0]), signed, " points")
+    ends = above.sort_values(at).iloc[[0, -1]].to_dict("records")
+    first, last = (f"{signed(row['value'])}{{}} at {at} {row[at]}" for row in ends)
+    return f"{first.format(' points')}, {last.format('')}"
 
 
 def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
@@ -83,10 +59,9 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     is_better = drawn > both["value_reached"] - both["value"] + EQUAL
     both["value"] = both["value"].mask(is_better, both["value_reached"] - drawn)
     both[VALUES[1:]] = both[VALUES[1:]].mask(is_better)
-    stand = of_several(both, at) if len(both) > 1 else of_one(both.iloc[0])
     model = re.split(r", | \(| \+ ", best)[0]
-    several = reached["model"].nunique() > 1
-    return f"The best model, {model}, {stand}" if several else f"{model} {stand}"
+    first = "Best model: " * (reached["model"].nunique() > 1)
+    return f"{first}{model}, beside the best control: {in_words(both, at)}"
 
 
 def titled(panel: Panel, text: str) -> Panel:

@@ -99,16 +99,19 @@ def test_rows_name_their_rung():
     assert rungs["raw_bert"] == "unpretrained" and rungs["gpt"] is None
 
 
-def stood(p_values: dict[str, float], value: float = 0.7, **above: float) -> pd.Series:
+def stood(
+    p_values: dict[str, float], value: float = 0.7, groups: int = 200, **above: float
+) -> pd.Series:
     """Return the row of one model with these p-values; a rung without one was not measured."""
-    cells = {"study": "mctaco", "value": value}
+    cells = {"study": "mctaco", "value": value, "groups": groups, "seeds": 3}
     for rung in RUNGS:
         is_measured = rung in p_values
         cells[f"above_{rung}"] = above.get(rung, 0.1) if is_measured else np.nan
         cells[f"above_{rung}_p"] = p_values.get(rung, np.nan)
         # the interval excludes zero where p < 0.05
         cells[f"above_{rung}_low"] = 0.05 - p_values.get(rung, np.nan)
-    return with_stands(pd.DataFrame([cells])).iloc[0]
+        cells[f"above_{rung}_high"] = 0.25
+    return with_stands(pd.DataFrame([cells]), {"mctaco": "sentences"}).iloc[0]
 
 
 def test_a_model_stands_above_the_highest_rung_below_which_all_are_left_behind():
@@ -120,6 +123,7 @@ def test_a_model_stands_above_the_highest_rung_below_which_all_are_left_behind()
     assert row["rung"] == "chance" and "rules (60.0)" in row["stands"]
     row = stood({"chance": clear, "rules": clear}, rules=-0.1)
     assert row["rung"] == "chance", "below a rung is not above it"
+    assert "below rules (80.0)" in row["stands"]
     assert pd.isna(stood({"chance": unclear})["rung"])
 
 
@@ -127,5 +131,7 @@ def test_holm_is_over_all_rungs_of_all_rows():
     assert stood({"chance": 0.02})["rung"] == "chance"
     row = stood({rung: 0.02 for rung in RUNGS})
     assert pd.isna(row["rung"]), "six tests of 0.02 are not clear"
-    assert "above chance (60.0), but not clearly among 6 comparisons" in row["stands"]
-    assert "not clearly above chance" in stood({"chance": 0.5})["stands"]
+    assert "chance (60.0): not clear among 6 comparisons, +10.0 (" in row["stands"]
+    assert "chance (60.0): not clear, +10.0 (" in stood({"chance": 0.5})["stands"]
+    few = stood({"chance": 0.5}, groups=3)["stands"]
+    assert "chance (60.0): too few sentences (3) to tell" in few

@@ -6,20 +6,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from scripts.publish.findings import (
-    ABOVE,
-    BELOW,
-    LEVEL,
-    LEVEL_SAYS,
-    UNCLEAR,
-    NO_CONTROL,
-    NO_MODEL,
-    SAMPLE,
-    UNKNOWN,
-    VERDICTS,
-    findings_of,
-)
+from scripts.publish.findings import LEVEL_SAYS, NO_CONTROL, NO_MODEL, SAMPLE, findings_of
 from scripts.publish.scorecard.cells import SYSTEM
+from scripts.publish.verdicts import ABOVE, BELOW, LEVEL_WITH, UNCLEAR, UNKNOWN, WORDS
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.rows import each_row
 from tests.publish.publish_inputs import metric_row, metric_rows, p_value_of
@@ -83,7 +72,7 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     [
         ((0.05, 0.02, 0.08), ABOVE),
         ((0.01, -0.02, 0.04), UNCLEAR),
-        ((0.01, -0.009, 0.029), LEVEL),
+        ((0.01, -0.009, 0.029), LEVEL_WITH),
         ((-0.05, -0.08, -0.02), BELOW),
         ((0.05, np.nan, np.nan), UNKNOWN),
     ],
@@ -91,17 +80,38 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
 def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     found = found_in(of_nli(0.6, above))[0]
     assert found["clauses"][0]["said"] == "60 %"
-    assert found["clauses"][0]["verdicts"] == [(kind, VERDICTS[kind])]
+    [(stated, words)] = found["clauses"][0]["verdicts"]
+    assert stated == kind and words.startswith(WORDS[kind])
     assert (
         found["clauses"][0]["control"] == f"best control {60 - 100 * above[0]:.0f} (bag of words)"
     )
     assert found["groups"][0]["rows"][0]["verdict"] == kind
-    assert (LEVEL_SAYS in found["caveats"]) == (kind != ABOVE)
+    assert (LEVEL_SAYS in found["caveats"]) == (kind not in (ABOVE, UNCLEAR))
+
+
+@each_row(
+    "groups, seeds, words",
+    [
+        (3, 2, "too few templates (3) to tell in these two runs"),
+        (200, 2, "too few seeds (2) to tell in these two runs"),
+        (200, 3, "not clear, +1.0 (−2.0 to +4.0)"),
+    ],
+)
+def test_the_line_says_why_nobody_can_tell(groups, seeds, words):
+    metrics = of_nli(0.6, (0.01, -0.02, 0.04), seeds).assign(groups=groups)
+    assert clause_in(metrics)["verdicts"] == [(UNCLEAR, words)]
+
+
+def test_a_difference_that_is_clear_alone_names_the_comparisons():
+    near = (0.03, 0.001, 0.059)
+    best, other = of_nli(0.7, near), of_nli(0.6, near).replace({"model": {"minilm": "bert_base"}})
+    both = pd.concat([best, other[other["method"] == "train"]], ignore_index=True)
+    assert "among 2 comparisons, +3.0 (+0.1 to +5.9)" in clause_in(both)["verdicts"][0][1]
 
 
 def test_fewer_than_three_seeds_are_runs_and_no_model():
     words = {seeds: clause_in(of_nli(0.6, (0.05, 0.02, 0.08), seeds)) for seeds in (1, 2, 3)}
-    assert [one["verdicts"][0][1].removeprefix(VERDICTS[ABOVE]) for one in words.values()] == [
+    assert [one["verdicts"][0][1].removeprefix(WORDS[ABOVE]) for one in words.values()] == [
         " in this run",
         " in these two runs",
         "",

@@ -283,10 +283,10 @@ def test_the_table(card):
     ]
     stride, taco = table["Order, stride 0"].tolist(), table["Common sense, exact match"].tolist()
     assert stride == [
-        "60.0 (57.0–63.0), +5.0",
+        "60.0 (57.0–63.0), +5.0: above",
         "not run",
-        "80.0 (77.0–83.0), +25.0; learnt from 4,000 pairs",
-        "58.0 (55.0–61.0), +3.0 †; wordings 55.0–61.0",
+        "80.0 (77.0–83.0), +25.0: above; learnt from 4,000 pairs",
+        "58.0 (55.0–61.0), +3.0: not clear; wordings 55.0–61.0",
         "not run",
         "not run",
         "not run",
@@ -307,16 +307,16 @@ def test_the_table(card):
 
 
 @pytest.mark.parametrize(
-    "value, distance, is_clear, said",
+    "value, distance, verdict, said",
     rows_of("""
-        0.46 | 0.12  | false | "−4.0"  # above what has its turns, below what has the whole dialog
-        0.52 | 0.18  | false | "+2.0"  # above both, and the interval holds the second
-        0.56 | 0.22  | true  | "+6.0"
-        0.56 | -0.14 | false | "−14.0 over 70.0"  # a stronger one, which the column does not show
+        0.46 | 0.12  | not clear | "−4.0"  # above what has its turns, below what has the whole dialog
+        0.52 | 0.18  | not clear | "+2.0"  # above both, and the interval holds the second
+        0.56 | 0.22  | above     | "+6.0"
+        0.56 | -0.14 | below     | "−14.0 over 70.0"  # a stronger one, which the column does not show
     """),
 )
 def test_clear_is_above_the_best_control_of_other_conditions_too(
-    tmp_path, program, value, distance, is_clear, said
+    tmp_path, program, value, distance, verdict, said
 ):
     """A score must beat the best control in its whole column, with one context or with whole
     dialogs: 46.1 % was once blue above a control with 49.2.
@@ -338,8 +338,8 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
         card.call(name)
     points = points_of(card, "scorecard")
     table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -1]
-    assert points["clear"].tolist() == [is_clear]
-    assert table[HOSTILE].partition("), ")[2] == said + " †" * (not is_clear)
+    assert points["clear"].tolist() == [verdict == "above"]
+    assert table[HOSTILE].partition("), ")[2] == f"{said}: {verdict}"
     drawn = card.drawn("scorecard")
     assert all(part in drawn for part in said.split(" over "))
     assert table["best control"].startswith("50.0")

@@ -24,7 +24,6 @@ from scripts.publish.scorecard.cells import (
     best_of,
     cells_of,
     from_shown,
-    is_clear,
     networks_of,
     people,
     probe_rows,
@@ -34,6 +33,7 @@ from scripts.publish.scorecard.cells import (
     way_of,
 )
 from scripts.publish.table import interval
+from scripts.publish.verdicts import ABOVE, with_verdicts
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
 BELOW = "for comparison"
@@ -45,7 +45,8 @@ FEET = ("best control", "best of one candidate", "best in the paper", "human")
 class Scorecard(NamedTuple):
     """The content of the scorecard's figure and table.
 
-    cells    from cells_of(), with clear (is_clear) and over (from_shown)
+    cells    from cells_of(), with verdict and why (with_verdicts), clear (above) and
+             over (from_shown)
     by_row   the same cells, by model, way and probe
     rows     from rows_of()
     probes   from probe_names(), as mappings
@@ -88,7 +89,8 @@ def read_scorecard(given: argparse.Namespace) -> Scorecard:
             "model"
         )
     controls = best_controls(on_probes, cells)
-    cells = cells.assign(clear=is_clear(cells, controls))
+    cells = with_verdicts(cells, controls, studies)
+    cells = cells.assign(clear=cells["verdict"] == ABOVE)
     cells = from_shown(cells, controls.set_index("probe")["value"])
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)

@@ -20,7 +20,6 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.declared import ceilings
 from scripts.measure.ladder import CONTROL_METHODS
-from scripts.measure.intervals import LEVEL, holm
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
 from scripts.publish.rungs import with_distances, with_stands
@@ -231,22 +230,8 @@ def cells_of(
         beside = beside.assign(metric=headline).rename(columns=ends).drop_duplicates(on)
         cells = cells.merge(beside[[*on, *ends.values()]], how="left", on=on)
     cells = cells.rename(columns={"above_control": "control"})
-    return with_stands(with_distances(cells, metrics, SYSTEM))
-
-
-def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
-    """Return whether each cell is clearly above every control. controls: from best_controls().
-
-    By Holm's test over the study's cells, the distance to the best control of the cell's conditions
-    (context, training data) must be above 0. If the probe's best control is another one, the cell's
-    interval must lie above its value.
-    """
-    best = cells["probe"].map(controls.set_index("probe")["value"])
-    # then the distance is paired with the best, which is stronger than comparing intervals
-    is_own = (cells["value"] - cells["above"] - best).abs() < EQUAL
-    adjusted = cells.groupby("study")["above_p"].transform(holm)
-    is_above = (cells["above"] > 0) & (adjusted <= 1 - LEVEL)
-    return is_above & (is_own | ~(cells["ci_low"] <= best))
+    groups = {name: study.get("groups", "groups") for name, study in studies.items()}
+    return with_stands(with_distances(cells, metrics, SYSTEM), groups)
 
 
 def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd.DataFrame:

@@ -8,6 +8,7 @@ models show the best controls, the paper's best number, and people.
 import argparse
 import itertools
 import textwrap
+from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,7 @@ from matplotlib.figure import Figure
 
 from scripts.measure.ladder import CHANCE, RULES, TEXTS, WORDS
 from scripts.running.program import log
-from scripts.publish import style
+from scripts.publish import style, verdicts
 from scripts.publish.arguments import run_program
 from scripts.publish.panels import (
     BEST_CONTROL,
@@ -48,15 +49,16 @@ COLUMNS = (
     "split kind parameters model way method value sd seeds ci_low ci_high n above above_low "
     "above_high above_p over control above_same_view above_same_view_control clear blind blind_low "
     "blind_high above_blind above_blind_low above_blind_high wordings lowest highest rung stands "
-    "unread sample"
+    "unread sample verdict why"
 )
 NONE = "–"  # for a row that did not run
 ACROSS = 3  # panels in a line
 BESIDE = 0.5  # inches for the numbers at the right of a panel
-LETTERS, HEADING = 30, 26  # letters in a line of a row's name, and of the heading over a panel
-CLEAR, LEVEL, ALONE, BLIND, UNREAD = (
+LETTERS, HEADING = 30, 22  # letters in a line of a row's name, and of the heading over a panel
+CLEAR, LEVEL, UNDER, ALONE, BLIND, UNREAD = (
     "clearly above the best control",
-    "not clearly above the best control",
+    "level with it, or too little data to tell",
+    "clearly below it",
     "no control for comparison",
     "blind: the same model without the text",
     "most answers could not be read: no accuracy",
@@ -64,6 +66,7 @@ CLEAR, LEVEL, ALONE, BLIND, UNREAD = (
 MARKS = {
     CLEAR: Look(style.COLOURS[0], "o", ""),
     LEVEL: Look(style.COLOURS[0], "o", "", style.PAPER),
+    UNDER: Look(style.COLOURS[0], "v", "", style.PAPER),
     ALONE: Look(style.INK, "s", "", size=4),
     BLIND: Look(style.GREY, "x", "", size=4),
     UNREAD: Look(style.GREY, "o", "", style.PAPER),
@@ -86,9 +89,9 @@ def series_of(cell: dict) -> str:
     """Return the kind of mark of a cell."""
     if cell["unread"] > MOST:
         return UNREAD
-    if cell["clear"]:
-        return CLEAR
-    return LEVEL if pd.notna(cell["above"]) or pd.notna(cell["above_same_view"]) else ALONE
+    if pd.isna(cell["above"]) and pd.isna(cell["above_same_view"]):
+        return ALONE
+    return {verdicts.ABOVE: CLEAR, verdicts.BELOW: UNDER}.get(cell["verdict"], LEVEL)
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
@@ -134,11 +137,14 @@ def points_of(card: Scorecard) -> pd.DataFrame:
 
 
 def message(probe: dict, cells: pd.DataFrame) -> str:
-    """Return a study's message: `MC-TACO: 2 of 7 clearly above the best control`."""
+    """Return a study's message: `MC-TACO, beside the best control: 2 above, 4 not clear`."""
     compared = cells[(cells["study"] == probe["study"]) & cells["above"].notna()]
-    clear, n = int(compared["clear"].sum()), len(compared)
-    says = f": {clear or 'none'} of {n} {CLEAR}" if n else ""
-    return probe["study_title"] + says
+    counts = Counter(map(verdicts.in_short, compared.to_dict("records")))
+    says = ", ".join(
+        f"{number} {'with ' * words.startswith('too few')}{words}"
+        for words, number in sorted(counts.items())
+    )
+    return probe["study_title"] + f", beside the best control: {says}" * bool(says)
 
 
 def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
@@ -155,13 +161,31 @@ def by_study(probes: list[dict]) -> list[list[dict]]:
     return [list(of) for _, of in itertools.groupby(probes, key=lambda probe: probe["study"])]
 
 
+def in_lines(probes: list[dict], across: int = ACROSS) -> list[list[dict]]:
+    """Return the probes in lines of at most `across`. A probe stands alone only where it must, and
+    a corpus, then a study, stands in one line where it can.
+    """
+    best: list[tuple[int, list[list[dict]]]] = [(0, [])]
+    for end in range(1, len(probes) + 1):
+        following = probes[end] if end < len(probes) else {}
+        same = [probes[end - 1][name] == following.get(name) for name in ("study", "corpus")]
+        cut = 2 * same[0] + 10 * all(same)
+        found = []
+        for size in range(1, min(across, end) + 1):
+            cost, lines = best[end - size]
+            line = probes[end - size : end]
+            found.append((cost + 1 + cut + 100 * (size == 1), [*lines, line]))
+        best.append(min(found, key=lambda one: one[0]))
+    return best[-1][1]
+
+
 def draw(card: Scorecard) -> Figure:
-    """Draw the probes of a study in one line if they fit. A line leaves out rows that ran in none
+    """Draw the probes in lines (in_lines()). A line leaves out rows that ran in none
     of its panels.
     """
     every, lines = points_of(card), []
     messages = {probe["study"]: message(probe, card.cells) for probe in card.probes}
-    for probes in style.lines_of(by_study(card.probes), ACROSS):
+    for probes in in_lines(card.probes):
         points = every[every["probe"].isin([probe["probe"] for probe in probes])]
         points = points[points["row"].isin(points.loc[points["number"] != NONE, "row"])]
         rows = Rows(points, lane=0)

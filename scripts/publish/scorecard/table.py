@@ -9,20 +9,17 @@ import pandas as pd
 from scripts.publish.arguments import run_program
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, read_scorecard, size_in_words
 from scripts.publish.table import interval, percent, publish_table, signed
-
-NO_BETTER = "†"
+from scripts.publish.verdicts import in_short
 
 
 def cell_text(cell: dict | str) -> str:
-    """Return a cell as text: `61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`. NO_BETTER marks a cell
-    that is not clearly above the control.
-    """
+    """Return a cell as text: `61.2 (58.1–64.3), +12.0: above; wordings 58.0–63.1`."""
     if isinstance(cell, str):
         return cell
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
         over = f" over {percent(cell['over'])}" if pd.notna(cell["over"]) else ""
-        text += f", {signed(cell['above'])}{over}" + ("" if cell["clear"] else f" {NO_BETTER}")
+        text += f", {signed(cell['above'])}{over}: {in_short(cell)}"
     if pd.notna(cell["above_same_view"]):
         text += f" (one candidate {signed(cell['above_same_view'])})"
     if pd.notna(cell["blind"]):

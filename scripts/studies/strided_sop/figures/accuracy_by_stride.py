@@ -36,7 +36,12 @@ from scripts.publish.panels import (
     publish,
     with_best_control,
 )
-from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, strided_metrics
+from scripts.studies.strided_sop.figures.metrics import (
+    NUMBERS,
+    VARIANT,
+    strided_metrics,
+    variant_title,
+)
 
 LETTER = 0.058  # width in inches of a letter of a count
 HUMAN = PEOPLE._replace(line=DOTTED, width=1)
@@ -59,16 +64,22 @@ def is_plain(metrics: pd.DataFrame) -> pd.Series:
 
 
 def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows on single captions, or on windows if a corpus has no others. Of each corpus's
-    controls keep the best over all strides, for each way in which they were measured.
+    """Return the rows on single captions, or on windows if a corpus has no others, with the best
+    control at each stride, for each way in which controls were measured.
     """
     single = metrics["context"].isna()
     return best_controls(metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])])
 
 
-def best_controls(metrics: pd.DataFrame) -> pd.DataFrame:
-    ways = ["source", "predict", "order_by", *(name for name in VARIANT if name != "method")]
-    return with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
+def best_controls(metrics: pd.DataFrame, along: str = "stride") -> pd.DataFrame:
+    """Return the rows with the best control at each place as one series. along: the column of the
+    places.
+    """
+    ways = ["source", "split", "predict", "order_by", along, *VARIANT[:-1]]
+    metrics = with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
+    best = [f"the best at each {along}{variant_title(row)}" for row in metrics.to_dict("records")]
+    is_control = metrics["method"] == "control"
+    return metrics.assign(series=metrics["series"].mask(is_control, pd.Series(best, metrics.index)))
 
 
 def series_looks(metrics: pd.DataFrame) -> dict[str, Look]:
@@ -121,7 +132,7 @@ def draw_panel(
     axes.update_datalim(ends)  # the axis reaches at least these ends
     shifts = dodges(series for series, look in known.items() if look.colour != style.CONTROL)
     for series, look in known.items():
-        of_series = points[points["series"] == series]
+        of_series = points[points["series"] == series].sort_values(axis.along)
         draw_series(axes, of_series, look, axis.along, shifts.get(series, 0))
     human = points[points["metric"] == "human_accuracy"]
     thin: dict[str, Any] = {"ecolor": style.CONTROL, "elinewidth": 0.7, "capsize": 1.5}

@@ -77,7 +77,7 @@ def main(given: argparse.Namespace) -> None:
         axis = Axis(ylabel="right stride (%)", chance=100 / max(1, rows["stride"].nunique()))
     else:
         shown = rows = of_strides(given.metrics, models, item)
-    shown = drawn(shown) if item == "chosen_pairs" else best_controls(shown)
+    shown = drawn(shown) if item == "chosen_pairs" else best_controls(shown, axis.along)
     rows = rows[[*COLUMNS, *MORE]].drop_duplicates()
     publish(given, rows, lambda: draw(shown, sources, axis))
 
