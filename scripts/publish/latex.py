@@ -1,11 +1,15 @@
-"""Write a table as LaTeX with pandas' Styler: a `table*`, or a `longtable` for more than ROWS rows.
+"""Write a table as LaTeX with pandas' Styler: a `table*`, or a `longtable` for more than LINES
+lines.
 
-Cells and headings wrap, and the columns share the width of the page. A column of words that has the
+Cells and headings wrap, and the columns share the width of the page. A table whose words do not fit
+side by side becomes several tables. A column of words that has the
 same value in all rows moves to the caption.
 """
 
+import re
 import unicodedata
 
+import numpy as np
 import pandas as pd
 
 SIGNS = str.maketrans(
@@ -43,12 +47,13 @@ SIGNS = str.maketrans(
         "“": "``",
         "”": "''",
         "°": r"$^\circ$",
+        "†": r"\textsuperscript{\dag}",
     }
 )
-ROWS = 45  # rows on a page
-HOLDS = 108  # characters of \scriptsize in the width of a page
+LINES = 45  # lines of cells on a page
+PAGE, COLUMN = 90, 61  # characters of \scriptsize in the width of a page, and of a column of 3.3 in
 LONG = 36  # characters in a line of a cell
-GAP = 0.013  # between two columns, as a share of the width
+GAP = 1.6  # characters beside a column: \tabcolsep at both sides
 SMALL = [
     {"selector": "scriptsize", "props": ":{};"},
     {"selector": "setlength", "props": r":{\tabcolsep}{3pt};"},
@@ -59,6 +64,7 @@ def latex(text: str) -> str:
     """Return text as LaTeX that pdfLaTeX can set in any font. A character that pdfLaTeX lacks
     becomes its number, for example (U+4E2D).
     """
+    text = re.sub(r'(^|[\s(\[{])"', r"\1“", text)  # the others end a quotation
     known = "".join(
         sign
         if sign.isascii() or ord(sign) in SIGNS or _is_accented_letter(sign)
@@ -75,19 +81,53 @@ def _is_accented_letter(sign: str) -> bool:
     return len(parts) == 2 and sign < "\u0180" and parts[0].isascii() and parts[0].isalpha()
 
 
-def _column_types(table: pd.DataFrame, numbers: list[str]) -> str:
-    longest = {name: table[name].str.len().max() if len(table) else 1 for name in table}
-    widths = {name: 1 + max([min(LONG, longest[name]), *map(len, name.split())]) for name in table}
-    room = (1 - GAP * len(widths)) / max(HOLDS, sum(widths.values()))
-    return "".join(
-        rf">{{\ragged{'left' if name in numbers else 'right'}\arraybackslash}}"
-        rf"p{{{width * room:.3f}\linewidth}}"
-        for name, width in widths.items()
+def _wide(text: str) -> float:
+    """Return the width of a text in letters: digits and capitals are wider than others."""
+    return sum(1.25 if sign.isupper() or sign.isdigit() else 1 for sign in text)
+
+
+def _widths(table: pd.DataFrame) -> pd.DataFrame:
+    """Return for each column its least width, that of its longest word, and the width of its
+    longest text.
+    """
+    words = {
+        name: [_wide(word) for text in (name, *of) for word in re.split(r"[ -]", text)]
+        for name, of in table.items()
+    }
+    return pd.DataFrame(
+        {
+            "least": {name: 1.5 + max(of) for name, of in words.items()},
+            "whole": {name: 1 + min(LONG, max(map(_wide, ["", *table[name]]))) for name in table},
+        }
     )
 
 
-def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str) -> str:
-    """Return a table of text cells as LaTeX. The columns `numbers` are set flush right."""
+def _parts(widths: pd.DataFrame, keys: list[str], holds: float) -> list[list[str]]:
+    """Return the columns of each part of a table that is too wide: the keys, and others."""
+    parts = [keys[:]]
+    for name in [name for name in widths.index if name not in keys]:
+        wide = widths["least"][[*parts[-1], name]].sum() + GAP * (len(parts[-1]) + 1)
+        if wide > holds and len(parts[-1]) > len(keys):
+            parts.append(keys[:])
+        parts[-1].append(name)
+    return parts
+
+
+def _shares(widths: pd.DataFrame, holds: float) -> pd.Series:
+    """Return the share of the width for each column: its least width, and a part of the rest."""
+    room = holds - GAP * len(widths)
+    more = (widths["whole"] - widths["least"]).clip(lower=0)
+    free = max(0, room - widths["least"].sum())
+    return (widths["least"] + more * min(1, free / max(1, more.sum()))) / holds
+
+
+def latex_table(
+    table: pd.DataFrame, caption: str, numbers: list[str], name: str, holds: int = PAGE
+) -> str:
+    """Return a table of text cells as LaTeX. The columns `numbers` are set flush right. A table
+    that is too wide becomes several, each with the columns before the first number (at least one).
+    holds: PAGE or COLUMN.
+    """
     same = {
         column: table[column].iloc[0]
         for column in table
@@ -95,12 +135,41 @@ def latex_table(table: pd.DataFrame, caption: str, numbers: list[str], name: str
     }
     notes = [f"{column}: {value}" for column, value in same.items() if value]
     table, caption = table.drop(columns=list(same)), " ".join([caption, *notes])
-    types, is_long = _column_types(table, numbers), len(table) > ROWS
+    widths, columns = _widths(table), list(table)
+    first = next((place for place, column in enumerate(columns) if column in numbers), 1)
+    while first > 1 and widths["least"].iloc[:first].sum() > holds / 2:
+        first -= 1
+    parts = _parts(widths, columns[: max(1, first)], holds)
+    texts = [
+        _environment(
+            table[part],
+            _shares(widths.loc[part], holds),
+            caption if not number else f"(continued, part {number + 1} of {len(parts)})",
+            f"{name}{f'_{number + 1}' * bool(number)}",
+            numbers,
+            holds,
+        )
+        for number, part in enumerate(parts)
+    ]
+    return "".join(texts)
+
+
+def _environment(
+    table: pd.DataFrame, shares: pd.Series, caption: str, name: str, numbers: list[str], holds: int
+) -> str:
+    types = "".join(
+        rf">{{\ragged{'left' if column in numbers else 'right'}\arraybackslash}}"
+        rf"p{{{share:.3f}\linewidth}}"
+        for column, share in shares.items()
+    )
+    lines = np.ceil(table.map(_wide) / (shares * holds)).max(axis=1).sum() if len(table) else 0
+    is_long = bool(lines > LINES)
     cells = table.map(latex).set_axis(map(latex, table), axis=1).reset_index(drop=True)
     styler = cells.style.hide(axis="index").set_table_styles([] if is_long else SMALL)
+    floating = "table*" if holds == PAGE else "table"
     with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts
         text = styler.to_latex(
-            environment="longtable" if is_long else "table*",
+            environment="longtable" if is_long else floating,
             position=None if is_long else "tp",
             position_float=None if is_long else "centering",
             hrules=True,

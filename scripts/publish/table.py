@@ -14,7 +14,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate
 from scripts.data.declared import method_of_blind
 from scripts.running.program import log
-from scripts.publish.latex import latex_table
+from scripts.publish.latex import PAGE, latex_table
 from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
 from scripts.publish.selection import with_interval
 
@@ -115,12 +115,16 @@ def markdown_table(table: pd.DataFrame, numbers: Collection[str] = ()) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
-    """Write a table of text cells; the columns `numbers` are set flush right."""
+def write(
+    table: pd.DataFrame, caption: str, numbers: list[str], output: Path, holds: int = PAGE
+) -> None:
+    """Write a table of text cells; the columns `numbers` are set flush right. holds: of
+    latex_table().
+    """
     write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
         "md": f"{markdown_table(table, numbers)}\n{markdown(caption)}\n",
-        "tex": latex_table(table, caption, numbers, output.name),
+        "tex": latex_table(table, caption, numbers, output.name, holds),
     }
     for suffix, text in files.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:
@@ -133,13 +137,16 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
 
 
 def publish_table(
-    given: argparse.Namespace, table: pd.DataFrame | list[dict], words: Collection[str]
+    given: argparse.Namespace,
+    table: pd.DataFrame | list[dict],
+    words: Collection[str],
+    holds: int = PAGE,
 ) -> None:
     """Write a table in its three forms. words: the columns without numbers. If `table` is a list of
-    rows, the columns that no row fills are left out.
+    rows, the columns that no row fills are left out. holds: of latex_table().
     """
     if isinstance(table, list):
         table = filled(pd.DataFrame(table).fillna(""), words)
     numbers = [name for name in table if name not in words]
-    write(table, caption_of(given, table), numbers, given.output)
+    write(table, caption_of(given, table), numbers, given.output, holds)
     log.info("%s: %d rows", given.output, len(table))

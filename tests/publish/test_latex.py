@@ -1,24 +1,49 @@
 """Tables for papers: LaTeX that compiles, shows every text as text and loses no row."""
 
+import os
+import re
 import shutil
 import subprocess
+from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from scripts.publish.latex import ROWS, latex, latex_table
+from scripts.publish.latex import COLUMN, LINES, PAGE, latex, latex_table
 from scripts.publish.table import markdown
 
+needs_latex = pytest.mark.skipif(
+    not shutil.which("pdflatex"),
+    reason="no pdflatex; on Debian: apt-get install texlive-latex-recommended",
+)
 HOSTILE = (
     '\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | "q" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 '
     "`code`"
 )
 DOCUMENT = r"""\documentclass{article}
 \usepackage{array,booktabs,longtable}
+\setlength{\textwidth}{%s}
 \begin{document}
 %s
 \end{document}
 """
+
+
+def overfull(folder: Path, tables: Iterable[str], width: str = "345pt") -> list[str]:
+    """Return the boxes that do not fit when LaTeX sets the tables in this width."""
+    text = DOCUMENT % (width, "\\clearpage\n".join(tables))
+    (folder / "paper.tex").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        "pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape paper.tex".split(),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    return re.findall(r"Overfull \\hbox.*\n.*", (folder / "paper.log").read_text("latin-1"))
 
 
 def made_up(rows: int) -> tuple[pd.DataFrame, list[str]]:
@@ -42,32 +67,44 @@ def made_up(rows: int) -> tuple[pd.DataFrame, list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not shutil.which("pdflatex"),
-    reason="no pdflatex; on Debian: apt-get install texlive-latex-recommended",
-)
-@pytest.mark.parametrize("rows", [3, 2 * ROWS])
+@needs_latex
+@pytest.mark.parametrize("rows", [3, 2 * LINES])
 def test_a_paper_takes_the_table_as_it_is(rows, tmp_path):
-    (tmp_path / "paper.tex").write_text(
-        DOCUMENT % latex_table(made_up(rows)[0], HOSTILE, made_up(rows)[1], "one"), encoding="utf-8"
-    )
-    done = subprocess.run(
-        "pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape paper.tex".split(),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
+    table, numbers = made_up(rows)
+    overfull(tmp_path, [latex_table(table, HOSTILE, numbers, "one")])
 
 
-@pytest.mark.parametrize("rows", [3, 2 * ROWS])
+@pytest.mark.slow
+@needs_latex
+@pytest.mark.parametrize("holds, width", [(PAGE, "345pt"), (COLUMN, "3.3in")])
+def test_a_wide_table_becomes_several_that_fit(holds, width, tmp_path):
+    cell = "49.7 (31.9–67.6), −43.8: too few templates (3) to tell"
+    table = pd.DataFrame([{"Model": "tiny BERT"} | {f"Study {at}": cell for at in range(14)}] * 2)
+    tex = latex_table(table.assign(Study=["a", "b"]), "All.", list(table)[1:], "one", holds)
+    assert overfull(tmp_path, [tex], width) == []
+    assert tex.count("(continued, part ") == tex.count("\\caption") - 1 > 0
+    assert {f"Study {at}" for at in range(14)} <= set(re.findall(r"Study \d+", tex))
+
+
+@pytest.mark.slow
+@needs_latex
+@pytest.mark.skipif(
+    "TIMESTRIDE_TABLES" not in os.environ, reason="no TIMESTRIDE_TABLES: CI sets it"
+)
+def test_every_published_table_compiles_and_fits(tmp_path):
+    files = sorted(Path(os.environ["TIMESTRIDE_TABLES"]).rglob("*.tex"))
+    assert files
+    for file in files:
+        width = "3.3in" if file.stem.endswith("_column") else "345pt"
+        assert overfull(tmp_path, [file.read_text(encoding="utf-8")], width) == [], file
+
+
+@pytest.mark.parametrize("rows", [3, 2 * LINES])
 def test_no_row_is_lost_and_what_is_the_same_stands_in_the_caption(rows):
     table, numbers = made_up(rows)
     tex = latex_table(table, "A caption_", numbers, "one")
-    assert tex.count("table*}") == 2 * (rows < ROWS)
-    assert tex.count("{longtable}") == 2 * (rows > ROWS)
+    assert tex.count("table*}") == 2 * (rows < LINES)
+    assert tex.count("{longtable}") == 2 * (rows > LINES)
     assert r"{A caption\_ Corpus: One {[}sample data{]} Star: {*}}" in tex
     assert r"\label{tab:one}" in tex
     assert [line.split(" & ")[0] for line in tex.splitlines() if line.startswith("{[}m")] == [

@@ -259,8 +259,8 @@ def test_the_table(card):
     assert [name.removeprefix("Order, ") for name in table][:7] == [
         "Kind",
         "Model",
-        "Parameters",
         "Asked",
+        "Parameters",
         "stride 0",
         "stride 3",
         "Inference, set I: order",
@@ -357,6 +357,17 @@ def test_a_score_of_unread_answers_is_marked(tmp_path, program):
     assert "(unread 75.0)" in drawn and "most answers could not be read" in drawn
     assert points_of(card, "scorecard")["unread"].tolist() == [0.75]
     assert "; unread 75.0" in table_of(card, "scorecard_table").iloc[0, -1]
+
+
+def test_a_column_of_a_paper_has_models_by_studies(card):
+    card.call("scorecard_column")
+    table = table_of(card, "scorecard_column")
+    assert table["Model"].tolist()[:2] == [
+        f"{HOSTILE}, fine-tuned, 2 seeds",
+        f"{HOSTILE}, mask filling",
+    ]
+    assert table.iloc[0]["Order, stride 0"] == "60.0 (+5.0)"
+    assert table.set_index("Model").loc["best control", "Order, stride 0"] == "55.0"
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):

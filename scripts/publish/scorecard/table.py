@@ -1,15 +1,19 @@
 """Tabulate the scorecard: models by probes. A cell shows the study's headline, its interval and its
 distance to the best control.
+
+With an --output that ends in _column, the table fits a column of a paper (3.3 in): the first probe
+of each study, its score and the distance.
 """
 
 import argparse
 
 import pandas as pd
 
+from scripts.publish import latex
 from scripts.publish.arguments import run_program
-from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, read_scorecard, size_in_words
+from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, at, read_scorecard, size_in_words
 from scripts.publish.table import interval, percent, publish_table, signed
-from scripts.publish.verdicts import in_short
+from scripts.publish.verdicts import ABOVE, BELOW as BELOW_CONTROL, in_short
 
 
 def cell_text(cell: dict | str) -> str:
@@ -63,8 +67,8 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
         {
             "Kind": row["kind"],
             "Model": row["title"],
-            "Parameters": size_in_words(row["parameters"]),
             "Asked": row["asked"],
+            "Parameters": size_in_words(row["parameters"]),
         }
         | {name: cell_text(card.cell(row, probe)) for name, probe in columns.items()}
         for row in card.rows
@@ -78,9 +82,42 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
     return table if (table["Parameters"] != "").any() else table.drop(columns="Parameters")
 
 
+def short_cell(cell: dict | str) -> str:
+    """Return a score and its distance, `49.5 (−24.7)`. † marks a distance that is not clear."""
+    if isinstance(cell, str) or pd.isna(cell["above"]):
+        return "" if isinstance(cell, str) else percent(cell["value"])
+    mark = "†" * (cell["verdict"] not in (ABOVE, BELOW_CONTROL))
+    return f"{percent(cell['value'])} ({signed(cell['above'])}){mark}"
+
+
+def in_a_column(card: Scorecard) -> pd.DataFrame:
+    """Return the table for a column of a paper, without rows that ran in none of its probes."""
+    firsts = {probe["study"]: probe for probe in reversed(card.probes)}
+    probes = [firsts[study] for study in dict.fromkeys(one["study"] for one in card.probes)]
+    names = headings(probes, card.studies, card.sources)
+    table = [
+        {"Model": f"{row['title']}, {row['asked']}"}
+        | {name: short_cell(card.cell(row, probe)) for name, probe in zip(names, probes)}
+        for row in card.rows
+    ]
+    table += [
+        {"Model": who}
+        | {
+            name: ", ".join(at(card.feet[card.feet["who"] == who], probe)["value"].map(percent))
+            for name, probe in zip(names, probes)
+        }
+        for who in FEET
+    ]
+    table = pd.DataFrame(table)
+    return table[(table[names] != "").any(axis=1)]
+
+
 def main(given: argparse.Namespace) -> None:
-    table = tabulate(read_scorecard(given))
-    publish_table(given, table, set(table) - {"Parameters"})
+    card = read_scorecard(given)
+    if given.output.name.endswith("_column"):
+        publish_table(given, in_a_column(card), {"Model"}, latex.COLUMN)
+    else:
+        publish_table(given, tabulate(card), {"Kind", "Model", "Asked"})
 
 
 if __name__ == "__main__":
