@@ -83,8 +83,13 @@ class Workplan:
             name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry
         }
         if self.config["recorded"]:
-            counts = f"{len(self.recorded)} of {len(self.runs)} runs"
-            self.notes.append(f"{counts} are taken from the record; the others are trained")
+            left = [run for name, run in self.runs.items() if name not in self.recorded]
+            controls = sum(run.method == "control" for run in left)
+            self.notes.append(
+                f"{len(self.recorded)} of {len(self.runs)} runs are taken from the record; "
+                f"{controls} controls are made again (seconds each), "
+                f"{len(left) - controls} models are trained"
+            )
         self.people = {name: self._answers(name) for name in self.plan.experiments}
         self.released = {name: self._released(name) for name in self.plan.experiments}
 

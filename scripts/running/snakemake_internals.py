@@ -5,6 +5,7 @@ counts GPUs only if the command line gives their number.
 
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -195,9 +196,13 @@ def use_terminal(workflow) -> bool:
     logger.addHandler(
         # for jobs that wait in a cluster's queue the time left is unknown
         Terminal(
-            settings, lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec}
+            settings,
+            lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec},
+            lambda rule: workflow.get_rule(rule).restart_times,
         )
     )
+    # of the Slurm plugin's queries that a stop cuts off
+    warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     return True
 
 

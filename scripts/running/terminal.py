@@ -108,13 +108,20 @@ class TimeLeft:
 
 class Terminal(logging.StreamHandler):
     """Write one line a job. settings: Snakemake's output settings. timed: the rules whose jobs run
-    on this machine, so the time left can be estimated.
+    on this machine, so the time left can be estimated. retries: how often a rule's job is tried
+    again.
     """
 
-    def __init__(self, settings, timed: Callable[[], set[str]]):
+    def __init__(
+        self,
+        settings,
+        timed: Callable[[], set[str]],
+        retries: Callable[[str], int] = lambda rule: 0,
+    ):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
         self.begun, self.timed, self.left = time.monotonic(), timed, TimeLeft({})
+        self.retries = retries
         self.said: set[str] = set()
         self.messages: dict[int, str] = {}  # by number of the job
         self.attempts: Counter = Counter()  # that failed
@@ -143,13 +150,19 @@ class Terminal(logging.StreamHandler):
         return f"{message}   ({facts['rule_name']}; {shown})"
 
     def failure(self, facts: dict) -> str:
-        """A job that failed: its subject, which attempt it was, and the end of its log."""
-        job = facts["jobid"]
+        """A job that failed: its subject, which attempt it was, and the end of its log. A job that
+        is tried again has one line.
+        """
+        job, rule = facts["jobid"], facts["rule_name"]
         self.attempts[job] += 1
-        again = f", attempt {self.attempts[job]}" if self.attempts[job] > 1 else ""
-        rule = facts["rule_name"]
-        head = f"Failed: {self.messages.get(job, rule)} (rule {rule}{again})"
+        attempt, attempts = self.attempts[job], 1 + self.retries(rule)
+        subject = self.messages.get(job, rule)
         logs = [str(file) for file in facts.get("log") or []]
+        if attempt < attempts:
+            ended = f"attempt {attempt} of {attempts} ended"
+            return f"Tried again: {subject} ({'; '.join([ended, *logs])})"
+        again = f", attempt {attempt}" if attempt > 1 else ""
+        head = f"Failed: {subject} (rule {rule}{again})"
         return "\n".join([head, *tail(logs), *(f"    log: {file}" for file in logs)])
 
     def format(self, record: logging.LogRecord) -> str:

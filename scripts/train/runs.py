@@ -58,8 +58,8 @@ OF_MODEL: dict = {"model_files": None, "hands_on": False, "api": {}}
 class Progress:
     """Says how many runs have ended, and how long the others will take: as long as these."""
 
-    def __init__(self, runs: int):
-        self.runs, self.ended = runs, 0
+    def __init__(self, runs: int, of: str):
+        self.runs, self.of, self.ended = runs, of, 0
         self.begun = self.said = time.monotonic()
 
     def say(self) -> None:
@@ -69,8 +69,8 @@ class Progress:
             return
         self.said, taken = now, now - self.begun
         left = clock(taken / self.ended * (self.runs - self.ended))
-        line = "    %d of %d runs done, %s; about %s left"
-        log.log(PROGRESS, line, self.ended, self.runs, clock(taken), left)
+        line = "    %d of %d %s done, %s; about %s left"
+        log.log(PROGRESS, line, self.ended, self.runs, self.of, clock(taken), left)
 
 
 def read_runs(lines: list[str]) -> list[dict]:
@@ -186,7 +186,8 @@ def main(given: argparse.Namespace) -> None:
     if given.again and given.attempt == 1:
         start_anew(runs, given)
     pieces, failed = pieces_of(runs, given), []
-    progress = Progress(len(pieces))
+    are_controls = all("control" in one for one in runs)
+    progress = Progress(len(pieces), "sets of controls" if are_controls else "runs")
     for do in pieces:
         try:
             do()

@@ -1,12 +1,16 @@
 """The terminal's text about a job."""
 
 import json
+import logging
+from types import SimpleNamespace
 
 import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from scripts.running import reasons
 from scripts.running.identity import identity
 from scripts.running.reasons import in_words
+from scripts.running.terminal import Terminal
 
 PARAMS = "Params have changed since last execution: Union of params: before: {} now: {} "
 
@@ -57,3 +61,14 @@ def test_the_definition_that_changed_is_named(tmp_path, monkeypatch):
     now = f"'{program}@{identity(program)}'"
     said = in_words(PARAMS.format(f"'{program}@0123456789ab'", now))
     assert said == "measure/collect.py: main changed"
+
+
+def test_only_the_last_attempt_is_a_failure():
+    settings = SimpleNamespace(stdout=True, dryrun=False, quiet=set(), debug_dag=False)
+    settings.verbose, settings.printshellcmds = False, False
+    terminal = Terminal(settings, set, lambda rule: 1)
+    record = logging.makeLogRecord(
+        {"event": LogEvent.JOB_ERROR, "jobid": 1, "rule_name": "train_run", "log": []}
+    )
+    assert terminal.format(record) == "Tried again: train_run (attempt 1 of 2 ended)"
+    assert terminal.format(record) == "Failed: train_run (rule train_run, attempt 2)"
