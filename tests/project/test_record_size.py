@@ -1,0 +1,49 @@
+"""A commit adds at most 1 MB to the record, so that a clone stays small."""
+
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+
+MOST = 1_000_000  # bytes
+
+
+def git(*words: str, given: str = "") -> str:
+    done = subprocess.run(
+        ["git", "-C", str(ROOT), *words], input=given, capture_output=True, text=True
+    )
+    if done.returncode:
+        pytest.skip(f"git {words[0]}: {done.stderr.strip() or 'failed'}")
+    return done.stdout
+
+
+def added(before: str, *after: str) -> int:
+    """Return the bytes of the record's files that are new or changed. after: a commit; left out:
+    the working tree.
+    """
+    lines = git(
+        "diff-index" if not after else "diff-tree", "-r", before, *after, "--", "docs/record"
+    )
+    rows = [line.split("\t") for line in lines.splitlines()]
+    blobs = [facts.split()[3] for facts, _ in rows if not facts.endswith("D")]
+    if not after:
+        files = [ROOT / name for facts, name in rows if not facts.endswith("D")]
+        return sum(file.stat().st_size for file in files)
+    sizes = git("cat-file", "--batch-check=%(objectsize)", given="\n".join(blobs))
+    return sum(map(int, sizes.split()))
+
+
+@pytest.mark.parametrize("between", [("HEAD~1", "HEAD"), ("HEAD",)], ids=["commit", "changes"])
+def test_a_commit_adds_little_to_the_record(between):
+    size = added(*between)
+    assert size <= MOST, (
+        f"docs/record grows by {size / 1e6:.1f} MB, more than 1 MB: add new files of scores rather "
+        "than write old ones anew, and record only what has changed"
+    )
+
+
+def test_the_record_itself_is_more():
+    """The measure sees files: the whole record is larger than a commit may add."""
+    empty = git("hash-object", "-t", "tree", "--stdin")
+    assert added(empty.strip(), "HEAD") > MOST
