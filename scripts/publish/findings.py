@@ -53,6 +53,7 @@ def findings_of(
     clauses                  for each of the first corpora: {corpus, said, of, control, alone,
                              verdicts: [(a key of WORDS, words)]}
     who                      the system, its corpora and the number of items
+    experiments              those that measured the system
     caveats                  sentences that limit the finding, the most important first
     marks                    the marks of marks_of()
     groups                   [{title, rows}]: the probes of a corpus, a row for each: title, value,
@@ -103,6 +104,7 @@ def findings_of(
                 "short": study.get("short", study["title"]),
                 "clauses": clauses_of(rows, study),
                 "who": in_short(rows, here, study),
+                "experiments": list(dict.fromkeys(rows["experiment"])),
                 "caveats": stands_of(rows) + caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
                 "groups": groups_of(rows, here),

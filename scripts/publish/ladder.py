@@ -28,11 +28,11 @@ from scripts.publish.names import (
 )
 from scripts.publish.rungs import TITLES, with_distances, with_stands
 from scripts.publish.selection import only, with_interval, without_repeats
-from scripts.publish.table import interval, percent, publish_table, signed
+from scripts.publish.table import EXPERIMENT, interval, percent, publish_table, signed
 
 SYSTEM = ["experiment", "source", "dataset", "split", "slice", "scoring", "model", "method"]
 PLACE = [name for name in SYSTEM if name != "slice"]
-WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands"]
+WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands", EXPERIMENT]
 
 
 def test_title(row: dict) -> str:
@@ -94,6 +94,7 @@ def main(given: argparse.Namespace) -> None:
             "Stands": row["stands"],
             **{TITLES[rung].capitalize(): rung_cell(row, rung, models) for rung in RUNGS},
             "People": percent(of_people.get((row["source"], row["split"]))),
+            EXPERIMENT: row["experiment"],
         }
         for row in rows.to_dict("records")
     ]

@@ -81,7 +81,7 @@ def climb(
         stop = measured[len(left)]
         beside = f"{TITLES[stop]} ({percent(row['value'] - row[f'above_{stop}'])})"
         why = why_unclear(row, f"above_{stop}", tests, groups)
-        parts.append(f"below {beside}" if clear[stop] else f"{beside}: {why}")
+        parts.append(f"below {beside}" if clear[stop] else f"beside {beside}: {why}")
     if missing:
         parts.append(f"{NOT_RUN}: {', '.join(missing)}")
     return left[-1] if left else None, "; ".join(parts)

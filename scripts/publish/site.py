@@ -23,7 +23,7 @@ import argparse
 import json
 import os
 import tempfile
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pandas as pd
@@ -31,7 +31,7 @@ import yaml
 
 from scripts.data.csv_files import read_csv
 from scripts.data.files import sha256_of, whole
-from scripts.data.manifest import describe_beside
+from scripts.data.manifest import describe_beside, files_in
 from scripts.plan.models import STAGES, stage_of
 from scripts.running.program import execute, json_object, log, parser
 from scripts.data.papers import texts_of
@@ -166,6 +166,42 @@ def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
     ]
 
 
+@cache
+def jobs_in(study: Path) -> dict[str, Path]:
+    """Return the manifest of the job that made each run of a study's folder, by run."""
+    manifests = sorted(study.glob("*.manifest.json"))
+    return {name.split("/")[0]: manifest for manifest in manifests for name in files_in(manifest)}
+
+
+def located(file: Path, page: Path) -> dict:
+    """Return the facts of a run with the places of its files beside the page: folder, data_folder,
+    log, manifest (of the job that made it, in results/). file: its run.json.
+    """
+    facts, study = facts_of(file), file.parents[1]
+    results, job = study.parents[1], jobs_in(study).get(file.parent.name)
+    stem = job.name.removesuffix(".manifest.json") if job else ""
+    places = {
+        "folder": file.parent,
+        "data_folder": results / "build" / study.name / facts["source"] / facts["dataset"],
+        "log": results / "logs/train" / study.name / f"{stem}.log" if job else None,
+    }
+    beside = {of: os.path.relpath(at, page.parent) if at else "" for of, at in places.items()}
+    return facts | beside | {"manifest": str(job or "")}
+
+
+def runs_by_experiment(metrics: pd.DataFrame, runs: list[dict]) -> dict[str, list[dict]]:
+    """Return the runs of each experiment in the metrics. Runs that no number names come last."""
+    named = metrics.reindex(columns=["experiment", "runs"]).dropna().drop_duplicates()
+    named = named.assign(runs=named["runs"].str.split(" ")).explode("runs").drop_duplicates()
+    known = {run["run"]: run for run in runs}
+    found = {
+        name: [known[run] for run in of if run in known]
+        for name, of in named.groupby("experiment", sort=False)["runs"]
+    }
+    others = [run for name, run in known.items() if name not in set(named["runs"])]
+    return {name: of for name, of in (found | {"others": others}).items() if of}
+
+
 def main(given: argparse.Namespace) -> None:
     if given.texts:
         texts = json.loads(given.texts.read_text(encoding="utf-8"))
@@ -181,7 +217,8 @@ def main(given: argparse.Namespace) -> None:
     published = published_claims(resources / "published.csv")
     metrics = read_metrics(given.metrics).to_pandas()
     released = set(read_metrics(given.metrics, others=True)["dataset"].to_pylist())
-    runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
+    located_runs = [located(file, given.output) for file in given.runs]
+    runs = sorted(located_runs, key=lambda facts: facts["run"])
     cleaning = pd.concat(
         [pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True
     )
@@ -240,6 +277,8 @@ def main(given: argparse.Namespace) -> None:
                 "method_title": method_title,
                 "reported": {*published["model"].str.split("; ").explode()},
                 "runs": runs,
+                "by_experiment": runs_by_experiment(metrics, runs),
+                "alone": given.alone,
                 "quantised": {
                     fact["model"]: fact["quantised"] for fact in runs if "quantised" in fact
                 },

@@ -18,6 +18,7 @@ from scripts.publish.latex import PAGE, latex_table
 from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
 from scripts.publish.selection import with_interval
 
+EXPERIMENT = "Experiment"  # a column that the page links to the runs, and LaTeX lacks
 ABOVE = "Above the best control (points)"
 ABOVE_BLIND = "Above itself, blind (points)"
 ABOVE_VIEW = "Above the best control that sees one option at a time (points)"
@@ -124,7 +125,9 @@ def write(
     write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
         "md": f"{markdown_table(table, numbers)}\n{markdown(caption)}\n",
-        "tex": latex_table(table, caption, numbers, output.name, holds),
+        "tex": latex_table(
+            table.drop(columns=EXPERIMENT, errors="ignore"), caption, numbers, output.name, holds
+        ),
     }
     for suffix, text in files.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:

@@ -216,6 +216,18 @@ def test_instances_and_questions_of_ones_own(study):
     assert questions["label"].tolist() == [1, 1]
 
 
+def test_each_experiment_on_the_page_leads_to_its_runs_and_each_run_to_its_files(study):
+    page = study / study.page
+    html = page.read_text()
+    runs = html[html.index('<section id="runs">') :]
+    experiments = set(re.findall(r'href="#runs-(\w+)"', html))
+    assert experiments and experiments <= set(re.findall(r'tbody id="runs-(\w+)"', runs))
+    files = re.findall(r'<tr><td><a href="([^"]+)">', runs)
+    files += re.findall(r'<a href="([^"]+)">(?:data|log)</a>', runs)
+    assert len(files) >= 3 and all((page.parent / file).exists() for file in files)
+    assert "predictions.parquet" in {file.name for file in (page.parent / files[0]).iterdir()}
+
+
 def test_the_accuracy_of_a_run_by_hand(study):
     text = (ROOT / "docs/data.md").read_text()
     [snippet] = [one for one in re.findall(r"```python\n(.*?)```", text, re.S) if "print" in one]

@@ -9,10 +9,10 @@ from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title
 from scripts.publish.selection import only
-from scripts.publish.table import above_cells, by_metric, number_cells, publish_table
+from scripts.publish.table import EXPERIMENT, above_cells, by_metric, number_cells, publish_table
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 
-WORDS = ["Corpus", "Dataset", "Split", "System"]
+WORDS = ["Corpus", "Dataset", "Split", "System", EXPERIMENT]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
 
 
@@ -34,7 +34,8 @@ def main(given: argparse.Namespace) -> None:
         }
         for name in [name for name in SLICES if name in by]:
             cells |= number_cells(SLICES[name], by[name])
-        rows.append(cells | above_cells(by_metric(means), "accuracy", models))
+        above = above_cells(by_metric(means), "accuracy", models)
+        rows.append(cells | above | {EXPERIMENT: by["all"]["experiment"]})
     publish_table(given, rows, WORDS)
 
 

@@ -9,7 +9,14 @@ import pandas as pd
 from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.table import above_cells, by_metric, number_cells, percent, publish_table
+from scripts.publish.table import (
+    EXPERIMENT,
+    above_cells,
+    by_metric,
+    number_cells,
+    percent,
+    publish_table,
+)
 from scripts.studies.mctaco.figures.metrics import (
     KEY,
     PLACE,
@@ -19,7 +26,7 @@ from scripts.studies.mctaco.figures.metrics import (
     trained_most,
 )
 
-WORDS = ["Corpus", "Split", "System"]
+WORDS = ["Corpus", "Split", "System", EXPERIMENT]
 METRICS = {"F1": "f1", "EM": "exact_match"}
 
 
@@ -48,7 +55,8 @@ def rows_of(
         same = paper[~paper.index.duplicated()].reindex([tuple(first[KEY])]).iloc[0]
         for name, metric in METRICS.items():
             cells |= number_cells(name, by[metric]) | in_paper(name, same)
-        table.append(cells | above_cells(by, "exact_match", models))
+        above = above_cells(by, "exact_match", models)
+        table.append(cells | above | {EXPERIMENT: first["experiment"]})
     for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(rows[KEY]))].iterrows():
         only = {"Corpus": table[0]["Corpus"], "System": f"{row['row']} (in the paper only)"}
         table.append(place | only | in_paper("F1", row) | in_paper("EM", row))

@@ -9,9 +9,16 @@ from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
-from scripts.publish.table import above_cells, by_metric, filled, number_cells, publish_table
+from scripts.publish.table import (
+    EXPERIMENT,
+    above_cells,
+    by_metric,
+    filled,
+    number_cells,
+    publish_table,
+)
 
-WORDS = ["Corpus", "Split", "Model"]
+WORDS = ["Corpus", "Split", "Model", EXPERIMENT]
 SHORT = {"Accuracy sd": "SD", "Accuracy 95 % interval": "95 % interval", "Peak sd": "Peak SD"}
 PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "method"]
 
@@ -42,6 +49,7 @@ def main(given: argparse.Namespace) -> None:
                 **number_cells("Accuracy", honest),
                 **number_cells("Peak", peak),
                 **number_cells("Human", people),
+                EXPERIMENT: honest["experiment"],
             }
         )
     shown = pd.DataFrame(table).drop(columns="Human sd").rename(columns=SHORT)

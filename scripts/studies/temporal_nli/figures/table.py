@@ -14,6 +14,7 @@ from scripts.publish.published import claims_beside
 from scripts.publish.selection import only
 from scripts.publish.table import (
     ABOVE_BLIND,
+    EXPERIMENT,
     above_cells,
     by_metric,
     filled,
@@ -30,7 +31,7 @@ from scripts.studies.temporal_nli.figures.metrics import (
     nli_metrics,
 )
 
-WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
+WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring", EXPERIMENT]
 KEY = ["model", "challenge_set", "method", "scoring"]  # with its metric, these name a number
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
 JOINT = {
@@ -82,9 +83,8 @@ def main(given: argparse.Namespace) -> None:
                 f"{name}, 95 % interval": interval(by[metric], 2),
                 f"{name}, published (%)": in_paper,
             }
-        rows.append(
-            row | {name: spread(by[metric]) for metric, name in JOINT.items() if metric in by}
-        )
+        row |= {name: spread(by[metric]) for metric, name in JOINT.items() if metric in by}
+        rows.append(row | {EXPERIMENT: one["experiment"]})
     table = pd.DataFrame(rows).fillna("")
     publish_table(given, filled(table, set(table) - {"Wordings", ABOVE_BLIND}), WORDS)
 

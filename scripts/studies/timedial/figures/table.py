@@ -16,7 +16,14 @@ from scripts.publish.arguments import run_program
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import load, source_title
 from scripts.publish.selection import only
-from scripts.publish.table import above_cells, by_metric, number_cells, percent, publish_table
+from scripts.publish.table import (
+    EXPERIMENT,
+    above_cells,
+    by_metric,
+    number_cells,
+    percent,
+    publish_table,
+)
 from scripts.studies.timedial.figures.metrics import (
     DOMAINS,
     NOT_LEARNT,
@@ -30,7 +37,7 @@ from scripts.studies.timedial.figures.metrics import (
     widest,
 )
 
-WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
+WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context", EXPERIMENT]
 RUN = ["source", "dataset", "model", "method", "split"]
 KEY = ["paradigm", "model", "domain", "context_scope"]
 NOT_NEAR = "leak=none"  # the slice
@@ -94,7 +101,8 @@ def measured(
             "Not near": "" if rest is None else f"{rest['n']:,}",
             "2-best, not near (%)": "" if rest is None else percent(rest["value"]),
         }
-        table.append(cells | cells_of(by.get("one_best_accuracy"), "1-best", "Extras", truncated))
+        cells |= cells_of(by.get("one_best_accuracy"), "1-best", "Extras", truncated)
+        table.append(cells | {EXPERIMENT: first["experiment"]})
     return table
 
 
