@@ -1,7 +1,7 @@
 """Evaluate: every number of the study called <name>, with its interval.
 
 Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, people's answers where there are any,
-       results/external/<study>/<source>/<dataset>/<split>/<name>/: predictions made elsewhere (docs/add.md)
+       results/external/<study>/<source>/<dataset>/<split>/<name>/: predictions made elsewhere (docs/add_data.md)
 Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
        results/evaluate/<name>/<study>.parquet                the numbers of a study in one table
        results/evaluate/<name>/metrics.parquet                the numbers of all studies in one table

@@ -1,5 +1,5 @@
 """The wordings that put a study's examples to a language model:
-scripts/studies/<study>/prompts.yaml, checked (docs/add.md).
+scripts/studies/<study>/prompts.yaml, checked (docs/add_experiment.md).
 
 `prompts:` of the configuration is laid over this file, by method. Wordings are merged by name, all
 other keys are replaced. The start of the workflow imports this module, so it uses only the standard
@@ -126,7 +126,7 @@ def _entries(study_name: str, configured: dict) -> tuple[dict, str]:
     if not file.exists() and not configured:
         raise UserError(
             f"{place}: no such file, but a method of {study_name} needs prompts; write it "
-            "(docs/add.md)"
+            "(docs/add_experiment.md)"
         )
     tracked = tracked if isinstance(tracked, dict) else {}
     return tracked | {

@@ -254,7 +254,7 @@ def _check_programs(modules: list[str], name: str, where: str) -> None:
         if file_of(module) is None:
             raise UserError(
                 f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
-                "(docs/add.md), or correct the entry"
+                "(docs/add_study.md), or correct the entry"
             )
 
 

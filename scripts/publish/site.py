@@ -185,7 +185,10 @@ def located(file: Path, page: Path) -> dict:
         "data_folder": results / "build" / study.name / facts["source"] / facts["dataset"],
         "log": results / "logs/train" / study.name / f"{stem}.log" if job else None,
     }
-    beside = {of: os.path.relpath(at, page.parent) if at else "" for of, at in places.items()}
+    beside = {
+        of: os.path.relpath(at, page.parent) if at and at.exists() else ""
+        for of, at in places.items()
+    }
     return facts | beside | {"manifest": str(job or "")}
 
 

@@ -630,8 +630,8 @@ def _entry(entry: str) -> Node:
     if module and file_of(module) and name in _read(module)["definitions"]:
         return (module, name)
     raise UserError(
-        f"{entry.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in "
-        "resources/ that names it"
+        f"{entry.replace('.', '/')}.py is missing; write it (docs/add_study.md), or correct the "
+        "entry in resources/ that names it"
     )
 
 

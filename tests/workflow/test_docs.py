@@ -1,4 +1,4 @@
-"""docs/add.md and walkthrough.md, followed to the letter: their pieces of YAML go where the docs
+"""docs/add_*.md and walkthrough.md, followed to the letter: their pieces of YAML go where the docs
 say, and the study runs.
 """
 
@@ -18,8 +18,15 @@ from scripts.data.tables import read_table
 from tests.conftest import ROOT
 from tests.files import write_yaml
 
-EXPERIMENT, MODEL, WORDING, SOURCE, DOWNLOADS, DIALOGS, RELEASED, EVENTS = map(
-    yaml.safe_load, re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
+
+def blocks(page: str, kind: str) -> list[str]:
+    """Return the blocks of code of a page, of one language."""
+    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
+
+
+EXPERIMENT, WORDING = map(yaml.safe_load, blocks("docs/add_experiment.md", "yaml"))
+MODEL, SOURCE, DOWNLOADS, DIALOGS, RELEASED, EVENTS = map(
+    yaml.safe_load, blocks("docs/add_data.md", "yaml")
 )
 
 MINE = ("--configfile", "presets/mine.yaml")
@@ -116,8 +123,7 @@ def test_a_corpus(study):
 
 def test_the_walkthrough(study):
     """The preset has as many jobs as the docs say, and one more stride trains one more model."""
-    text = (ROOT / "docs/walkthrough.md").read_text()
-    [preset] = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", text, re.S))
+    [preset] = map(yaml.safe_load, blocks("docs/walkthrough.md", "yaml"))
     rows = [f"v{video},{start},{start + 1},step {start}" for video in range(60) for start in (1, 2)]
     (study / "captions.csv").write_text("\n".join(["video_id,start,end,text", *rows]))
     planned = []
@@ -229,8 +235,7 @@ def test_each_experiment_on_the_page_leads_to_its_runs_and_each_run_to_its_files
 
 
 def test_the_accuracy_of_a_run_by_hand(study):
-    text = (ROOT / "docs/data.md").read_text()
-    [snippet] = [one for one in re.findall(r"```python\n(.*?)```", text, re.S) if "print" in one]
+    [snippet] = [one for one in blocks("docs/data.md", "python") if "right.mean" in one]
     done = subprocess.run(
         [sys.executable, "-c", snippet],
         cwd=study.folder,

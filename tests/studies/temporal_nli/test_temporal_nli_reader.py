@@ -140,7 +140,7 @@ def test_the_reader_is_right_wherever_the_release_follows_its_rules(released, na
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_a_raw_search_counts_as_many_prepositions(released, name):
-    """A plain regular expression gives the same counts as the errata (docs/errata.md)."""
+    """A plain regular expression gives the same counts as the errata (docs/notes/errata.md)."""
     words = "(?:at|on|in|before|after|from|to|for)"
     patterns = {"doubled_preposition": rf"\b{words} {words} ", "stray_preposition": rf" {words}\.$"}
     for fault, pattern in patterns.items():
