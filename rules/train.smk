@@ -42,7 +42,7 @@ rule train_run:
         GPUS.group if GPUS.shared else None
     conda:
         "../envs/train.yaml"
-    threads: START.threads_per_run
+    threads: lambda w: WORK.threads_of(f"{w.study}/{w.job}", START.threads_per_run)
     resources:
         **GPUS.request,
         attempt=lambda wildcards, attempt: attempt,
@@ -62,7 +62,9 @@ rule train_run:
         report_to=uncompared(WORK.config["report_to"]),
         merge_adapter=uncompared(option("--merge-adapter", WORK.config["merge_adapter"])),
         cards=uncompared(lambda w: as_json(training.cards_of(WORK, w.study, w.job))),
-        threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
+        threads=lambda w, output, threads, resources: WORK.threads_of(
+            f"{w.study}/{w.job}", GPUS.threads(threads, resources.cpus_per_task)
+        ),
         message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
         again=START.again("train_run"),
     message:

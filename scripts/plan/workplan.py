@@ -236,18 +236,30 @@ class Workplan:
         return found
 
     @cached_property
+    def tiny(self) -> set[str]:
+        """The models that are made from an architecture, and their further stages."""
+        return {
+            model
+            for model in {run.model for run in self.runs.values()}
+            if any("init" in self.models[name] for name in self.with_base_models([model]))
+        }
+
+    def threads_of(self, job: str, given: int | str) -> int | str:
+        """Return the threads of a training job, `<study>/<job>`: one for tiny models, so that their
+        numbers do not depend on the machine's or the cluster's cores. given: for other models.
+        """
+        return (
+            1 if {self.runs[run].model for run in self.training_jobs[job]} <= self.tiny else given
+        )
+
+    @cached_property
     def batches(self) -> dict[str, list[str]]:
         """The runs that share a process, by the name of their batch: recorded runs, controls, runs
         that ask a model, and runs of a tiny model. Runs that ask a model load it once. The imports
         take most of the time of a tiny model's run.
         """
         is_alone = self.makers | self.starts
-        many = self.config["devices_per_run"] > 1
-        tiny = {
-            model
-            for model in {run.model for run in self.runs.values()}
-            if any("init" in self.models[name] for name in self.with_base_models([model]))
-        }
+        many, tiny = self.config["devices_per_run"] > 1, self.tiny
         shared = (
             run
             for run in self.runs.values()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.conftest import remember_code
+from scripts.plan.workplan import Workplan
+from tests.conftest import ROOT, remember_code
 from tests.planned_jobs import GOLDEN, STUDIES, planned_text
 
 
@@ -34,3 +35,15 @@ def test_the_plan_is_the_golden_one(study):
 
 def test_there_is_a_golden_plan_for_each_study_and_no_other():
     assert {file.stem for file in GOLDEN.glob("*.txt")} == set(STUDIES)
+
+
+def test_a_tiny_model_takes_one_thread_and_others_the_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = {"source": "sample_activitynet", "stride": 0}
+    one = {"study": "strided_sop", "data": data, "models": ["tiny_bert", "minilm"], "seeds": [1]}
+    work = Workplan({"run": ["one"], "experiments": {"one": one | {"controls": False}}}, ROOT)
+    threads = {
+        work.runs[runs[0]].model: work.threads_of(job, 4)
+        for job, runs in work.training_jobs.items()
+    }
+    assert threads == {"tiny_bert": 1, "minilm": 4}

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from transformers import AutoModelForMaskedLM
@@ -41,6 +42,18 @@ experiments:
       source: sample_activitynet
       stride: 0
     training: {epochs: 20, early_stopping_patience: 20}
+""")
+TINY = yaml.safe_load("""
+name: tiny
+run: [tiny_sop]
+experiments:
+  tiny_sop:
+    study: strided_sop
+    data: {source: sample_activitynet, stride: 0}
+    controls: false
+    models: [tiny_bert]
+    seeds: [7]
+    training: {epochs: 2}
 """)
 # Snakemake with the plugin, but it checks the jobs every other second. The plugin waits ten seconds
 # longer after each check in which no job had ended, which is most of the time here.
@@ -215,6 +228,27 @@ def test_a_second_call_submits_nothing(study, cluster):
     said = call(study["copy"], "--configfile", "config.yaml", "smaller.yaml")
     assert said.returncode == 0 and "Nothing to be done" in said.stdout, said.stdout[-4000:]
     assert len(cluster.jobs()) == before
+
+
+def test_a_tiny_model_has_the_same_numbers_through_slurm_and_without(copy, cluster):
+    """Jobs have four cores there; a tiny model uses one wherever it runs."""
+    write_yaml(copy / "tiny.yaml", TINY)
+    typed = ("train", "--configfile", "config.yaml", "tiny.yaml")
+    numbers = []
+    for profile in (["--profile", "slurm"], ["--forcerun", "train_run"]):
+        done = subprocess.run(
+            [BIN / "snakemake", "--cores", "2", *profile, *typed],
+            cwd=copy,
+            env=environment(),
+            text=True,
+            capture_output=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        [run] = [file.parent for file in copy.glob("results/train/*/*tiny_bert-seed-7-*/run.json")]
+        assert read_json(run / "run.json")["hardware"]["threads"] == 1
+        numbers.append(pd.read_parquet(run / "predictions.parquet"))
+    pd.testing.assert_frame_equal(*numbers, check_exact=True)
 
 
 def test_runs_share_a_gpu_in_one_job(copy, cluster):
