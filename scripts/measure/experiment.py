@@ -28,10 +28,18 @@ EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
 class Run(NamedTuple):
-    """facts: the content of its run.json."""
+    """facts: the content of its run.json. only: the examples that are measured; None for all."""
 
     folder: Path
     facts: Facts
+    only: pd.Series | None = None
+
+    def predictions(self, columns: list[str]) -> pa.Table:
+        """Return the run's predictions (columns, of them example_id)."""
+        table = read_predictions(self.folder, columns)
+        if self.only is None:
+            return table
+        return table.filter(pc.is_in(table["example_id"], pa.array(self.only))).combine_chunks()
 
 
 Systems = dict[tuple[str, str], list[Run]]  # the runs by model and method; a run is a replicate
@@ -99,7 +107,7 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     """Return a run's (n, labels) scores on a split, in the order of the examples, and how its epoch
     was selected. what: the name of the examples in messages.
     """
-    table = read_predictions(run.folder, ["split", "selection", "example_id", "label", "score"])
+    table = run.predictions(["split", "selection", "example_id", "label", "score"])
     table = table.filter(
         (pc.field("split") == split) & (pc.field("selection") != "peak")
     ).combine_chunks()
@@ -121,6 +129,7 @@ def write_metrics(
     known = {
         *given.metrics,
         "agreement",
+        "left_out",
         "unread_answers",
         *(f"{end}_answers" for end in (CUT, REFUSED)),
     }

@@ -51,7 +51,7 @@ class Ladder(NamedTuple):
     seeing_all      the controls that see all candidates of a question together
     pretrained      the pretrained model of each model without pretraining, by name
     training_values the value of each control on the training split, by source, dataset and name;
-                    a control that learnt from too few groups has none
+                    a control that learnt from too few groups has none, nor one of left_out
     better          `higher` or `lower` for each metric that is compared
     """
 

@@ -15,6 +15,7 @@ from scripts.data.options import PEOPLE
 from scripts.data.studies import options_of
 from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
 from scripts.measure.answered import Answered
+from scripts.measure.filtered import Filter, after_filter, filtered
 from scripts.measure.ladder import Ladder
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
@@ -52,6 +53,7 @@ class Study(NamedTuple):
     unit     the column of the units that people answer as a whole
     columns  turns the options of a dataset into columns of metrics
     printed  see print_rows()
+    filters  what a filter keeps or drops; None: the study has no filter
     """
 
     answered: Answered
@@ -61,6 +63,7 @@ class Study(NamedTuple):
     unit: str = "example_id"
     columns: Callable[[dict], dict] = dict
     printed: Mapping[str, tuple[str, ...]] = {}
+    filters: Filter | None = None
 
     def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
         """Return every metric on a split (schema metrics, without the experiment); people: from
@@ -88,7 +91,26 @@ class Study(NamedTuple):
             "sample": "sample" in part.entry or "sample" in part.measured_on,
         }
         rows = self.rows(examples, part, resamples, answered) + unread_rows(part, len(examples))
+        rows += self.filtered_rows(examples, part, resamples)
         return [same | {"runs": names_of(part, row)} | row for row in rows]
+
+    def filtered_rows(self, examples: pd.DataFrame, part: Part, resamples: int) -> list[dict]:
+        """Return the compared rows (means) on what a filter keeps of a split, and the rows of the
+        family that it leaves out; empty where the dataset has no left-out control.
+        """
+        if not self.filters:
+            return []
+        kept, rows = filtered(examples, part.systems, part.split, self.filters, resamples)
+        if not kept.any():
+            return rows
+        left = examples[kept].reset_index(drop=True)
+        only = {
+            system: [run._replace(only=left["example_id"]) for run in runs]
+            for system, runs in part.systems.items()
+        }
+        found = self.rows(left, part._replace(systems=only), resamples, None)
+        compared = [row for row in found if row.get("draws") is not None and row["seed"] is None]
+        return rows + [row | {"slice": after_filter(row["slice"])} for row in compared]
 
     def measure_file(self, run: Run, file: Path, split: str, resamples: int) -> list[dict]:
         system = run.facts["model"], run.facts["method"]

@@ -40,8 +40,10 @@ KINDS = ("hub", "folder", "init", UNTRAINED, "esim", *STAGES, "control", "api")
 
 
 def paradigm_of_control(control: dict, study: str) -> str:
-    """Return `control`, or `search/<study>`, which includes the study's code."""
-    return f"search/{study}" if "search" in control else "control"
+    """Return `control`, `left_out`, or `search/<study>`, which includes the study's code."""
+    if "search" in control:
+        return f"search/{study}"
+    return "left_out" if "left_out" in control else "control"
 
 
 def kind_of(entry: dict) -> str:

@@ -1,6 +1,9 @@
 """Tabulate the ladder of a study: for each test and model, what reaches how far, rung by rung
 (scripts/measure/ladder.py explains the rungs).
 
+A test that begins with `filtered` has the units that a filter keeps (scripts/measure/filtered.py).
+It is called hard only if the family that the filter left out stays near 50 %.
+
 A cell of a rung has the rung's best control, its score, and how far the model is above it, with the
 95 % interval. `stands` has the highest rung that the model clearly leaves behind, together with all
 rungs below it. A difference is clear if p < 0.05 by Holm's test over all differences of the table.
@@ -13,6 +16,7 @@ import pandas as pd
 
 from scripts.data.items import HUMAN
 from scripts.data.tables import read_metrics
+from scripts.measure.filtered import EVEN, LEFT_OUT, verdict
 from scripts.measure.intervals import Estimate
 from scripts.measure.ladder import CONTROL_METHODS, RUNGS
 from scripts.data.declared import method_of_blind
@@ -32,12 +36,24 @@ from scripts.publish.table import EXPERIMENT, interval, percent, publish_table, 
 
 SYSTEM = ["experiment", "source", "dataset", "split", "slice", "scoring", "model", "method"]
 PLACE = [name for name in SYSTEM if name != "slice"]
+FILTERED = ["experiment", "source", "dataset", "split"]
 WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands", EXPERIMENT]
 
 
-def test_title(row: dict) -> str:
+def filter_title(row: dict, left_out: dict[tuple, dict]) -> str:
+    """Return what a slice after a filter is called: `filtered: hard (left out: 51.0, 49.1–52.8)`.
+    left_out: the rows of the family that the filter left out, by place and slice.
+    """
+    place, part = [row[of] for of in FILTERED], row["slice"].removeprefix(EVEN).removeprefix("; ")
+    before, after = left_out[*place, part or "all"], left_out[*place, row["slice"]]
+    reached = f"(left out: {percent(after['value'])}, {interval(after)})"
+    return ": ".join(filter(None, ["filtered", part, f"{verdict(before, after)} {reached}"]))
+
+
+def test_title(row: dict, left_out: dict[tuple, dict]) -> str:
     """Return the dataset, split, slice and scoring: `stride-0, validation 1`."""
-    parts = [row["dataset"], split_title(row["split"]), row["slice"], row["scoring"]]
+    name = filter_title(row, left_out) if row["slice"].startswith(EVEN) else row["slice"]
+    parts = [row["dataset"], split_title(row["split"]), name, row["scoring"]]
     return ", ".join(part for part in parts if pd.notna(part) and part != "all")
 
 
@@ -83,11 +99,14 @@ def main(given: argparse.Namespace) -> None:
     studies = load(given.sources.with_name("studies.yaml"))
     groups = {name: study.get("groups", "groups") for name, study in studies.items()}
     rows, people = compared_rows(given.metrics, given.headline, groups)
+    metrics = read_metrics(given.metrics).to_pandas()
+    found = metrics[metrics["metric"] == LEFT_OUT].to_dict("records")
+    left_out = {(*(row[of] for of in FILTERED), row["slice"]): row for row in found}
     of_people = people.drop_duplicates(["source", "split"]).set_index(["source", "split"])["value"]
     table = [
         {
             "Corpus": source_title(row["source"], sources) + note_of(pd.Series(row)),
-            "Test": test_title(row),
+            "Test": test_title(row, left_out),
             "Model": f"{model_title(row['model'], models)}, {method_title(row['method'])}",
             "n": f"{row['n']:,}",
             "Score (%)": f"{percent(row['value'])} ({interval(row)})",

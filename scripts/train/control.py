@@ -9,13 +9,15 @@ A control (resources/models.yaml, kind `control`) is one of
             split's right candidates, `trigram` its sequences of words
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's
             id; candidates for a mask tie)
+  left_out: network; a small network that learns from scratch (scripts/train/generic.py). No search
+            has it, so it shows whether a filter cleaned for others (scripts/measure/filtered.py)
   search:   the best learner for a view of the study (scripts/studies/<study>/controls.py), chosen
             inside the training split (scripts/train/search.py)
 
 run.json says of each control its rung, `sees_all` (it compares the candidates of a choice) and its
 `training_value`: the share of examples, of choices or of whole groups (MC-TACO) of the training
 split that it has right, cross-fitted (scripts/train/folds.py). It is null if too few folds have a
-group. The best control of a rung is chosen by it, never by the test.
+group, and for left_out. The best control of a rung is chosen by it, never by the test.
 
 A control takes a moment, and starting a process takes longer. So one process fits all controls of a
 dataset. A finished control is not fitted again where data, settings and code are the same.
@@ -67,6 +69,8 @@ from scripts.data.tables import (
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
 from scripts.train.folds import Scores, left_out_value
+from scripts.train.generic import fit as fit_generic
+from scripts.train.generic import learner_of
 from scripts.train.paradigms.vectors import read_vectors
 from scripts.train.search import WORD, Vectors
 from scripts.train.stack import Known, search
@@ -88,6 +92,7 @@ REGULARIZATION = 0.1
 # examples that a control learns from, drawn by hash: more examples change little and take minutes
 MOST = 200_000
 MOST_SEARCHED = 50_000  # whole groups of these examples; every learner learns from them six times
+MOST_LEFT_OUT, EVERYTHING = 20_000, "words pairs numbers"  # examples and features of a left_out
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
 ITERATIONS = 200  # of L-BFGS at most
 LEAST_EXAMPLES = 2  # with a feature, so that its weight is learnt
@@ -444,6 +449,17 @@ def predict_searched(
     )
 
 
+def predict_left_out(
+    job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]
+) -> Measured:
+    """Fit a generic learner to words, pairs of words and numbers."""
+    method, learner = job["method"], learner_of(EVERYTHING, job["control"]["left_out"])
+    train = train.iloc[np.sort(np.argsort(keyed_hash(train["example_id"], DRAW))[:MOST_LEFT_OUT])]
+    score = fit_generic(learner, train, len(method["labels"]), method["exchangeable"])
+    scores = {split: score(table) for split, table in evaluation.items()}
+    return Measured(scores, predictions_of_all(job, scores, evaluation, True), True, None)
+
+
 def measure(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path, known: Known
 ) -> None:
@@ -453,6 +469,8 @@ def measure(
     started, method = time.time(), job["method"]
     if "search" in job["control"]:
         found = predict_searched(job, train, evaluation, known)
+    elif "left_out" in job["control"]:
+        found = predict_left_out(job, train, evaluation)
     else:
         found = predict(job, train, evaluation)
     provenance = {"run": job["run"], "settings": job["settings"]}
@@ -464,7 +482,7 @@ def measure(
     facts = facts_of(job, labels, train_examples, time.time() - started, found)
     write_json(facts, result / "run.json")
     value = found.training_value
-    said = ["training split: too few groups" if value is None else f"training split {value:.3f}"]
+    said = ["training split: no value" if value is None else f"training split {value:.3f}"]
     if columns > 1:
         said += [
             f"{split} {(found.scores[split].argmax(1) == table['label']).mean():.3f}"

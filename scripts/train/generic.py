@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
@@ -47,11 +47,12 @@ def read_numbers(data: pd.DataFrame) -> np.ndarray:
 
 def learner_of(features: str, learner: str) -> BaseEstimator:
     """Return a learner (LEARNERS) of features (FEATURES), not yet fitted."""
-    count = partial(TfidfVectorizer, ngram_range=(1, 2), token_pattern=WORD)
-    hashed = HashingVectorizer(analyzer=list, n_features=2**18, alternate_sign=False)
+    hashed = partial(HashingVectorizer, n_features=2**18, alternate_sign=False)
+    of_text = {"ngram_range": (1, 2), "token_pattern": WORD}
+    words = [(make_pipeline(hashed(**of_text), TfidfTransformer()), side) for side in SIDES]
     parts = {
-        "words": make_column_transformer(*((count(), side) for side in SIDES)),
-        "pairs": make_pipeline(FunctionTransformer(word_pairs), hashed),
+        "words": make_column_transformer(*words),
+        "pairs": make_pipeline(FunctionTransformer(word_pairs), hashed(analyzer=list)),
         "numbers": make_pipeline(FunctionTransformer(read_numbers), StandardScaler()),
     }
     for name in () if learner == "linear" else ("words", "pairs"):

@@ -23,6 +23,7 @@ from scripts.train.labels import head_of
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 CONTROL = ("scripts.train.control.read_examples", "scripts.train.control.predict")
+LEFT_OUT = ("scripts.train.control.read_examples", "scripts.train.control.predict_left_out")
 SEARCHED = ("scripts.train.control.read_examples", "scripts.train.control.predict_searched")
 LOOP = "scripts.train.loop.train"
 EARLIER = ROOT / "resources/earlier_identities.json"
@@ -30,7 +31,7 @@ EARLIER = ROOT / "resources/earlier_identities.json"
 
 def code_of(paradigm: str) -> str:
     """The identity of the code of a paradigm: of the loop with the paradigm, or of
-      control, search/<study>   the code that fits the controls
+      control, left_out, search/<study>   the code that fits the controls
       answer                    the code that asks in words
       echo                      the code that asks for likelihoods through an API
 
@@ -41,9 +42,8 @@ def code_of(paradigm: str) -> str:
         return identity(*SEARCHED, f"scripts.studies.{study}.controls.VIEWS")
     if kind in (ANSWER, ECHO):
         return identity(*(ASKED if kind == ANSWER else ECHOED))
-    return identity(
-        *(CONTROL if kind == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}"))
-    )
+    entries = {"control": CONTROL, "left_out": LEFT_OUT}
+    return identity(*entries.get(kind, (LOOP, f"scripts.train.paradigms.{paradigm}")))
 
 
 def earlier_codes() -> dict[str, str]:

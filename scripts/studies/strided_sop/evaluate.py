@@ -20,11 +20,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.data.runs import read_predictions
 from scripts.data.tables import read_complete
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, label_scores, replicates_of
+from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
@@ -90,9 +90,7 @@ def judged(run: Run, split: str) -> pd.DataFrame:
     A control that sees no cue in a pair scores both orders equally. It then gets half, the expected
     value; the order of the labels does not decide.
     """
-    table = read_predictions(
-        run.folder, ["split", "selection", "example_id", "group_id", "label", "score"]
-    )
+    table = run.predictions(["split", "selection", "example_id", "group_id", "label", "score"])
     scores, options = label_scores(run, table), run.facts["data_options"]
     frame = table.drop_columns(["score"]).to_pandas()
     if options.get("predict") or options.get("span"):
@@ -216,7 +214,15 @@ def columns_of(options: dict) -> dict:
     }
 
 
-STUDY = Study(ANSWERED, SCHEMA, read_pairs, rows_of, unit="pair_id", columns=columns_of)
+STUDY = Study(
+    ANSWERED,
+    SCHEMA,
+    read_pairs,
+    rows_of,
+    unit="pair_id",
+    columns=columns_of,
+    filters=Filter("pair_id", "video_id"),
+)
 
 
 def main(given: argparse.Namespace) -> None:

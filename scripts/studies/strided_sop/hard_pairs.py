@@ -29,6 +29,7 @@ import pyarrow as pa
 from threadpoolctl import threadpool_limits
 
 from scripts.data.keyed import keyed_hash
+from scripts.measure.filtered import balanced
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.controls import BOTH_TEXTS
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
@@ -37,7 +38,6 @@ from scripts.train.search import Search
 
 MOST = 30_000  # training pairs of the judge; limits time and memory on a large corpus
 AT_ONCE = 10_000  # pairs judged at a time
-STRATUM = 50  # pairs in a group that counts as equally sure
 # The numbers of three draws: the pairs to learn from, the kept pairs, and their order for the
 # judge. Other draws from the same key differ.
 DRAWN, KEPT, COIN = 5, 31, 33
@@ -169,24 +169,6 @@ def unlearnable(sample: pd.DataFrame, source: str) -> UserError:
         f"{sample['group_id'].nunique()} videos have too few pairs; set hard: false, or use a "
         "larger source"
     )
-
-
-def balanced(sure: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-    """Return (n,) which pairs are kept. Each stratum of equally sure pairs keeps as many right as
-    wrong pairs, those with the lowest hashes.
-    """
-    decided = np.flatnonzero(sure)
-    rows = decided[np.lexsort([hashes[decided], np.abs(sure[decided])])]
-    strata = max(len(rows) // STRATUM, 1)
-    table = pd.DataFrame(
-        {"stratum": np.arange(len(rows)) * strata // max(len(rows), 1), "right": sure[rows] > 0},
-        index=rows,
-    ).iloc[np.argsort(hashes[rows])]
-    right = table.groupby("stratum")["right"]
-    fewer = np.minimum(right.transform("sum"), right.transform("size") - right.transform("sum"))
-    kept = np.zeros(len(sure), bool)
-    kept[table.index[table.groupby(["stratum", "right"]).cumcount() < fewer]] = True
-    return kept
 
 
 def hashes_of(pairs: pa.Table) -> np.ndarray:

@@ -17,6 +17,7 @@ Scores are from the epoch with the lowest loss on dev, whose templates are held 
 Slices are also by
   distance, hypothesis_size   the size of the difference, and of T2
   part                        seen or unseen, by what the dataset holds out
+  written                     set I: numerals, which their digits order; two_clocks; names
   contrast                    original or counterpart
   withheld                    only in datasets that hold out nothing but templates: the pairs that
                               another dataset holds out. Here the model learnt from such pairs
@@ -25,14 +26,15 @@ Scoring is ternary, and binary with neutral and contradiction as one label (a mo
 labels has binary scoring only). The majority baseline predicts the most frequent label of the
 evaluation split. The model rule_reader is the ceiling: it reads both sentences by rule, and
 predicts neutral for a pair that it cannot read. Groups are templates and pairs of times, resampled
-in two ways at once (crossed() of scripts/measure/bootstrap.py). `groups` counts templates; in
-datasets with held_out_list it counts the different pairs of items of a slice.
+in two ways at once (crossed() of scripts/measure/bootstrap.py). `groups` counts templates; where
+more than templates are held out it counts the different pairs of times of a slice.
 
 External predictions have the labels entailment, neutral and contradiction, or entailment and
 not_entailment.
 """
 
 import argparse
+import re
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -46,11 +48,12 @@ from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
 from scripts.studies.temporal_nli.reader import FALLBACK, LABELS, read_labels
 from scripts.running.program import execute
 from scripts.studies.temporal_nli.tables import NLI, VARIED
-from scripts.studies.temporal_nli.times import times_in
+from scripts.studies.temporal_nli.times import LISTS, times_in
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import crossed
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.data.declared import ceilings
+from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
@@ -81,6 +84,7 @@ SLICES = {
         "distance",
         "distance premise_type",
         "part",
+        "part written",
     ],
     "temp_duration": [
         "choice",
@@ -121,9 +125,29 @@ SCHEMA = metrics_schema(
 )
 
 
+def written(choice: str | None) -> str | None:
+    """Return how the times of a list are written: numerals (ordered by their digits), two_clocks
+    (5 PM and 17:00) or names.
+    """
+    if not choice or (choice not in LISTS and not choice.startswith("date")):
+        return None
+    spellings = LISTS[choice][2] if choice in LISTS else ()
+    if not all(re.search(r"\d", item) for items in spellings for item in items):
+        return "names"
+    return "two_clocks" if len(set(map(tuple, spellings))) > 1 else "numerals"
+
+
 def read_pairs(file: Path) -> pd.DataFrame:
-    """Return a split of a dataset. Raises UserError if it has no pairs."""
-    return read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
+    """Return a split of a dataset, with `written` (how its times are written) and `times` (both, in
+    either order). Raises UserError if it has no pairs.
+    """
+    pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
+    times = zip(*(times_in(pairs[text]) for text in ("text_a", "text_b")))
+    is_order = pairs["challenge_set"] == "temp_order"
+    return pairs.assign(
+        written=pairs["choice"].where(is_order).map(written, na_action="ignore"),
+        times=[" > ".join(sorted(both)) for both in times],
+    )
 
 
 def accuracy(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -257,16 +281,16 @@ def together(
     return [Tally("all", {metric: share}, sums_by_group(held, of, groups), counts)]
 
 
-def groups_of(pairs: pd.DataFrame, by_list: bool) -> tuple[pd.DataFrame, np.ndarray]:
+def groups_of(pairs: pd.DataFrame, by_times: bool) -> tuple[pd.DataFrame, np.ndarray]:
     """Return the groups, as columns first and second, and (n,) the group of each pair. Pairs of one
     template form a group, and pairs of the same two times another. A group here is both.
 
-    by_list: count pairs of items first, in either order, because a list may have few of them.
+    by_times: count pairs of times first, in either order, because a list may have few of them.
     """
     times = [times_in(pairs[text]) for text in ("text_a", "text_b")]
-    if by_list:
-        named = [" > ".join(sorted(both)) for both in zip(*times)]
-        cells = pd.DataFrame({"first": pairs["choice"] + ": " + named, "second": pairs["group_id"]})
+    if by_times:
+        named = pairs["choice"].fillna("") + ": " + pairs["times"]
+        cells = pd.DataFrame({"first": named, "second": pairs["group_id"]})
     else:
         named = times[0] + " > " + times[1]
         cells = pd.DataFrame({"first": pairs["group_id"], "second": named})
@@ -280,7 +304,7 @@ def rows_of(
     split, systems = part.split, part.systems
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, read = slices(pairs, challenge_set, part.options), read_labels(pairs)
-    groups, group = groups_of(pairs, bool(part.options.get("held_out_list")))
+    groups, group = groups_of(pairs, part.options.get("held_out", TEMPLATE) != TEMPLATE)
     many, counted = len(groups), groups["first"].nunique()
     drawn = crossed(groups["first"].to_numpy(), groups["second"].to_numpy(), resamples)
     rows, found = [], predictions_of(pairs, split, systems, read)
@@ -302,7 +326,7 @@ def rows_of(
                     ]
                 ),
                 np.bincount(group[part], minlength=many),
-                compared=name == "part=unseen",
+                compared=name.startswith("part=unseen"),
             )
             for name, part in parts.items()
         )
@@ -391,7 +415,13 @@ def people_on(
     return rows
 
 
-STUDY = Study(ANSWERED, SCHEMA, read_pairs, rows_of)
+STUDY = Study(
+    ANSWERED,
+    SCHEMA,
+    read_pairs,
+    rows_of,
+    filters=Filter("example_id", "times", ("part", "choice"), ("part", "part written")),
+)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -56,6 +56,7 @@ from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, replicates_of
+from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.external import print_rows
 from scripts.measure.people import System, people_rows
@@ -101,6 +102,7 @@ ANSWERED = Answered(
 def rows_of(
     options: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
+    options = options.assign(instance=pd.factorize(options["instance_id"])[0])
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
     # instances of one dialog are drawn together
     first = options.drop_duplicates("instance")
@@ -204,7 +206,15 @@ def read_options(file: Path) -> pd.DataFrame:
     return options if options.empty else checked(options, file)
 
 
-STUDY = Study(ANSWERED, SCHEMA, read_options, rows_of, unit="instance_id", printed=PRINTED)
+STUDY = Study(
+    ANSWERED,
+    SCHEMA,
+    read_options,
+    rows_of,
+    unit="instance_id",
+    printed=PRINTED,
+    filters=Filter("instance_id", "dialog_id", chooses=True),
+)
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:

@@ -20,8 +20,7 @@ from tests.conftest import ROOT
 from tests.files import write_json
 from tests.rows import each_row, rows_of
 import numpy as np
-from scripts.studies.strided_sop.hard_pairs import STRATUM
-from scripts.studies.strided_sop.hard_pairs import balanced
+from scripts.measure.filtered import STRATUM, balanced
 from scripts.studies.strided_sop.hard_pairs import judge_of
 
 # PROTOCOLS, study 1: the numbers of pairs for strides 0–3.

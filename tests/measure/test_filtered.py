@@ -1,0 +1,96 @@
+"""A filter removes what its judges see, and a family that it left out says whether that is enough."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.data.tables import read_table
+from scripts.measure.filtered import verdict
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from tests.files import read_json, write_rows
+from tests.runs import write_run
+from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
+from tests.train.test_controls import run_control, scores_of
+from tests.train.test_search import captions
+
+PAIRS, OPTIONS = 2000, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}
+
+
+def metrics_of(program, folder, systems: dict[str, tuple[np.ndarray, dict]]) -> pd.DataFrame:
+    """Evaluate systems on pairs; a system has the sureness of the right order, and facts."""
+    pairs = [scored_pair(pair) for pair in range(PAIRS)]
+    write_rows(pairs, folder / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
+    table = pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"})
+    turn = np.where(table["label"] == 1, 1, -1)
+    same = {"study": "strided_sop", "source": "sample_howto100m", "dataset": "stride-0"}
+    same |= {"seed": 0, "labels": ["swapped", "in_order"], "data_options": OPTIONS}
+    for name, (sure, facts) in systems.items():
+        scores = np.column_stack([-sure * turn / 2, sure * turn / 2])
+        parts = [("val", "held_out", table, scores)]
+        write_run(folder, name, parts, **same | {"model": name, "train_examples": 9} | facts)
+    output = folder / "metrics.parquet"
+    program(
+        f"scripts.studies.strided_sop.evaluate --experiment e --runs {' '.join(systems)}"
+        f" --metrics scripts/studies/strided_sop/study.yaml --trained {folder}"
+        f" --build {folder}/build --sources resources/sources.yaml --resamples 200 --output {output}"
+    ).checked()
+    return read_table(output).to_pandas()
+
+
+def control(**kind: str) -> dict:
+    return {"method": "control", "control": kind, "training_value": 0.7}
+
+
+def planted(draw: np.random.Generator, share: float) -> np.ndarray:
+    """Draw how sure a learner is of the right order that is right on a share of the pairs."""
+    return np.where(draw.random(PAIRS) < share, 1, -1) * draw.exponential(size=PAIRS)
+
+
+@pytest.fixture(params=["cue of the judges", "cue of the family left out"])
+def cue(request):
+    return request.param
+
+
+def test_a_cue_that_the_judges_see_is_gone_and_one_of_the_left_out_family_is_found(
+    program, tmp_path, cue
+):
+    draw = np.random.default_rng(1)
+    judge, model = planted(draw, 0.75), planted(draw, 0.8)
+    of_judges = cue == "cue of the judges"
+    left_out = judge + 0.3 * draw.normal(size=PAIRS) if of_judges else planted(draw, 0.75)
+    systems = {
+        "words": (judge, control(search="words")),
+        "network": (left_out, control(left_out="network")),
+        "m": (model, {"method": "train"}),
+    }
+    metrics = metrics_of(program, tmp_path, systems)
+    found = metrics[metrics["seed"].isna()].set_index(["model", "metric", "slice"])
+    reached = found["value"].loc[:, "accuracy"]
+    assert reached["words", "all"] > 0.7 and reached["words", "filter=even"] == 0.5
+    assert abs(reached["m", "filter=even"] - 0.8) < 0.04, "a model that does not use the cue stays"
+    before, after = (found.loc[("network", "left_out", part)] for part in ("all", "filter=even"))
+    assert 0.3 * PAIRS < after["n"] < 0.6 * PAIRS and before["n"] == PAIRS
+    assert verdict(before, after) == ("hard" if of_judges else "not hard"), after["value"]
+    if not of_judges:
+        above = found.loc[("m", "accuracy_above_control", "filter=even")]
+        assert above["control"] == "network", "the family left out is the best control there"
+
+
+def test_without_a_family_left_out_no_set_is_filtered(program, tmp_path):
+    judge = planted(np.random.default_rng(1), 0.75)
+    metrics = metrics_of(program, tmp_path, {"words": (judge, control(search="words"))})
+    assert not metrics["slice"].str.startswith("filter").any()
+
+
+def test_a_judge_that_is_never_wrong_leaves_nothing_to_filter():
+    rows = [{"n": 400, "ci_low": 0.9, "ci_high": 1.0}, {"n": 2, "ci_low": 0.1, "ci_high": 0.9}]
+    assert verdict(*rows) == "cannot be filtered, 2 of 400 are left"
+
+
+@pytest.mark.slow
+def test_the_network_learns_words_from_scratch_and_writes_no_value(program, tmp_path):
+    control_of_program = {"left_out": "network"}
+    run_control(program, tmp_path, captions(1), captions(2), control_of_program).checked()
+    scores, label = scores_of(tmp_path), captions(2)["label"].to_numpy()
+    assert ((scores[:, 1] > scores[:, 0]) == label).mean() > 0.6
+    assert read_json(tmp_path / "run/run.json")["training_value"] is None
