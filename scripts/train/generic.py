@@ -15,7 +15,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
-from sklearn.feature_selection import SelectKBest, chi2
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, chi2
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline, make_union
@@ -59,7 +59,7 @@ def learner_of(features: str, learner: str) -> BaseEstimator:
         few = make_union(TruncatedSVD(NARROW, random_state=0), SelectKBest(chi2, k=NARROW))
         parts[name] = make_pipeline(parts[name], few, FunctionTransformer(csr_matrix.toarray))
     learners = {
-        "linear": [LogisticRegression(max_iter=300)],
+        "linear": [VarianceThreshold(), LogisticRegression(tol=1e-3)],
         "boosted": [HistGradientBoostingClassifier(max_leaf_nodes=8, random_state=0)],
         "network": [StandardScaler(), MLPClassifier((64,), early_stopping=True, random_state=0)],
     }
