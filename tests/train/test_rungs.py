@@ -146,6 +146,23 @@ def test_the_nearest_time_of_the_dialog_is_a_rule():
     assert found.value == 1.0 and "time" in found.learner, found
 
 
+def test_times_of_a_dialog_are_read_as_people_write_them():
+    """Each time of a dialog, with an option near it and one far from it."""
+    rows = [
+        ("Come tomorrow .", "tomorrow", "three weeks ago"),
+        ("It is half past four .", "five o'clock", "nine o'clock"),
+        ("He left at seven .", "seven thirty", "one o'clock"),
+        ("It opens at noon .", "twelve o'clock", "six o'clock"),
+        ("She writes weekly .", "every ten days", "every year"),
+        ("The meeting is on Mondays .", "Monday", "Thursday"),
+    ]
+    rule = view_of("timedial", "rules").rules["near another time of the dialog"]
+    for text, near, far in rows:
+        first = [f"A: {text} B: Then <MASK> ."] * 2
+        score = rule(pd.DataFrame({"first": first, "second": [near, far]}))
+        assert score[0] > score[1], (text, score)
+
+
 def test_rungs_that_share_their_fits_have_the_scores_of_each_alone():
     train, test, known = cycles(1, 300), cycles(2, 300), {}
     for rung in ("both_texts", "words", "texts"):

@@ -245,10 +245,18 @@ def dialog_words(table: pd.DataFrame) -> pd.Series:
     return table["first"].map({text: words(text) for text in table["first"].unique()})
 
 
+NAMES_OF_TIMES = any_of(
+    [*DAYS, *WEEKDAYS, *MONTHS.values(), *TIMES_OF_YEAR, *PARTS, *PER, "noon", "midnight"]
+)
+# A unit or a name, with its number and what stands beside; half past four; five thirty, at seven;
+# digits.
 TIMES = re.compile(
     rf"(?:\b(?:every|per|about|in|at|on|for|next|last|this)\s+)?(?:\b{NUMBER}[\s-]+)?"
-    rf"\b(?:{'|'.join(LENGTHS)}|{any_of([*WEEKDAYS, *MONTHS.values(), *TIMES_OF_YEAR, *PARTS])})\b"
-    r"(?:\s+(?:ago|later|earlier|old))?|\b\d+(?::\d\d)?(?:\s*[ap]\.?m\.?|\s+o'clock)?",
+    rf"\b(?:{NAMES_OF_TIMES}s?|{'|'.join(LENGTHS)})\b(?:\s+(?:ago|later|earlier|old))?"
+    rf"|\b(?:half|(?:a )?quarter|{NUMBER})\s+(?:past|to)\s+{NUMBER}\b"
+    rf"|\b{NUMBER}\s+(?:o'clock|fifteen|thirty|forty-five|[ap]\.?m\b)"
+    rf"|\b(?:at|by|until|till|around)\s+{NUMBER}\b(?!\s+[a-z])"
+    r"|\b\d+(?::\d\d)?(?:\s*[ap]\.?m\.?|\s+o'clock)?",
     re.I,
 )
 FARTHEST = 8.0  # a distance of sizes that counts as far
