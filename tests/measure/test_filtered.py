@@ -1,5 +1,7 @@
 """A filter removes what its judges see, and a family that it left out says whether that is enough."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,26 +61,38 @@ def test_a_cue_that_the_judges_see_is_gone_and_one_of_the_left_out_family_is_fou
     of_judges = cue == "cue of the judges"
     left_out = judge + 0.3 * draw.normal(size=PAIRS) if of_judges else planted(draw, 0.75)
     systems = {
-        "words": (judge, control(search="words")),
-        "network": (left_out, control(left_out="network")),
-        "m": (model, {"method": "train"}),
+        "search_words": (judge, control(search="words")),
+        "left_out_network": (left_out, control(left_out="network")),
+        "minilm": (model, {"method": "train"}),
     }
     metrics = metrics_of(program, tmp_path, systems)
     found = metrics[metrics["seed"].isna()].set_index(["model", "metric", "slice"])
     reached = found["value"].loc[:, "accuracy"]
-    assert reached["words", "all"] > 0.7 and reached["words", "filter=even"] == 0.5
-    assert abs(reached["m", "filter=even"] - 0.8) < 0.04, "a model that does not use the cue stays"
-    before, after = (found.loc[("network", "left_out", part)] for part in ("all", "filter=even"))
+    assert reached["search_words", "all"] > 0.7 and reached["search_words", "filter=even"] == 0.5
+    assert abs(reached["minilm", "filter=even"] - 0.8) < 0.04, (
+        "a model that does not use the cue stays"
+    )
+    before, after = (
+        found.loc[("left_out_network", "left_out", part)] for part in ("all", "filter=even")
+    )
     assert 0.3 * PAIRS < after["n"] < 0.6 * PAIRS and before["n"] == PAIRS
     assert verdict(before, after) == ("hard" if of_judges else "not hard"), after["value"]
     if not of_judges:
-        above = found.loc[("m", "accuracy_above_control", "filter=even")]
-        assert above["control"] == "network", "the family left out is the best control there"
+        above = found.loc[("minilm", "accuracy_above_control", "filter=even")]
+        assert above["control"] == "left_out_network", (
+            "the family left out is the best control there"
+        )
+    program(
+        f"scripts.publish.ladder --metrics {tmp_path}/metrics.parquet --headline accuracy --sources"
+        f" resources/sources.yaml --models resources/models.yaml --output {tmp_path}/ladder"
+    ).checked()
+    [said] = re.findall(r"filtered: (.*) \(left out", (tmp_path / "ladder.md").read_text())
+    assert said == ("hard" if of_judges else "not hard")
 
 
 def test_without_a_family_left_out_no_set_is_filtered(program, tmp_path):
     judge = planted(np.random.default_rng(1), 0.75)
-    metrics = metrics_of(program, tmp_path, {"words": (judge, control(search="words"))})
+    metrics = metrics_of(program, tmp_path, {"search_words": (judge, control(search="words"))})
     assert not metrics["slice"].str.startswith("filter").any()
 
 
