@@ -122,7 +122,7 @@ def filtered(
     if how.within:
         cell = first.groupby(list(how.within), dropna=False).ngroup().to_numpy()
     hashes = keyed_hash(pd.Series(names), DRAW)
-    for judge in sorted(judges, key=lambda run: -(run.facts["training_value"] or 0)):
+    for judge in sorted(judges, key=lambda run: -(run.facts.get("training_value") or 0)):
         of_judge = sure(judge)
         for number in np.unique(cell):
             rows = np.flatnonzero(kept & (cell == number))

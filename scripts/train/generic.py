@@ -24,7 +24,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from scripts.train.folds import Scores
 from scripts.train.search import WORD, exchanged, log_probabilities
 
-SIDES, NUMBERS, NARROW = ("first", "second"), 4, 64  # texts; numbers of each; dimensions
+SIDES, NUMBERS = ("first", "second"), 4  # texts; numbers read from each
+FREQUENT, NARROW = 4096, 64  # words, or pairs, with singular vectors; these, and words by label
 FEATURES = ("words", "pairs", "numbers", "words pairs numbers")
 LEARNERS = ("linear", "boosted", "network")
 
@@ -45,6 +46,11 @@ def read_numbers(data: pd.DataFrame) -> np.ndarray:
     return np.hstack([*found, *logs, *length, *less])
 
 
+def frequency(given: csr_matrix, label: pd.Series) -> np.ndarray:
+    """Return how much of each feature the examples have; it reads no label."""
+    return np.asarray(given.sum(0)).ravel()
+
+
 def learner_of(features: str, learner: str) -> BaseEstimator:
     """Return a learner (LEARNERS) of features (FEATURES), not yet fitted."""
     hashed = partial(HashingVectorizer, n_features=2**18, alternate_sign=False)
@@ -56,7 +62,10 @@ def learner_of(features: str, learner: str) -> BaseEstimator:
         "numbers": make_pipeline(FunctionTransformer(read_numbers), StandardScaler()),
     }
     for name in () if learner == "linear" else ("words", "pairs"):
-        few = make_union(TruncatedSVD(NARROW, random_state=0), SelectKBest(chi2, k=NARROW))
+        vectors = make_pipeline(
+            SelectKBest(frequency, k=FREQUENT), TruncatedSVD(NARROW, random_state=0)
+        )
+        few = make_union(vectors, SelectKBest(chi2, k=NARROW))
         parts[name] = make_pipeline(parts[name], few, FunctionTransformer(csr_matrix.toarray))
     learners = {
         "linear": [VarianceThreshold(), LogisticRegression(tol=1e-3)],
