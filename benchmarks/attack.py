@@ -64,16 +64,18 @@ def by_folds(model: BaseEstimator, data: pd.DataFrame, turns: bool) -> np.ndarra
 def headline(
     study: Study, facts: dict, file: Path, data: pd.DataFrame, metric: str, scores: np.ndarray
 ) -> dict | None:
-    """Return the row of metrics for scores of a split (file), or None; facts: of a control."""
+    """Return the row of metrics for scores of a split (file), or None; facts: of a control. If the
+    dataset holds things out of training, only these count.
+    """
     labels = facts["labels"] if scores.shape[1] > 1 else facts["labels"][-1:]
     predictions = predictions_of(facts["run"], file.stem, data, scores, "direct")
     with tempfile.TemporaryDirectory() as folder:
         write_table(predictions, Path(folder) / "predictions.parquet", PREDICTIONS, {})
         run = Run(Path(folder), facts | {"labels": labels, "train_examples": 0})
-        for row in study.measure_file(run, file, file.stem, RESAMPLES):
-            if row["metric"] == metric and row["slice"] == "all" and row["seed"] is None:
-                return row
-    return None
+        rows = study.measure_file(run, file, file.stem, RESAMPLES)
+    means = [row for row in rows if row["metric"] == metric and row["seed"] is None]
+    parts = {row["slice"]: row for row in reversed(means)}
+    return parts.get("part=unseen", parts.get("all"))
 
 
 def attack(study: Study, description: dict, folder: Path, runs: list[Run], of_test: bool) -> None:
@@ -110,7 +112,8 @@ def attack(study: Study, description: dict, folder: Path, runs: list[Run], of_te
         row, other = found[best], known[control]
         error = over_groups(row["draws"] - other["draws"], row["effective_groups"]).variance ** 0.5
         value, known_value, error = (100 * one for one in (row["value"], other["value"], error))
-        print(f"\n{folder.parent.name}, {folder.name}, {split}: per cent (CPU minutes)\n")
+        where = f"{folder.parent.name}, {folder.name}, {split}, {row['slice']}"
+        print(f"\n{where}: per cent (CPU minutes)\n")
         print(table(["features", *LEARNERS], [[name, *cells[name]] for name in cells]))
         print(f"\nThe best of {len(found)} methods tried ({best}) has {value:.1f}:", end=" ")
         print(
