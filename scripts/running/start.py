@@ -77,7 +77,9 @@ def check_places() -> None:
             f"{Path.cwd()}: Snakemake reads {{ and }} in the name of a folder as a variable; "
             "rename it, or name another folder (--directory FOLDER)"
         )
-    for name in ("", ".snakemake", ".snakemake/metadata", "results"):
+    stages = "fetch clean build train evaluate publish .records".split()
+    written = [f"results/{stage}" for stage in stages]
+    for name in ("", ".snakemake", ".snakemake/metadata", "results", *written):
         place = Path.cwd() / name
         if place.is_symlink() and not place.exists() and place.name != "metadata":
             raise UserError(
@@ -89,7 +91,7 @@ def check_places() -> None:
                 f"{place}: is a file, but a folder is needed; move it, or name another folder "
                 "(--directory FOLDER)"
             )
-        if place.exists() and place.name != "results" and not os.access(place, os.W_OK):
+        if place.exists() and "results" not in name and not os.access(place, os.W_OK):
             raise UserError(
                 f"{place}: is not writable, and Snakemake locks this folder even in a dry run; "
                 "name another folder (--directory FOLDER), or make this one writable"

@@ -56,6 +56,8 @@ def test_a_place_that_is_no_folder_is_one_line(small):
         ("results", None, "is a file, but a folder is needed"),
         (".snakemake", None, "is a file, but a folder is needed"),
         (".snakemake/metadata", None, "is a file, but a folder is needed"),
+        ("results/.records", None, "is a file, but a folder is needed"),
+        ("results/fetch", "/nowhere/results", gone),
     ):
         shutil.rmtree(small / ".snakemake", ignore_errors=True)
         (small / place).parent.mkdir(exist_ok=True)
