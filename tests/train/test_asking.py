@@ -359,6 +359,9 @@ def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):
         ("sk-a/b+secret", r"sk-a\/b\u002bsecret"),
         ("sk-a/b+secret", r"\u0073k-\u0061/b+secret"),
         ("sk-a/b+secret", "http://proxy/?key=sk-a%2Fb%2Bsecret"),
+        ("sk-a/b+secret", r"\x73k-a/b+secret"),
+        ("sk-a/b+secret", "http://proxy/?key=sk-a%252Fb%252Bsecret"),
+        ("sk-a/b+secret", "&#0115;k-a/b+secret"),
         ("p4ss", "p4ss"),
     ],
 )

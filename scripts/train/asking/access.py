@@ -67,8 +67,8 @@ class KeyHeaders(requests.auth.AuthBase):
 def pattern_of(secret: str) -> str:
     """A pattern of a secret as it is, or with signs escaped as JSON, an address or HTML does."""
     return "".join(
-        rf"(?:\\{{0,3}}{re.escape(sign)}|(?i:\\{{1,3}}u{ord(sign):04x}|%{ord(sign):02x}"
-        rf"|&#(?:{ord(sign)}|x{ord(sign):x});))"
+        rf"(?:\\{{0,7}}{re.escape(sign)}|(?i:\\{{1,7}}(?:u00|x){ord(sign):02x}"
+        rf"|%(?:25){{0,3}}{ord(sign):02x}|&#(?:0{{0,5}}{ord(sign)}|x0{{0,5}}{ord(sign):x});))"
         for sign in secret
     )
 
