@@ -23,6 +23,7 @@ experiments:
     study: halves
     data: {source: sample_activitynet, words: [null, 3]}
     models: [tiny_bert]
+    methods: [train, opening_only]
     training: {epochs: 1, learning_rate: 1.0e-3}
 """
 
@@ -38,20 +39,25 @@ def test_a_folder_is_a_study(tmp_path):
     (study / "drill.yaml").write_text(CONFIG)
     study.run("--configfile", "drill.yaml")
     points = read_csv(study / "results/publish/drill/figures/halves_accuracy.csv")
-    assert set(points["model"]) == {"tiny_bert", "bag_of_words"} and len(points) == 8
+    assert set(points["model"]) == {"tiny_bert", "bag_of_words"} and len(points) == 12
     assert points["value"].astype(float).between(0, 1).all()
     page = (study / "results/publish/drill/index.html").read_text()
     assert "Does a caption stand in the first half of its video?" in page
     assert "halves_accuracy.pdf" in page
     assert "halves named right" in page
     metrics = pd.read_parquet(study / "results/evaluate/drill/metrics.parquet")
-    model = metrics[metrics["model"].eq("tiny_bert") & metrics["seed"].isna()]
-    model = model.pivot_table("value", "dataset", "metric")
+    asked = metrics[metrics["model"].eq("tiny_bert") & metrics["seed"].isna()]
+    model, blind = (
+        asked[asked["method"] == method].pivot_table("value", "dataset", "metric")
+        for method in ("train", "opening_only")
+    )
     control = metrics[metrics["model"] == "bag_of_words"].pivot_table("value", "dataset", "metric")
     ahead = model["right_halves"] - control["right_halves"]
     for rung in ("control", "words"):
         assert np.allclose(model[f"right_halves_above_{rung}"], ahead)
         assert np.allclose(model[f"wrong_halves_above_{rung}"], ahead)
+    ahead = model["right_halves"] - blind["right_halves"]
+    assert np.allclose(model["right_halves_above_blind"], ahead)
     card = (study / "results/build/halves/README.md").read_text()
     assert "whether it stands in the first half" in card
     assert study.jobs("--configfile", "drill.yaml") == {}
