@@ -59,7 +59,7 @@ NEEDED = (
     | dict.fromkeys(
         (
             "scripts.publish.record scripts.publish.record_page "
-            "scripts.train.control scripts.train.recorded "
+            "scripts.controls.control scripts.train.recorded "
             "scripts.studies.timedial.build "
             "scripts.studies.temporal_nli.figures.additive_weights "
             "scripts.studies.timedial.figures.leakage"

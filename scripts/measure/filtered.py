@@ -8,9 +8,9 @@ judges are near 50 % on what is left, by construction. A judge that is right on 
 nothing, and no judge drops a unit on which it makes no choice.
 
 Is that hard for other learners, too? One family takes no part in the filter: a small network that
-learns from scratch (scripts/train/generic.py). The metric `left_out` is the share of units on which
-it is surer of the right answer than of the wrong one, before the filter (slice all) and after it.
-Two right options count by their mean against the mean of the wrong ones, so chance is 50 %.
+learns from scratch (scripts/controls/generic.py). The metric `left_out` is the share of units on
+which it is surer of the right answer than of the wrong one, before the filter (slice all) and after
+it. Two right options count by their mean against the mean of the wrong ones, so chance is 50 %.
 verdict() calls units hard only if this family is near chance on them.
 
 A filter needs a left-out control in the experiment (`models: [..., left_out_network]`). It is a

@@ -167,7 +167,7 @@ def programs_of(work: Workplan, study: str, job: str) -> list[str]:
         if run.name in work.recorded:
             found.append("scripts.train.recorded")
         elif run.name in work.controls:
-            found.append("scripts.train.control")
+            found.append("scripts.controls.control")
             if "search" in work.models[run.model]["control"]:
                 found.append(f"scripts.studies.{study}.controls.VIEWS")
         elif (paradigm := paradigm_of(work, run)) in ASKS:

@@ -13,7 +13,7 @@ Imports are loaded once, and so is a model that no run changes. A run that is fi
 trained again. A failed run is reported, and the others go on; the process then ends with exit 1.
 The same command continues after the finished runs.
 
-Reads  what scripts.train.run, scripts.train.asking.ask, scripts.train.control and
+Reads  what scripts.train.run, scripts.train.asking.ask, scripts.controls.control and
        scripts.train.recorded read
 Writes <folder>/<run>/ for each run, and MANIFEST, which lists the files of all runs
 
@@ -124,7 +124,7 @@ def in_child(work: Callable[[], None]) -> None:
 
 def measure(controls: list[dict], given: argparse.Namespace) -> None:
     """Measure the controls of one dataset together."""
-    from scripts.train.control import main as measure_controls  # late: sklearn
+    from scripts.controls.control import main as measure_controls  # late: sklearn
 
     first = controls[0]
     data, vectors = (

@@ -22,9 +22,9 @@ from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
-CONTROL = ("scripts.train.control.read_examples", "scripts.train.control.predict")
-LEFT_OUT = ("scripts.train.control.read_examples", "scripts.train.control.predict_left_out")
-SEARCHED = ("scripts.train.control.read_examples", "scripts.train.control.predict_searched")
+CONTROL = ("scripts.controls.control.read_examples", "scripts.controls.control.predict")
+LEFT_OUT = ("scripts.controls.control.read_examples", "scripts.controls.control.predict_left_out")
+SEARCHED = ("scripts.controls.control.read_examples", "scripts.controls.control.predict_searched")
 LOOP = "scripts.train.loop.train"
 EARLIER = ROOT / "resources/earlier_identities.json"
 

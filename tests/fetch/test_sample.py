@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from scripts.data.yaml_files import entries_of
-from scripts.train.control import classifier
+from scripts.controls.control import classifier
 from tests.conftest import ROOT
 from tests.rows import rows_of
 

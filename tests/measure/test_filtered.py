@@ -12,8 +12,8 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.files import read_json, write_rows
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
-from tests.train.test_controls import run_control, scores_of
-from tests.train.test_search import captions
+from tests.controls.test_controls import run_control, scores_of
+from tests.controls.test_search import captions
 
 PAIRS, OPTIONS = 2000, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}
 

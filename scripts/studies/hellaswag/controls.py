@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from scripts.train.view import View
+from scripts.controls.view import View
 
 WORD = re.compile(r"\w+")
 LAST = 15  # words of the context

@@ -24,7 +24,7 @@ from scripts.text.number_words import CARDINAL, DIGITS, values
 from scripts.text.text_features import CATEGORIES
 from scripts.text.time_units import NAMES, SECONDS
 from scripts.text.unit_normalization import quantities
-from scripts.train.view import View
+from scripts.controls.view import View
 
 UNIT = re.compile(rf"\b({'|'.join(NAMES.values())})\b")
 AMOUNT = re.compile(rf"({DIGITS}|\b{CARDINAL})")

@@ -21,8 +21,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import Ridge
 
 from scripts.text.repeated_ends import start_repeats_end
-from scripts.train.search import exchanged, has_words
-from scripts.train.view import View
+from scripts.controls.search import exchanged, has_words
+from scripts.controls.view import View
 
 PENALTY = 10.0  # the penalty of the ridge regression on word vectors of unit length
 # Words that refer to a thing named before, and words that name a thing first.

@@ -33,8 +33,8 @@ from scripts.measure.filtered import balanced
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.controls import BOTH_TEXTS
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from scripts.train.folds import FOLDS, as_margin, enough_folds, fold_of
-from scripts.train.search import Search
+from scripts.controls.folds import FOLDS, as_margin, enough_folds, fold_of
+from scripts.controls.search import Search
 
 MOST = 30_000  # training pairs of the judge; limits time and memory on a large corpus
 AT_ONCE = 10_000  # pairs judged at a time

@@ -28,7 +28,7 @@ import pandas as pd
 from scripts.studies.temporal_nli.times import MONTHS, NOUNS, SHORT_MONTHS, WEEKDAYS
 from scripts.text.number_words import any_of
 from scripts.text.time_units import NAMES, SECONDS
-from scripts.train.view import View
+from scripts.controls.view import View
 
 TOKEN = re.compile(r"(\d+)(st|nd|rd|th|:\d\d)?(?![^\W_])|[^\W_]+")
 UNITS = "|".join(f"(?P<{unit}>{names})" for unit, names in NAMES.items())

@@ -43,8 +43,8 @@ from scripts.text.temporal_words import pieces, rules_of
 from scripts.text.text_features import in_context, shared_numbers
 from scripts.text.time_units import DAY, NAMES, SECONDS
 from scripts.text.trigrams import learn, trigram
-from scripts.train.search import has_words
-from scripts.train.view import View
+from scripts.controls.search import has_words
+from scripts.controls.view import View
 
 MASK = "<MASK>"
 LOGARITHMS = ("duration", "offset", "rate", "number")  # kinds whose size is a logarithm

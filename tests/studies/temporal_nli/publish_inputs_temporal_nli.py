@@ -158,6 +158,7 @@ def held_out_rows() -> list[dict]:
         cells += [
             (kind, "part=seen", 0.88, 6140 - n),
             (kind, "part=unseen", 0.6, n),
+            *((kind, f"part=unseen; written={how}", 0.5, 9) for how in ("names", "numerals")),
             ("template", f"withheld={kind}", 0.91, n),
         ]
     return [

@@ -16,8 +16,8 @@ from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.figures import held_out_lists
 from scripts.studies.temporal_nli.parts import UNSEEN
 from scripts.studies.temporal_nli.reader import read, read_labels
-from scripts.train.control import read_examples
-from scripts.train.stack import search
+from scripts.controls.control import read_examples
+from scripts.controls.stack import search
 from tests.conftest import ROOT
 from tests.publish.figure_faults import faults_of
 from tests.runs import write_run

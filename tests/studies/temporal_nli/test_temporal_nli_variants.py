@@ -12,8 +12,8 @@ from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.parts import UNSEEN
 from scripts.studies.temporal_nli.reader import read
-from scripts.train.control import read_examples
-from scripts.train.stack import search
+from scripts.controls.control import read_examples
+from scripts.controls.stack import search
 from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.rows import rows_of

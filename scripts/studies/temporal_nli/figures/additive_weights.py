@@ -34,7 +34,7 @@ from scripts.publish.panels import DASHED, Look, Panel, figure_of, in_lines, pub
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.figures.metrics import VALUES, data_title
 from scripts.studies.temporal_nli.times import LISTS
-from scripts.train.search import ITERATIONS, STACKED, reader
+from scripts.controls.search import ITERATIONS, STACKED, reader
 
 SHOWN = ["weekday", "month_full", "hour_12", "year"]
 HELD_OUT = {

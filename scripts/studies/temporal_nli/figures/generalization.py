@@ -70,7 +70,9 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     whole = [without(*place) for place in zip(rows["dataset"], rows["held_out"])]
     rows = rows.assign(whole=whole)
     rows = with_best_control(rows, PLACE, ["model"], rows["slice"] == "all")
-    name, value = (rows["slice"].str.split("=").str[place] for place in (0, 1))
+    # a slice of one part alone: after a filter, or in one list, it has a second part
+    found = rows["slice"].str.extract("^([a-z_]+)=([^;=]+)$")
+    name, value = found[0], found[1]
     parts = rows[name == "part"].assign(part=value)
     learnt = rows[(name == "withheld") & (rows["held_out"] == TEMPLATE)]
     learnt = learnt.assign(part="learnt", held_out=value)

@@ -40,6 +40,7 @@ ABOUT = "source dataset challenge_set split model method scoring experiment".spl
 # of the datasets.
 SPELLINGS = {"full": "full", "abbreviated": "abbr.", "both": "both"}
 VALUES = {
+    "written": {"names": "names", "numerals": "numerals", "two_clocks": "two clocks"},
     "choice": {
         "hour_12": "hours, 12 h",
         "hour_24": "hours, 24 h",

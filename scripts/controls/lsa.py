@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from scripts.train.search import WORD, Vectors, has_words
+from scripts.controls.search import WORD, Vectors, has_words
 
 WIDTH = 50  # of a vector
 LEAST_TEXTS = 3  # with a word, so that it has a vector

@@ -10,11 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
-from scripts.train.control import view_of
-from scripts.train.stack import best_threshold, search
-from scripts.train.view import View
+from scripts.controls.control import view_of
+from scripts.controls.stack import best_threshold, search
+from scripts.controls.view import View
 from tests.rows import texts_of
-from tests.train.test_controls import run_control, scores_of
+from tests.controls.test_controls import run_control, scores_of
 
 pytestmark = pytest.mark.slow  # it trains many times
 ROWS, WORDS = 510, [f"word{number}" for number in range(30)]

@@ -11,7 +11,7 @@ are shared:
   boosted   gradient boosting on numbers, learnt numbers, and the score of the best linear learner
 
 Search cross-fits each learner: it leaves out one fold of the groups at a time
-(scripts/train/folds.py). scripts/train/stack.py chooses the best, or stacks them.
+(scripts/controls/folds.py). scripts/controls/stack.py chooses the best, or stacks them.
 """
 
 import warnings
@@ -28,8 +28,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from scripts.train.folds import fold_of
-from scripts.train.view import Numbers, View
+from scripts.controls.folds import fold_of
+from scripts.controls.view import Numbers, View
 
 PENALTIES = (0.1, 1.0, 10.0)  # C of the logistic regressions
 APART = (1.0, 100.0)  # C of the regressions of each value of `by`

@@ -8,9 +8,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from scripts.data.runs import facts_of
-from scripts.train.folds import FOLDS, fold_of
-from tests.train.test_controls import pairs, run_controls
-from tests.train.test_search import answers, dialogs
+from scripts.controls.folds import FOLDS, fold_of
+from tests.controls.test_controls import pairs, run_controls
+from tests.controls.test_search import answers, dialogs
 
 pytestmark = pytest.mark.slow  # it trains many times
 

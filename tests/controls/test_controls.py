@@ -18,10 +18,10 @@ from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
 from tests.ladder import found_distances
-from scripts.train.control import REGULARIZATION, at_random
+from scripts.controls.control import REGULARIZATION, at_random
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
-from scripts.train.control import fit
+from scripts.controls.control import fit
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
 METHOD = yaml.safe_load("""
@@ -92,7 +92,7 @@ def run_controls(
         for run, control in controls.items()
     ]
     return program(
-        f"scripts.train.control --splits train test --data {data} --folder {folder}",
+        f"scripts.controls.control --splits train test --data {data} --folder {folder}",
         "--controls",
         *wanted,
         "--method",

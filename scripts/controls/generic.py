@@ -21,8 +21,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from scripts.train.folds import Scores
-from scripts.train.search import WORD, exchanged, log_probabilities
+from scripts.controls.folds import Scores
+from scripts.controls.search import WORD, exchanged, log_probabilities
 
 SIDES, NUMBERS = ("first", "second"), 4  # texts; numbers read from each
 FREQUENT, NARROW = 4096, 64  # words, or pairs, with singular vectors; these, and words by label

@@ -9,15 +9,16 @@ A control (resources/models.yaml, kind `control`) is one of
             split's right candidates, `trigram` its sequences of words
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's
             id; candidates for a mask tie)
-  left_out: network; a small network that learns from scratch (scripts/train/generic.py). No search
-            has it, so it shows whether a filter cleaned for others (scripts/measure/filtered.py)
+  left_out: network; a small network that learns from scratch (scripts/controls/generic.py). No
+            search has it, so it shows whether a filter cleaned for others
+            (scripts/measure/filtered.py)
   search:   the best learner for a view of the study (scripts/studies/<study>/controls.py), chosen
-            inside the training split (scripts/train/search.py)
+            inside the training split (scripts/controls/search.py)
 
 run.json says of each control its rung, `sees_all` (it compares the candidates of a choice) and its
 `training_value`: the share of examples, of choices or of whole groups (MC-TACO) of the training
-split that it has right, cross-fitted (scripts/train/folds.py). It is null if too few folds have a
-group, and for left_out. The best control of a rung is chosen by it, never by the test.
+split that it has right, cross-fitted (scripts/controls/folds.py). It is null if too few folds have
+a group, and for left_out. The best control of a rung is chosen by it, never by the test.
 
 A control takes a moment, and starting a process takes longer. So one process fits all controls of a
 dataset. A finished control is not fitted again where data, settings and code are the same.
@@ -28,7 +29,7 @@ Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet 
        <folder>/<run>/work/, where finished results are kept
        <output>: the manifest of all controls, when all are there
 
-    python -m scripts.train.control --controls \\
+    python -m scripts.controls.control --controls \\
         '{"run": "NAME", "settings": {…}, "rung": "words", "control": {"features": ["lengths"]}}' \\
         --method "$(cat method.json)" --splits train val_1 \\
         --data results/build/strided_sop/activitynet/stride-0 --folder results/train/strided_sop \\
@@ -68,13 +69,13 @@ from scripts.data.tables import (
 )
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
-from scripts.train.folds import Scores, left_out_value
-from scripts.train.generic import fit as fit_generic
-from scripts.train.generic import learner_of
+from scripts.controls.folds import Scores, left_out_value
+from scripts.controls.generic import fit as fit_generic
+from scripts.controls.generic import learner_of
 from scripts.train.paradigms.vectors import read_vectors
-from scripts.train.search import WORD, Vectors
-from scripts.train.stack import Known, search
-from scripts.train.view import View
+from scripts.controls.search import WORD, Vectors
+from scripts.controls.stack import Known, search
+from scripts.controls.view import View
 from scripts.train.work import (
     code_of,
     finish,

@@ -1,10 +1,10 @@
 """Choose the best learner of a searched control, or stack the learners of several views, inside the
 training split. Not a program.
 
-search() cross-fits every learner (scripts/train/search.py). A view with `parts` (all views of words
-of a study) also has a stack: a logistic regression on the cross-fitted scores of the best learner
-of each kind and part. Its own value comes from the same folds. A stack is chosen only if it is
-better than the best single learner by more than a standard error. Of equal learners the first is
+search() cross-fits every learner (scripts/controls/search.py). A view with `parts` (all views of
+words of a study) also has a stack: a logistic regression on the cross-fitted scores of the best
+learner of each kind and part. Its own value comes from the same folds. A stack is chosen only if it
+is better than the best single learner by more than a standard error. Of equal learners the first is
 chosen, so a study names its simplest part first. The evaluation splits are read after the choice.
 """
 
@@ -17,10 +17,10 @@ from scipy.sparse import csr_matrix
 from scipy.special import log_expit
 from threadpoolctl import threadpool_limits
 
-from scripts.train.folds import as_margin, enough_folds, fold_of, value_of
-from scripts.train.lsa import word_vectors
-from scripts.train.search import STACKED, Search, Vectors, always, linear, margins
-from scripts.train.view import Numbers, View
+from scripts.controls.folds import as_margin, enough_folds, fold_of, value_of
+from scripts.controls.lsa import word_vectors
+from scripts.controls.search import STACKED, Search, Vectors, always, linear, margins
+from scripts.controls.view import Numbers, View
 
 THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
 STACK = "stack"

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.train.control import view_of
-from scripts.train.lsa import word_vectors
-from scripts.train.search import Vectors
-from scripts.train.stack import Found, search
-from scripts.train.view import View
-from tests.train.test_search import YEAR, captions, dated, dialogs, examples, kind, run_search
-from tests.train.test_controls import scores_of
+from scripts.controls.control import view_of
+from scripts.controls.lsa import word_vectors
+from scripts.controls.search import Vectors
+from scripts.controls.stack import Found, search
+from scripts.controls.view import View
+from tests.controls.test_search import YEAR, captions, dated, dialogs, examples, kind, run_search
+from tests.controls.test_controls import scores_of
 
 pytestmark = pytest.mark.slow  # it trains many times
 
