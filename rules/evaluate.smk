@@ -33,7 +33,7 @@ rule evaluate_experiment:
     resources:
         mem_mb=4000,
     params:
-        resamples=WORK.config["bootstrap_resamples"],
+        resamples=option("--resamples", WORK.config["bootstrap_resamples"]),
         untrained=lambda w: option("--without-pretraining", evaluation.without_pretraining(WORK, w.experiment)),
         sources=lambda w: as_json(evaluation.sources_of(WORK, w.study)),
         metrics=lambda w: as_json(evaluation.metrics_of(WORK, w.study)),
@@ -60,7 +60,7 @@ rule evaluate_experiment:
         " --trained results/train/{wildcards.study} --build results/build/{wildcards.study}"
         " --sources={params.sources:q} --metrics={params.metrics:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
         " {params.external:q} {params.people:q} {params.others:q}"
-        " {params.untrained:q} --resamples {params.resamples:q} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
+        " {params.untrained:q} {params.resamples:q} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
 
 
 rule evaluate_study:

@@ -51,7 +51,7 @@ rule train_run:
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
-        keep=WORK.config["keep"],
+        keep=option("--keep", WORK.config["keep"]),
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
         device=uncompared(WORK.config["device"]),
         devices=uncompared(WORK.config["devices_per_run"]),
@@ -71,7 +71,7 @@ rule train_run:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --keep {params.keep:q} --cards={params.cards:q} --tokens results/train/tokens"
+        " {params.keep:q} --cards={params.cards:q} --tokens results/train/tokens"
         " --device {params.device:q} --devices {params.devices:q} --runs-per-gpu {params.runs_per_gpu:q}"
         " --threads {params.threads:q} {params.micro_batch_tokens:q} {params.not_deterministic:q} {params.merge_adapter:q}"
         " --checkpoint-seconds {params.checkpoint_seconds:q} --report-to {params.report_to:q}"

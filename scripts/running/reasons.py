@@ -70,19 +70,33 @@ def flat(value: object, place: str = "") -> dict[str, object]:
 
 
 def mappings(values: Iterable[object]) -> Iterator[dict[str, object]]:
-    """Yield the JSON mappings among values, flat."""
-    for value in values:
-        for line in str(value).splitlines():
-            with suppress(ValueError):
-                if isinstance(found := json.loads(line.partition("=")[2] or line), dict):
-                    yield flat(found)
+    """Yield the JSON mappings among values, flat, and the options of programs (--name=value)
+    together as one.
+    """
+    options = {}
+    for line in (line for value in values for line in str(value).splitlines()):
+        name, _, text = line.partition("=")
+        try:
+            found = json.loads(text or line)
+        except ValueError:
+            found = text
+        if isinstance(found, dict):
+            yield flat(found)
+        elif name.startswith("--") and text:
+            options[name.removeprefix("--")] = found
+    if options:
+        yield options
 
 
 def changed_settings(before: list[object], now: list[object]) -> list[str]:
     """Return the settings that changed, as `training.epochs: 3 → 4`."""
     olds, found = list(mappings(before)), []
     for new in mappings(now):
-        old = max(olds, key=lambda one: len(one.items() & new.items()), default={})
+        old = max(
+            olds,
+            key=lambda one: (len(one.items() & new.items()), len(one.keys() & new.keys())),
+            default={},
+        )
         keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
         found += [f"{key}: {old.get(key)} → {new.get(key)}" for key in keys]
     plain = [

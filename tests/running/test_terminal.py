@@ -30,6 +30,7 @@ PARAMS = "Params have changed since last execution: Union of params: before: {} 
             "training.epochs: 3 → 4, y: None → 2 changed",
         ),
         ("2000", "300", "2000 → 300 changed"),
+        ("'--resamples=2000'", "'--resamples=300'", "resamples: 2000 → 300 changed"),
         (
             "'scripts.train.run@0123456789ab scripts.train.process@0123456789ab'",
             "'scripts.train.run@ba9876543210 scripts.train.process@0123456789ab'",
