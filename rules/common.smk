@@ -25,8 +25,9 @@ from scripts.plan.workplan import built, cleaned, spans
 from scripts.running.start import Start, code, one_hashed, one_of, option
 
 # Snakemake compares the parameters of a rule with those of its last job, and runs the job again if they differ. It does
-# not compare {threads}, {log} and parameters that are marked as `uncompared`, because no result depends on them: the
-# device, the mirror, URLs, licences, places. Another value of these reruns nothing.
+# not compare {threads}, {log} and parameters that are marked as `uncompared`: the device, the mirror, URLs, licences,
+# places. Another value of these reruns nothing. A device, threads and micro-batches may change a number by rounding;
+# run.json names them.
 from scripts.running.start import uncompared
 
 START = Start(workflow, config, ROOT, is_module=Path(workflow.basedir).resolve() != ROOT)

@@ -1,4 +1,5 @@
-"""Publish: the figures, the tables and the page of the study called <name>, as resources/figures.yaml lists them.
+"""Publish: the figures, the tables and the page of the study called <name>. scripts/studies/<study>/figures.yaml lists the items of a
+study, resources/figures.yaml those of every study and of all studies together.
 
 Reads  results/evaluate/<name>/metrics.parquet, and the inputs that an item's `reads` names: runs, datasets, …
 Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
