@@ -151,21 +151,23 @@ def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
 
 def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
     runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
-    names = [run["run"] for run in runs]
     lines = {run["run"]: line_of(run, study) for run in runs}
+    known = read_runs(before) if (before / RUNS).exists() else {}
+    # A run that was taken from the record keeps its rows: scores read again differ by rounding.
+    runs = [run for run in runs if known.get(run["run"], {}).get("run") != lines[run["run"]]["run"]]
+    names = [run["run"] for run in runs]
     files = [Path(study["train"], name, run, "history.parquet") for run in names]
     files = [finished(file, study["command"]) for file in files]
     histories = [read_table(file, HISTORY.names, HISTORY) for file in files]
-    scores, history = scores_of(runs, study), pa.concat_tables(histories)
+    scores, history = scores_of(runs, study), pa.concat_tables([HISTORY.empty_table(), *histories])
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
     # A number of a single seed is kept only over all examples; slices keep the mean over seeds.
     metrics = metrics.filter((pc.field("slice") == "all") | pc.field("seed").is_null())
     metrics = metrics.append_column("preset", pa.array([study["name"]] * len(metrics)))
-    if (before / RUNS).exists():
-        is_new = pc.field("run").isin(names)
+    if known:
+        is_new = pc.field("run").isin(pa.array(names, pa.string()))
         experiments = pc.unique(metrics["experiment"])
         is_again = (pc.field("preset") == study["name"]) & pc.field("experiment").isin(experiments)
-        known = read_runs(before)
         lines = known | {name: as_first(line, known.get(name)) for name, line in lines.items()}
         scores = without(read_kept(before, SCORES), is_new, scores)
         history = without(read_kept(before, HISTORIES), is_new, history)

@@ -1,4 +1,6 @@
-"""A commit adds at most 1 MB to the record, so that a clone stays small."""
+"""A commit adds at most 1 MB of scores to the record, so that a clone stays small. Metrics, tables
+and figures are made from the scores, and each recording writes them anew.
+"""
 
 import subprocess
 
@@ -7,6 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 MOST = 1_000_000  # bytes
+SCORES = "docs/record/*/scores/*"
 
 
 def git(*words: str, given: str = "") -> str:
@@ -19,12 +22,10 @@ def git(*words: str, given: str = "") -> str:
 
 
 def added(before: str, *after: str) -> int:
-    """Return the bytes of the record's files that are new or changed. after: a commit; left out:
+    """Return the bytes of the record's scores that are new or changed. after: a commit; left out:
     the working tree.
     """
-    lines = git(
-        "diff-index" if not after else "diff-tree", "-r", before, *after, "--", "docs/record"
-    )
+    lines = git("diff-index" if not after else "diff-tree", "-r", before, *after, "--", SCORES)
     rows = [line.split("\t") for line in lines.splitlines()]
     blobs = [facts.split()[3] for facts, _ in rows if not facts.endswith("D")]
     if not after:
@@ -38,12 +39,12 @@ def added(before: str, *after: str) -> int:
 def test_a_commit_adds_little_to_the_record(between):
     size = added(*between)
     assert size <= MOST, (
-        f"docs/record grows by {size / 1e6:.1f} MB, more than 1 MB: add new files of scores rather "
+        f"the scores in docs/record grow by {size / 1e6:.1f} MB, more than 1 MB: add new files of scores rather "
         "than write old ones anew, and record only what has changed"
     )
 
 
 def test_the_record_itself_is_more():
-    """The measure sees files: the whole record is larger than a commit may add."""
+    """The measure sees files: all scores are more than a commit may add."""
     empty = git("hash-object", "-t", "tree", "--stdin")
     assert added(empty.strip(), "HEAD") > MOST
