@@ -2,13 +2,28 @@
 
 import time
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.train.asking.questions import chosen
+from scripts.train.asking.answer import CUT, Answer, reading_of
+from scripts.train.asking.questions import Questions, chosen, readings_of
 from tests.rows import each_row
 
 LABELS, CANDIDATES = ["Yes", "No"], ["two hours", "ten years", "a day", "three weeks"]
+
+WITH_NO = [*CANDIDATES, "no"]
+NONE = (
+    *("No answer is plausible.", "No plausible answer.", "no plausible options", "No option"),
+    *("no, not any", "No, none of them.", "No, there is no plausible answer.", "none of the above"),
+)
+MOMENTS = ["The moment of sentence 1", "The moment of sentence 2"]
+OTHER_MOMENT = (
+    "A: Sentence 2",
+    "A. Sentence 2 comes first.",
+    "A (sentence 2)",
+    "B: first sentence",
+)
 
 
 def letters_of(read: str | None) -> set[int] | None:
@@ -149,6 +164,23 @@ def letters_of(read: str | None) -> set[int] | None:
         The least likely option is A. | null
         A-levels are long    | null
         Vitamin B            | null
+        '"No" is a plausible answer.'   | A
+        The answer "no" is plausible.   | A
+        '"No" makes sense here.'        | A
+        No is plausible, so A.          | A
+        '"No" is not plausible.'        | null
+        No is the most plausible answer. | null
+        No is correct.                  | B
+        The answer is A, said the student, but it is not. | null
+        The answer is A, according to the naive reading.  | null
+        The answer is A, according to the text.           | A
+        Of A and B, B is better.        | B
+        A is possible. B is best.       | B
+        While A and B are both possible, the best is B. | B
+        A and B are plausible, but A is more likely.    | A
+        A is possible, B is possible.   | null
+        A. Obviously not.               | null
+        A. Then again, nobody sleeps so long. | null
     """,
 )
 def test_one_option_is_read(answer, read):
@@ -226,6 +258,19 @@ def test_one_option_is_read(answer, read):
         A, C. Or maybe B.         | null
         A is the best. C is the second best. | null
         B is too long.            | null
+        No answer is plausible.   | ''
+        There is no plausible answer. | ''
+        No, none of them.         | ''
+        A, and no other option.   | A
+        "A, C\n\nThough C is far too short." | null
+        The options are A, B, C and D. Only A is plausible. | A
+        A, B, C, and D are the options. Only A is plausible. | A
+        Of A, B, C and D, A is plausible. | A
+        Of A, B, C and D, only A and B make sense. | AB
+        Out of A, B, C, and D, A is the most plausible. | A
+        None of A, B, C and D is plausible. | ''
+        The plausible options are A, B, C and D. | ABCD
+        The options A, B, C and D are plausible. | ABCD
     """,
 )
 def test_several_options_are_read(answer, read):
@@ -241,6 +286,16 @@ def test_several_options_are_read(answer, read):
         (["B", "A"], False, "A", None),
         (["B", "A"], False, "The answer is B", None),
         (["A", "B"], False, "The answer is B", {1}),
+        *((WITH_NO, True, answer, set()) for answer in NONE),
+        *((["none", *WITH_NO[1:4]], True, answer, set()) for answer in NONE),
+        *((WITH_NO, True, answer, {4}) for answer in ("no", "E. no", "no (E)", 'Only "no" fits.')),
+        (WITH_NO, True, "A. two hours\nE. no", {0, 4}),
+        (WITH_NO, True, "A: no\nB: no\nC: no\nD: no\nE: no", None),
+        *((MOMENTS, False, answer, None) for answer in OTHER_MOMENT),
+        (MOMENTS, False, "B: sentence 2", {1}),
+        (MOMENTS, False, "Sentence 1 comes first.", {0}),
+        (MOMENTS, False, "A\n\nSentence 2 happens later.", {0}),
+        (["He walks out of the house.", "He waits."], False, "B\n\nThis is plausible.", {1}),
         (["No", "Yes"], False, "A. It is plausible.", None),
         (["No", "Yes"], False, "A. It is not plausible.", {0}),
         (CANDIDATES, True, "Answer: a day and a half", None),
@@ -259,6 +314,35 @@ def test_a_table_of_verdicts_is_read():
     rows = zip("ABCD", CANDIDATES, ("✓", "No", "Plausible", "too long"))
     table = "".join(f"| {letter} | {text} | {said} |\n" for letter, text, said in rows)
     assert chosen(f"| Option | Text | Fits? |\n|---|---|---|\n{table}", CANDIDATES, True) == {0, 2}
+
+
+@each_row(
+    "asks, read",
+    [
+        ("Which of these fit? Reply with their letters.", [{0, 1}, {0, 1}]),
+        ("How does it go on? Reply with one letter.", [None, {1}]),
+    ],
+)
+def test_a_question_that_asks_for_one_letter_gets_one(asks, read):
+    said = [Answer("A and B"), Answer("A fits. B is the best of these.\n\nB is best.")]
+    questions = Questions([asks] * 2, [CANDIDATES] * 2, [], np.arange(2), np.zeros(2, int))
+    assert [one.named for one in readings_of(questions, said)] == read
+
+
+@each_row(
+    "text, read",
+    [
+        ("A", None),
+        ("A.", None),
+        ("A. Y", None),
+        ("A. Yes", {0}),
+        ("**B. No**", {1}),
+        ("A. No", None),
+    ],
+)
+def test_a_cut_answer_is_a_letter_with_the_text_of_its_option(text, read):
+    assert reading_of(Answer(text, CUT), LABELS, several=False).named == read
+    assert reading_of(Answer(text, CUT), LABELS, several=True).named is None
 
 
 def parts_of(letter: str, other: str) -> list[list[str]]:

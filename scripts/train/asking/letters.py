@@ -31,7 +31,7 @@ CONDITION = re.compile(
 )
 CORRECTION = re.compile(
     rf"(?:^|[.!?,;:\n–—-]) ?(?:(?:but|oh|no|{T}),? ){{0,2}}(?:wait|hold on|actually|correction"
-    r"|sorry|scratch that|on (?:second thoughts?|reflection)|let me re\w+|I mean"
+    r"|sorry|scratch that|then again|on (?:second thoughts?|reflection)|let me re\w+|I mean"
     r"|I was wrong|my mistake|oops|moment|warte|attends)\b",
     re.I | re.M,
 )
@@ -66,9 +66,9 @@ WORDS = {
     "k": "the a an this that these it i my our me we you they only all one ones two so hence "
     "therefore thus also too well just really totally take with choose choosing pick select "
     "selected say think believe lean leaning towards guess probably clearly definitely certainly "
-    "sure overall final best most more of to do does did can must should remains leaving leaves "
-    "left here single following which choisis seem seems sound sounds look looks make makes am "
-    "above rule ruled listed la le les die der das el ne n besten am 我",
+    "sure obviously overall final best most more of to do does did can must should remains leaving "
+    "leaves left here single following which choisis seem seems sound sounds look looks make makes "
+    "am above rule ruled listed la le les die der das el ne n besten am 我",
 }
 CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
@@ -101,7 +101,23 @@ RULES = [
         (".*", 1, ""),
     )
 ]
+FITS = (
+    "(?:plausible|possible|likely|probable|natural|logical|coherent|reasonable|sensible|suitable"
+    "|fitting|appropriate|acceptable|realistic)"
+)
+# in a question that asks for one option: "B is more likely", "the best is B"
+BEST = re.compile(
+    rf"({L}) (?:is|fits|seems|sounds) (?:the )?(?:best|better|(?:most|more) {FITS})\b(?! \w)"
+    rf"|\bthe best (?:option |choice |one )?is ({L})"
+)
+# of a proposed answer that says no, which is an option, too: "No is a plausible answer"
+PROPOSED = re.compile(
+    rf"({T}) (?:(?:is|seems|sounds) (?:(the|more|most) |an? |quite |very )*{FITS}"
+    r"|(?:fits|works|makes sense)(?! best| better| more))\b"
+)
 LONGEST = 100  # words of a clause that is understood
+DENIALS = {"no", "none", "nothing", "neither"}  # may be options, and may deny the others
+MOST_OF_LABEL = 6  # words of a label
 
 
 class Clause(NamedTuple):
@@ -196,6 +212,36 @@ def decided(rows: list[Clause], count: int, several: bool) -> set[int] | None:
     return named if alike and fits and not mixed else None
 
 
+def denials_as_letters(answer: str, texts: list[str]) -> str:
+    """An answer in which an option that is a word of denial ("no", "none") is its letter if it is
+    quoted or beside its letter. "E: no" may be a verdict. Elsewhere the word denies.
+    """
+    for letter, text in zip(LETTERS, texts):
+        if text in DENIALS:
+            word, ends = f"(?i:{text})", r"(?=\s*(?:[^\w\s]|$))"
+            answer = re.sub(rf"(?m)\b{letter}(?:[.)]| \()\W{{0,5}}{word}{ends}", letter, answer)
+            answer = re.sub(
+                rf"(?m)\b{letter}\W{{0,5}}[:=–—-]\W{{0,5}}{word}{ends}", f"{letter} unclear", answer
+            )
+            answer = re.sub(rf"\b{word} \({letter}\)", letter, answer)
+            answer = re.sub(rf"[\"“„«]{word}[.,]?[\"“”»]", f" option {letter} ", answer)
+    return answer
+
+
+def of_one(text: str, count: int, negative: set[int]) -> str:
+    """An answer to a question that asks for one option. negative: the labels that say no."""
+
+    def proposed(found: re.Match) -> str:
+        at = ord(found[1]) - TEXT
+        if at not in negative:
+            return found[0]
+        return " unclear " if found[2] or count > 2 else chr(TEXT + 1 - at) + found[0][1:]
+
+    text = re.sub(r"\b(more|better)\b([^.,;\n]{0,40}) than\b", r"\1\2, not", text)
+    text = BEST.sub(lambda found: f"the answer is {found[1] or found[2]}", text)
+    return PROPOSED.sub(proposed, text)
+
+
 def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
     """The options that an answer names; None if it cannot be read."""
     texts, whole = [bare(one) for one in options], bare(answer)
@@ -206,16 +252,21 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         return None
     if whole and whole in texts:
         return {texts.index(whole)}
+    negative = set[int]()
+    if several:
+        answer = denials_as_letters(answer, texts)
+        texts = ["" if one in DENIALS else one for one in texts]
+    else:  # a label is short; the "out" of an ending denies nothing
+        words = [one.split() for one in texts]
+        codes = [{*map(CODE.get, one)} if len(one) <= MOST_OF_LABEL else set() for one in words]
+        negative = {at for at, one in enumerate(codes) if one & DENY}
     text = signed(answer.upper() if len(whole) == 1 else answer, texts)
-    if not several:
-        text = re.sub(r"\b(more|better)\b([^.,;\n]{0,40}) than\b", r"\1\2, not", text)
+    text = text if several else of_one(text, len(texts), negative)
     *before, text = CORRECTION.split(text)
     if several and any(map(str.strip, before)):
         return None  # it may add to what stands before it
-    clauses, negative = [*clauses_of(text)], set[int]()
+    clauses = [*clauses_of(text)]
     if not several and clauses:
-        words = [{CODE.get(word) for word in one.split()} for one in texts]
-        negative = {at for at, codes in enumerate(words) if codes & DENY}
         heads = set(re.findall(rf"^{GAP}({L}):", text, re.M))
         # a first letter with a reason; a reason that denies needs an option that does, too
         reason = "Lc(?!i?u$)[^LT?~]*" if clauses[0].named <= negative else "Lc(?!i?u$)[^LTnwe0?~]*"
@@ -223,16 +274,17 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
             clauses[0] = clauses[0]._replace(says="+", weight=2)
     named = decided([*joined(clauses, negative)], len(texts), several)
     if negative and named:  # "No, it is plausible" says two things
-        codes = [one.codes for one in clauses if one.named <= named]
-        verdicts = {one[1] + one[2] in ("f", "nw") for one in map(VERDICT.match, codes) if one}
+        about = [one.codes for one in clauses if one.named <= named]
+        verdicts = {one[1] + one[2] in ("f", "nw") for one in map(VERDICT.match, about) if one}
         if verdicts == {named <= negative}:
             return None
     return named
 
 
 def is_restated(answer: str, options: Sequence[str]) -> bool:
-    """Whether an answer is a letter alone, or a letter and the beginning of its option's text."""
-    found = re.fullmatch(r"\W*([A-Z])(?![A-Za-z0-9'’])\W*(.*)", answer, re.S)
+    """Whether an answer is a letter and the beginning of its option's text."""
+    found = re.fullmatch(r"\W*([A-Z])(?![A-Za-z0-9'’])\W*(.+)", answer, re.S)
     if not found or found[1] > LETTERS[len(options) - 1]:
         return False
-    return bare(options[LETTERS.index(found[1])]).startswith(bare(found[2]))
+    said = bare(found[2])
+    return bool(said) and bare(options[LETTERS.index(found[1])]).startswith(said)

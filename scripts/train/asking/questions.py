@@ -6,6 +6,7 @@ A wording (method answer, prompts.yaml of the study) has a question with {option
 of the examples, so a model that always says A is at chance. Not a program; without torch.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import permutations
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from scripts.train.asking.answer import CUT, REFUSED, Answer, Reading, reading_o
 from scripts.train.asking.letters import LETTERS
 from scripts.train.paradigms.prompts import columns_of, filled
 
+# how a question ends that asks for one of the candidates
+ASKS_FOR_ONE = re.compile(r"\bone letter\W*\Z", re.I)
 ORDER = 31  # marks the draw of the order of options
 
 
@@ -99,8 +102,8 @@ def readings_of(
     """How the answer to each question is read."""
     several = questions.option is not None
     return [
-        reading_of(answer, options, several, thought_end)
-        for answer, options in zip(answers, questions.options)
+        reading_of(answer, options, several and not ASKS_FOR_ONE.search(text), thought_end)
+        for answer, options, text in zip(answers, questions.options, questions.text)
     ]
 
 

@@ -158,9 +158,13 @@ def text_of(content: object) -> str:
 
 
 def first_choice(answer: Any) -> dict:
-    """The first choice of a server's answer, by its index. Raises Passing if there is none, or if
-    it holds an error.
+    """The first choice of a server's answer, by its index; of a question that Gemini blocks, a
+    refusal. Raises Passing if there is none, or if it holds an error.
     """
+    if isinstance(answer, dict) and not answer.get("choices"):
+        feedback = answer.get("promptFeedback")
+        if isinstance(feedback, dict) and feedback.get("blockReason"):
+            return {"message": {}, "finish_reason": "content_filter"}
     try:
         choice = min(answer["choices"], key=lambda one: one.get("index") or 0)
         error = choice.get("error")
@@ -178,6 +182,7 @@ def answer_of(answer: object) -> tuple[str, str]:
     """
     choice = first_choice(answer)
     message, ended = choice.get("message"), str(choice.get("finish_reason")).lower()
+    ended = ended.partition(":")[0]  # content_filter: PROHIBITED_CONTENT
     if not isinstance(message, dict):
         raise Passing(f"its answer has no choices[0].message: {cut(str(answer), 200)}")
     content = message.get("content")

@@ -8,6 +8,7 @@ At most AT_ONCE questions are open. Each try runs in a thread of its own, and on
 waits, so no server and no pause holds up an end: answers under way are kept if they come soon.
 """
 
+import re
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,15 @@ REMEDIES = {
     401: "set the environment variable that `key` names to a valid key",
     403: "use a key that may use this model, or look at your account there",
     404: "correct `api` (the address before /chat/completions) or `name`",
+}
+# what a reason itself names; it outweighs the status
+REASONS = {
+    re.compile(r"credit balance|insufficient (?:credit|balance|fund|quota)|billing", re.I): (
+        "add credit to your account there"
+    ),
+    re.compile(r"context[ _](?:length|window|size)|(?:prompt|input) is too long", re.I): (
+        "ask for fewer tokens (`answer_tokens`, `request`), or give fewer `shots`"
+    ),
 }
 
 
@@ -175,6 +185,7 @@ class Server:
         if status is None:
             return UserError(f"{self.place}: {what}")
         remedy = self.remedies.get(status, "look at the server's own log, or at your account there")
+        remedy = next((known for said, known in REASONS.items() if said.search(what)), remedy)
         return UserError(
             f"{self.place}: it answers {status} for the model {self.entry['name']} ({what}); "
             f"{remedy}"

@@ -6,6 +6,7 @@ another.
 
 import re
 import unicodedata
+from os.path import commonprefix
 from string import ascii_uppercase as LETTERS
 
 # while an answer is read, an option's text is one sign, and a letter of an option is another
@@ -36,6 +37,17 @@ FORMS = [  # forms of an answer, as words
         (r"\b(?:rather than|instead of)\b", ", not "),
         (r"\bgo(?:ing)? (?:with|for)\b", "choose"),
         (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
+        (
+            r"\b(?:there (?:is|are) )?no (?:(?:plausible|possible|valid|suitable|good|correct) )?"
+            r"(?:answer|option|choice|candidate|letter)s?\b|\bnot any\b|\bnone of them\b",
+            "none of these",
+        ),
+        # "A, said the student" holds for the student alone
+        (r", (?=(?:said|says?|claim|argue|wrote|think|thought)(?:s|d|ed)?\b)", " "),
+        (
+            r", (?=according to (?!th(?:e|is) (?:text|passage|sentence|context|premise|dialog)))",
+            " ",
+        ),
         (r"\bas well as\b|(?<=\w )[+&](?= \w)", "and"),
         (r"\b(?:comes|happens) first\b", "fits"),
         (
@@ -46,6 +58,8 @@ FORMS = [  # forms of an answer, as words
         (r"(?m)^[ \t]*\||\|[ \t]*$", ""),
         (r"(?m)^[ \t>#*-]*\d{1,2}[.)] ", ""),
         (r"\|", ": "),
+        (r"\bfirst sentence\b", "sentence 1"),
+        (r"\bsecond sentence\b", "sentence 2"),
         ("、", ", "),
         ("正确答案|答案", " answer "),
         ("而是", ", "),
@@ -86,9 +100,35 @@ def bare(text: str) -> str:
     return " ".join(plain(text).split()).strip(" .,;:!?'()").lower()
 
 
+def tails(texts: list[str]) -> dict[str, str]:
+    """The signs of the options by their last words, "sentence 2" of "The moment of sentence 2", if
+    all begin with the same three words.
+    """
+    words = [one.split() for one in texts]
+    alike = len(commonprefix(words))
+    ends = (" ".join(one[alike - 1 :]) for one in words)
+    return {end: chr(TEXT + at) for at, end in enumerate(ends)} if alike > 2 else {}
+
+
+def without_list(text: str, count: int) -> str:
+    """A text in signs in which the options are not said again, all in their order."""
+    letters = [chr(LETTER + at) for at in range(count)]
+    text = re.sub("\n".join(f"{GAP}{one}{GAP}" for one in letters), "", text)
+    every = rf"{GAP}(?:(?:and|or){GAP})?".join(letters)
+    before = r"\b(?:(?:out )?of|among|between|considering|comparing|given|from)"
+    options = "(?:options|choices|candidates)"
+    return re.sub(
+        rf"(?:{before}|(?:^|\b(?:the|four|have|given) ){options}(?: are|:)+) {every}"
+        rf"|{every} are (?:given|listed|(?:the |our |all )*{options})(?=[.,;:\n])",
+        "",
+        text,
+        flags=re.I | re.M,
+    )
+
+
 def signed(answer: str, texts: list[str]) -> str:
     """An answer with signs for texts and letters of options. A letter and its own text are one. The
-    options said again, all in their order, are left out.
+    options said again are left out.
     """
 
     def sign(found: re.Match) -> str:
@@ -111,6 +151,11 @@ def signed(answer: str, texts: list[str]) -> str:
     text = ARTICLE.sub("u A ", text)
     text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
     text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
+    if ends := tails(texts):
+        said = "|".join(map(re.escape, sorted(ends, key=len, reverse=True)))
+        beside = rf"((?:{L}){GAP}(?:the )?)({said})\b|\b({said})(?= fits)"
+        text = re.sub(
+            beside, lambda one: (one[1] or "") + ends[(one[2] or one[3]).lower()], text, flags=re.I
+        )
     text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
-    again = "\n".join(f"{GAP}{chr(LETTER + at)}{GAP}" for at in range(len(texts)))
-    return re.sub(again, "", re.sub(r"\btoo [a-z]+", "wrong", text))
+    return without_list(re.sub(r"\b(?:far |way |much )?too [a-z]+", "wrong", text), len(texts))
