@@ -10,7 +10,6 @@ else stated ones (resources/sizes.yaml). Prints tables in Markdown.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 from benchmarks.cost_counted import Counted, built_size, count
@@ -44,7 +43,7 @@ def planned(files: list[Path], values: dict) -> Workplan:
 def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: Path) -> Counted:
     """Count a run of a plan."""
     study, dataset = studies[run.study], run.dataset
-    how, training = study["methods"][run.method], json.loads(run.settings)["training"]
+    how, training = study["methods"][run.method], run.training
     learn, measured_on = (
         sources[dataset.source],
         sources[sources[dataset.source].get("measured_on", dataset.source)],
@@ -55,9 +54,7 @@ def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: P
         [learn["train"], *measured_on["evaluate"]],
         study.get("held_out"),
         inputs,
-    ) or stated_size(
-        run.study, dataset.source, json.loads(dataset.options), len(measured_on["evaluate"])
-    )
+    ) or stated_size(run.study, dataset.source, dataset.data, len(measured_on["evaluate"]))
     paradigm = "objectives" if training.get("objectives") else how.get("paradigm", "classify")
     prompt = prompts_of(run.study, study, run.method)[run.wording] if run.wording else None
     return count(

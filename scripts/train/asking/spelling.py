@@ -144,7 +144,8 @@ def signed(answer: str, texts: list[str]) -> str:
         return " and ".join(found[1]) if fits else found[0]
 
     text = plain(answer)
-    if known := sorted({re.escape(one) for one in texts if one[1:] or one.isdigit()}, key=len, reverse=True):
+    spelled = {re.escape(one) for one in texts if one[1:] or one.isdigit()}
+    if known := sorted(spelled, key=len, reverse=True):
         words = rf"(?<![\w–-])(?<!\d[.,:])(?:{'|'.join(known)})(?!-?\w)"
         text = re.sub(words, sign, text, flags=re.I)
     text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
