@@ -128,12 +128,17 @@ def as_first(line: dict, known: dict | None) -> dict:
     return line | ({key: known[key] for key in ("command", "recorded")} if same else {})
 
 
+def makes_model(run: dict) -> bool:
+    """Return whether a run makes a model instead of predictions."""
+    return bool(run["method"].get("makes_model"))
+
+
 def scores_of(runs: list[dict], study: dict) -> pa.Table:
     """Return the rows of scores of finished runs, for the splits to measure on."""
     rows = []
     for run in runs:
         method = run["method"]
-        if not method.get("makes_model"):
+        if not makes_model(run):
             file = Path(study["train"], run["study"], run["run"], "predictions.parquet")
             predictions = read_table(finished(file, study["command"]))
             predictions = predictions.filter(pc.field("split").isin(run["splits"][1:]))
@@ -152,6 +157,10 @@ def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
 def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
     runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
     lines = {run["run"]: line_of(run, study) for run in runs}
+    for run in runs:
+        made = ["history.parquet", *(["predictions.parquet"] if not makes_model(run) else [])]
+        for file in made:
+            finished(Path(study["train"], name, run["run"], file), study["command"])
     known = read_runs(before) if (before / RUNS).exists() else {}
     # A run that was taken from the record keeps its rows: scores read again differ by rounding.
     runs = [run for run in runs if known.get(run["run"], {}).get("run") != lines[run["run"]]["run"]]
