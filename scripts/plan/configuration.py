@@ -1,271 +1,231 @@
-"""The configuration: checked in full before anything runs, then resolved into runs and datasets."""
+"""The configuration, resolved: experiments → levels → systems → runs → plan. Each step returns what
+it found; scripts/plan/schemas.py has checked the configuration before.
+"""
 
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from scripts.data.declared import BLIND
 from scripts.plan.entries import Entries
-from scripts.plan.grid import Experiment, datasets, levels_of, points_of
-from scripts.plan.initial import Initials, factors_of
+from scripts.plan.grid import Dataset, Experiment, datasets, levels_of
+from scripts.plan.initial import Beginning, beginning_of, first_of, factors_of
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
 from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of, settings_of_entry
-from scripts.plan.probe import WORDED, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
+from scripts.plan.probe import WORDED, LeftOut
 from scripts.running.program import UserError, closest
-from scripts.plan.prompts import check_configured_prompts, prompts_of
+from scripts.plan.prompts import check_configured_prompts
 from scripts.plan.schemas import shown
+from scripts.plan.systems import (
+    FITTING,
+    PROBED,
+    Asked,
+    Levels,
+    System,
+    models_of,
+    systems_of,
+    wordings_of,
+)
 
 MOST_RUNS = 50_000  # of one experiment: more is a mistake
-# words in place of lists: the models that `model:` names, and the methods that fit each model
-PROBED, FITTING = ("probed", "fitting")
 
 
-class _Resolver:
-    """Turns the experiments of a checked configuration into a plan, and checks the entries of
-    resources/ that they use.
+class Start(NamedTuple):
+    """A run that other runs start from, and the experiment that has it."""
+
+    run: Run
+    experiment: str
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """The runs of an experiment, the runs that these may start from, and the methods that do not
+    fit a model.
     """
 
-    def __init__(
-        self,
-        config: dict,
-        sources: dict,
-        models: dict,
-        studies: dict,
-        probed: list[str],
-        facts: Callable,
-    ):
-        self.config, self.probed = config, probed
-        self.entries = Entries(sources, models, studies, facts)
-        self.plan = Plan()
-        # the models of stages that are being resolved; each model needs the next one
-        self.making: list[str] = []
-        # the runs that other runs start from, by name, each with its experiment
-        self.starts: dict[str, tuple[str, Run]] = {}
-        self.initials = Initials(config["experiments"], models, studies, self.runs_of)
+    runs: list[Run]
+    starts: list[Start]
+    left_out: list[LeftOut]
 
-    def levels(
-        self, experiment: Experiment, models: list[str]
-    ) -> tuple[dict[str, list], dict[str, str]]:
-        """Return the levels of an experiment's grid, and the kind of each of its sources. Raises
-        UserError for an unknown option or source.
-        """
-        levels = levels_of(experiment, experiment.entry["data"])
-        runs = math.prod(map(len, [*levels.values(), models, self.seeds(experiment)]))
-        if runs > MOST_RUNS:
-            raise UserError(
-                f"{experiment.where}: asks for {runs:,} runs, and at most {MOST_RUNS:,} are "
-                "allowed; name fewer levels, models or seeds"
-            )
-        for corpus in filter(None, levels.get("learn_from", [])):
-            self.entries.source(corpus, experiment)
-        kinds = {name: self.entries.source(name, experiment)["kind"] for name in levels["source"]}
-        return levels, kinds
 
-    def seeds(self, experiment: Experiment) -> list[int]:
-        return experiment.entry.get("seeds", self.config["seeds"])
+class Starts(NamedTuple):
+    """The runs from which the systems of an experiment start: a run that makes the model, or one of
+    the runs of `initial`.
+    """
 
-    def made_by(self, model: str, where: str) -> str | None:
-        """Return the name of the run that makes a model, and prepare it to join the plan; None for
-        a model that no run makes.
-        """
-        if not (found := stage_of(self.entries.model(model, where))):
-            return None
-        stage, (base, name) = found[0], (found[1]["model"], found[1]["experiment"])
-        if name not in self.config["experiments"]:
-            raise UserError(
-                f"{where}.models: {model} is made by the experiment {name}, which this "
-                f"configuration does not have; add it under experiments, with `methods: [{stage}]` "
-                f"and `models: [{base}]`"
-            )
-        if model in self.making:
-            raise UserError(
-                f"configuration: experiments.{name} makes {model}, so it cannot start from it; "
-                f"write `models: [{base}]`"
-            )
-        self.making.append(model)
-        runs = [run for run in self.runs_of(name) if run.model == base and run.method == stage]
-        self.making.pop()
-        if len(runs) != 1:
-            raise UserError(
-                f"configuration: experiments.{name} makes {model}, so it must be one run of {base} "
-                f"by the method {stage}, not {len(runs)}; give it one source, one seed, `models: "
-                f"[{base}]` and `methods: [{stage}]`"
-            )
-        self.plan.maker_of[model] = runs[0].name
-        return self.begun_with(name, runs[0])
+    makers: dict[str, Start | None]  # by model
+    initial: Beginning | None
 
-    def begun_with(self, experiment: str, run: Run) -> str:
-        """Return the name of a run that others start from. The run joins the plan in join_starts()
-        if a run of the plan starts from it.
-        """
-        self.starts[run.name] = experiment, run
-        return run.name
+    def of(self, system: System, dataset: Dataset, seed: int) -> Start | None:
+        model, method = system
+        if self.initial is None or method == CONTROL:
+            return self.makers[model]
+        first = self.initial.start(model, factors_of(dataset, method, seed))
+        return Start(first, self.initial.experiment)
 
-    def join_starts(self) -> None:
-        """Add to the plan the runs that its runs start from, and the runs that these start from."""
-        plan = self.plan
-        waiting = [run.begins_with for run in plan.runs.values() if run.begins_with]
-        for name in waiting:  # this list grows
-            experiment, run = self.starts[name]
-            plan.initials.add(experiment)
-            plan.runs[name] = run
-            plan.datasets[run.dataset.folder] = run.dataset
-            waiting += [run.begins_with] if run.begins_with else []
 
-    def runs_of(self, name: str) -> Iterator[Run]:
-        entry, where = self.config["experiments"][name], f"configuration: experiments.{name}"
-        experiment = Experiment(name, where, entry, self.entries.study(entry["study"], where))
-        models = self.probed if entry["models"] == PROBED else entry["models"]
-        if entry["models"] == PROBED and not models:
-            raise UserError(
-                f"{where} probes a model, but names none; give `--config model=ORG/NAME` (of "
-                "the hub), a folder or a name of resources/models.yaml, or `model: […]` in a preset"
-            )
-        levels, kinds = self.levels(experiment, models)
-        systems = self.systems(experiment, models, levels)
-        makers = {model: self.made_by(model, where) for model in dict(systems)}
-        training = self.config["training"] | entry.get("training", {})
-        begin = self.initials.beginning(experiment) if entry.get("initial") else None
-        if training.get("objectives"):
-            learners = [
-                (experiment.methods[method], self.entries.known(model, where, needed=False), model)
-                for model, method in systems
-                if method != CONTROL
-            ]
-            check_objectives(entry, training, learners, where)
-        narrow = {model: self.narrowed(experiment, model) for model in dict(systems)}
-        if experiment.measures(systems) and self.config.get("limit") is not None:
-            levels = levels_of(experiment, {"limit": self.config["limit"]} | entry["data"])
-        for dataset in datasets(experiment, levels, kinds) if systems else ():
-            for model, method in systems:
-                if option := dataset.options.refuses(method):
-                    raise UserError(
-                        f"{where}.methods: {method} does not work with {option}; name another "
-                        "method there"
-                    )
-                how = experiment.methods[method]
-                settings = settings_of(training | narrow[model], experiment.study, how)
-                settings |= settings_of_entry(how, self.entries.model(model, where))
-                seeds = self.seeds(experiment) if has_seed(how, settings) else [0]
-                is_worded = how.get("paradigm") in WORDED
-                wordings = self.wordings(experiment, method) if is_worded else [None]
-                for wording, seed in itertools.product(wordings, seeds):
-                    start = makers[model]
-                    if begin and method != CONTROL:
-                        factors = factors_of(dataset, method, seed)
-                        start = self.begun_with(begin.experiment, begin.start(model, factors))
-                    yield run_of(how, dataset, model, method, settings, seed, wording, start)
+# ---- Experiments
 
-    def narrowed(self, experiment: Experiment, model: str) -> dict[str, str]:
-        """Return the precision in which a probe computes quantised weights; {} for others."""
-        if experiment.entry.get("methods") != FITTING or CONTROL in self.entries.model(
-            model, experiment.where
-        ):
-            return {}
-        known = self.entries.known(model, experiment.where, needed=True)
-        return {"precision": "bf16"} if known and known.quantised else {}
 
-    def wordings(self, experiment: Experiment, method: str) -> list[str]:
-        """Return the wordings by which an experiment asks: all wordings of a method, or the named
-        ones. A method's control has some of the method's wordings. Raises UserError for an unknown
-        wording.
-        """
-        known, all_known = (
-            list(
-                prompts_of(
-                    experiment.entry["study"], experiment.study, name, self.config.get("prompts")
-                )
-            )
-            for name in (method, method.removesuffix(BLIND))
+def experiment_of(asked: Asked, name: str) -> Experiment:
+    entry, where = asked.config["experiments"][name], f"configuration: experiments.{name}"
+    return Experiment(name, where, entry, asked.entries.study(entry["study"], where))
+
+
+def levels_and_kinds(asked: Asked, experiment: Experiment) -> tuple[Levels, dict[str, str]]:
+    """Return the levels of an experiment's grid, and the kind of each of its sources. Raises
+    UserError for an unknown option or source.
+    """
+    levels = levels_of(experiment, experiment.entry["data"])
+    factors = [*levels.values(), models_of(asked, experiment), asked.seeds(experiment)]
+    if (runs := math.prod(map(len, factors))) > MOST_RUNS:
+        raise UserError(
+            f"{experiment.where}: asks for {runs:,} runs, and at most {MOST_RUNS:,} are allowed; "
+            "name fewer levels, models or seeds"
         )
-        named = experiment.entry.get("wordings", all_known)
-        for wording in named:
-            if wording not in all_known:
-                raise UserError(
-                    f"{experiment.where}.wordings: the method {method} has no wording "
-                    f"{shown(wording)}{closest(wording, all_known)}"
-                )
-        if not (chosen := [wording for wording in named if wording in known]):
-            raise UserError(
-                f"{experiment.where}.wordings: the control {method} has no wording "
-                f"{', '.join(named)}; name {known[0]} as well, or leave {method} out of methods"
-            )
-        return chosen
+    for corpus in filter(None, levels.get("learn_from", [])):
+        asked.entries.source(corpus, experiment)
+    kinds = {name: asked.entries.source(name, experiment)["kind"] for name in levels["source"]}
+    return levels, kinds
 
-    def methods_of(self, experiment: Experiment, model: str, levels: dict[str, list]) -> list[str]:
-        """Return the methods by which an experiment asks a model. With `methods: fitting`, methods
-        that do not fit join plan.left_out.
-        """
-        entry, where = experiment.entry, experiment.where
-        wanted = entry.get("methods", list(experiment.methods)[:1])
-        if CONTROL in self.entries.model(model, where):
-            return [CONTROL]
-        known = self.entries.known(model, where, needed=wanted == FITTING)
-        if wanted == FITTING:
-            assert known  # known() raises UserError if needed facts are missing
-            points = [experiment.options.of(point) for point in points_of(levels)]
-            methods = {
-                method: how
-                for method, how in experiment.methods.items()
-                if not any(options.refuses(method) for options in points)
-            }
-            chosen, left_out = fitting(methods, known, self.config.get("fine_tune", "auto"))
-            self.plan.left_out += [
-                LeftOut(experiment.name, entry["study"], model, method, why)
-                for method, why in left_out.items()
-            ]
-            return chosen
-        for method in wanted:
-            how = experiment.methods[method]
-            if known and not does_fit(how, known.abilities):
-                raise UserError(
-                    f"{where}.methods: {method} needs {needs_in_words(how['fits'])}, and {model} "
-                    f"is {kind_in_words(known.abilities)}; name another method, or write "
-                    f"`methods: {FITTING}`"
-                )
-        return wanted
 
-    def systems(
-        self, experiment: Experiment, models: list[str], levels: dict[str, list]
-    ) -> list[tuple[str, str]]:
-        """Return the (model, method) pairs of an experiment: its models by its methods, then the
-        controls. If the experiment makes a model, or if no method fits, it measures nothing and has
-        no controls.
-        """
-        entry, study, where = experiment.entry, experiment.study, experiment.where
-        methods = entry.get("methods", [])
-        askable = [method for method in experiment.methods if method != CONTROL]
-        for method in methods if methods != FITTING else []:
-            if method not in askable:
-                raise UserError(
-                    f"{where}.methods: {entry['study']} has no method {shown(method)}"
-                    f"{closest(method, askable)}"
-                )
-        found = [
-            (model, method)
-            for model in models
-            for method in self.methods_of(experiment, model, levels)
+# ---- Starts: the run whose weights a run starts from
+
+
+def maker_of(asked: Asked, model: str, where: str) -> tuple[Start | None, list[Start]]:
+    """Return the run that makes a model of a stage (None for a model that no run makes), and the
+    runs that it may start from.
+    """
+    if not (made := stage_of(asked.entries.model(model, where))):
+        return None, []
+    stage, base, name = made[0], made[1]["model"], made[1]["experiment"]
+    if name not in asked.config["experiments"]:
+        raise UserError(
+            f"{where}.models: {model} is made by the experiment {name}, which this "
+            f"configuration does not have; add it under experiments, with `methods: [{stage}]` "
+            f"and `models: [{base}]`"
+        )
+    if model in asked.making:
+        raise UserError(
+            f"configuration: experiments.{name} makes {model}, so it cannot start from it; "
+            f"write `models: [{base}]`"
+        )
+    resolved = resolved_experiment(replace(asked, making=(*asked.making, model)), name)
+    runs = [run for run in resolved.runs if (run.model, run.method) == (base, stage)]
+    if len(runs) != 1:
+        raise UserError(
+            f"configuration: experiments.{name} makes {model}, so it must be one run of {base} "
+            f"by the method {stage}, not {len(runs)}; give it one source, one seed, `models: "
+            f"[{base}]` and `methods: [{stage}]`"
+        )
+    return Start(runs[0], name), resolved.starts
+
+
+def initial_of(asked: Asked, experiment: Experiment) -> tuple[Beginning | None, list[Start]]:
+    """Return the runs of `initial`, from which an experiment's runs start (None without `initial`),
+    and the runs that these may start from.
+    """
+    if not experiment.entry.get("initial"):
+        return None, []
+    first = first_of(experiment, asked.config["experiments"], asked.starting)
+    within = replace(asked, starting=(*asked.starting, experiment.name))
+    resolved = resolved_experiment(within, first)
+    return beginning_of(experiment, first, resolved.runs, asked.entries), resolved.starts
+
+
+def starts_of(
+    asked: Asked, experiment: Experiment, systems: list[System]
+) -> tuple[Starts, list[Start]]:
+    """Return the starts of an experiment's systems, and the runs that these may start from."""
+    made = {model: maker_of(asked, model, experiment.where) for model in dict(systems)}
+    initial, others = initial_of(asked, experiment)
+    makers = {model: start for model, (start, _) in made.items()}
+    return Starts(makers, initial), [
+        *others,
+        *itertools.chain(*(more for _, more in made.values())),
+    ]
+
+
+# ---- Runs
+
+
+def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> dict:
+    """Return the training settings that have an effect on the runs of a system."""
+    model, method = system
+    entry, how = asked.entries.model(model, experiment.where), experiment.methods[method]
+    training = asked.config["training"] | experiment.entry.get("training", {})
+    if experiment.entry.get("methods") == FITTING and CONTROL not in entry:
+        known = asked.entries.known(model, experiment.where, needed=True)
+        if known and known.quantised:  # a probe computes quantised weights in bf16
+            training |= {"precision": "bf16"}
+    return settings_of(training, experiment.study, how) | settings_of_entry(how, entry)
+
+
+def _check_second_objective(asked: Asked, experiment: Experiment, systems: list[System]) -> None:
+    training = asked.config["training"] | experiment.entry.get("training", {})
+    if training.get("objectives"):
+        where, methods = experiment.where, experiment.methods
+        learners = [
+            (methods[method], asked.entries.known(model, where, needed=False), model)
+            for model, method in systems
+            if method != CONTROL
         ]
-        wanted = entry.get("controls", True)
-        controls = study.get("controls", []) if wanted is True else wanted or []
-        for control in controls if found and experiment.measures(found) else []:
-            if CONTROL not in self.entries.model(control, where, "controls"):
-                raise UserError(
-                    f"{where}.controls: {control} is not a control; name it under models, or name "
-                    "a control here"
-                )
-            found.append((control, CONTROL))
-        for control in (model for model, method in found if method == CONTROL):
-            if (
-                "rank_by" in self.entries.model(control, where)[CONTROL]
-                and "choice_id" not in study["columns"]
-            ):
-                raise UserError(
-                    f"{where}: the control {control} ranks the candidates for one mask, which "
-                    f"{entry['study']} does not have; name another one"
-                )
-        return list(dict.fromkeys(found))
+        check_objectives(experiment.entry, training, learners, where)
+
+
+def runs_of_system(
+    asked: Asked, experiment: Experiment, system: System, dataset: Dataset, starts: Starts
+) -> Iterator[tuple[Run, Start | None]]:
+    """Yield the runs of a system on a dataset, one for each wording and seed, and the run that each
+    starts from.
+    """
+    model, method = system
+    if option := dataset.options.refuses(method):
+        raise UserError(
+            f"{experiment.where}.methods: {method} does not work with {option}; name another "
+            "method there"
+        )
+    how = experiment.methods[method]
+    settings = settings_of_system(asked, experiment, system)
+    seeds = asked.seeds(experiment) if has_seed(how, settings) else [0]
+    is_worded = how.get("paradigm") in WORDED
+    wordings = wordings_of(asked, experiment, method) if is_worded else [None]
+    for wording, seed in itertools.product(wordings, seeds):
+        start = starts.of(system, dataset, seed)
+        begins_with = start.run.name if start else None
+        yield run_of(how, dataset, model, method, settings, seed, wording, begins_with), start
+
+
+def resolved_experiment(asked: Asked, name: str) -> Resolved:
+    experiment = experiment_of(asked, name)
+    levels, kinds = levels_and_kinds(asked, experiment)
+    systems, left_out = systems_of(asked, experiment, levels)
+    starts, others = starts_of(asked, experiment, systems)
+    _check_second_objective(asked, experiment, systems)
+    if experiment.measures(systems) and asked.config.get("limit") is not None:
+        levels = levels_of(experiment, {"limit": asked.config["limit"]} | experiment.entry["data"])
+    begun = [
+        run_and_start
+        for dataset in (datasets(experiment, levels, kinds) if systems else ())
+        for system in systems
+        for run_and_start in runs_of_system(asked, experiment, system, dataset, starts)
+    ]
+    used = [start for _, start in begun if start]
+    return Resolved([run for run, _ in begun], [*used, *others], left_out)
+
+
+# ---- The plan
+
+
+def started_from(runs: list[Run], starts: list[Start]) -> list[Start]:
+    """Return the runs that runs start from, and the runs that these start from."""
+    by_name = {start.run.name: start for start in starts}
+    waiting = [run.begins_with for run in runs if run.begins_with]
+    for name in waiting:  # this list grows
+        waiting += filter(None, [by_name[name].run.begins_with])
+    return [by_name[name] for name in dict.fromkeys(waiting)]
 
 
 def _check_model_is_used(config: dict) -> None:
@@ -303,32 +263,44 @@ def resolve(
     """
     _check_model_is_used(config)
     check_configured_prompts(config.get("prompts") or {}, studies)
-    resolver = _Resolver(config, sources, models, studies, probed, facts)
-    plan = resolver.plan
+    asked = Asked(config, Entries(sources, models, studies, facts), probed)
+    resolved: dict[str, Resolved] = {}
     for name in config["run"]:
         if name not in config["experiments"]:
             raise UserError(
                 f"configuration: run names {shown(name)}, which is no experiment"
                 f"{closest(name, config['experiments'])}"
             )
-        runs = list(resolver.runs_of(name))
-        if any(run.method in STAGES for run in runs):
+        resolved[name] = resolved_experiment(asked, name)
+        if any(run.method in STAGES for run in resolved[name].runs):
             raise UserError(
                 f"configuration: run names {name}, which makes a model and measures nothing; take "
                 "it out of run: it runs if an experiment names this model"
             )
-        if runs:  # no runs if no method fits; plan.left_out gives the reasons
-            plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
-        plan.runs |= {run.name: run for run in runs}
-        plan.datasets |= {run.dataset.folder: run.dataset for run in runs}
-    resolver.join_starts()
-    if not plan.experiments:
-        methods: dict[str, list[str]] = {}
-        for one in plan.left_out:
-            methods.setdefault(f"{one.model}: {one.reason}", []).append(one.method)
-        reasons = [f"{', '.join(dict.fromkeys(of))} of {why}" for why, of in methods.items()]
+    runs = [run for experiment in resolved.values() for run in experiment.runs]
+    left_out = [method for experiment in resolved.values() for method in experiment.left_out]
+    if not runs:
         raise UserError(
             "configuration: nothing is left to run, since no method of the experiments fits; "
-            + "; ".join(reasons)
+            + _reasons(left_out)
         )
-    return plan
+    starts = started_from(runs, [start for each in resolved.values() for start in each.starts])
+    runs += [start.run for start in starts]
+    return Plan(
+        runs={run.name: run for run in runs},
+        experiments={
+            name: list(dict.fromkeys(run.name for run in experiment.runs))
+            for name, experiment in resolved.items()
+            if experiment.runs  # none if no method fits; left_out gives the reasons
+        },
+        datasets={run.dataset.folder: run.dataset for run in runs},
+        initials={start.experiment for start in starts},
+        left_out=left_out,
+    )
+
+
+def _reasons(left_out: list[LeftOut]) -> str:
+    methods: dict[str, list[str]] = {}
+    for each in left_out:
+        methods.setdefault(f"{each.model}: {each.reason}", []).append(each.method)
+    return "; ".join(f"{', '.join(dict.fromkeys(of))} of {why}" for why, of in methods.items())

@@ -5,9 +5,10 @@ A factor is the source, an option of the data, the method, or the seed.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from scripts.plan.entries import Entries
 from scripts.plan.grid import Dataset, Experiment
 from scripts.plan.plan import Run
 from scripts.running.program import UserError, closest
@@ -98,42 +99,45 @@ class Beginning(NamedTuple):
         return same[place]
 
 
-class Initials:
-    """The runs that other runs start from. runs_of: gives the runs of an experiment by name."""
+def first_of(experiment: Experiment, experiments: dict, above: tuple[str, ...]) -> str:
+    """Return the experiment that `initial` names. above: the experiments that start from this one.
+    Raises UserError for one that does not exist, or that starts from this one.
+    """
+    initial, where = experiment.entry["initial"], experiment.where
+    first = initial if isinstance(initial, str) else initial["experiment"]
+    if first not in experiments:
+        raise UserError(
+            f"{where}.initial: no experiment {shown(first)}{closest(first, experiments)}"
+        )
+    circle = [*above, experiment.name, first]
+    if first in circle[:-1]:
+        raise UserError(
+            f"{where}.initial: {' starts from '.join(circle[circle.index(first) :])}, so none "
+            "can be first; take one `initial` out"
+        )
+    return first
 
-    def __init__(self, experiments: dict, models: dict, studies: dict, runs_of: Callable):
-        self.experiments, self.models, self.studies = experiments, models, studies
-        self.runs_of = runs_of
-        # the experiments whose `initial` is being resolved; each needs the next one
-        self.resolving: list[str] = []
 
-    def beginning(self, experiment: Experiment) -> Beginning:
-        """Return the runs that an experiment's runs start from. Raises UserError for an experiment
-        that does not exist, starts from this one, or trains no weights.
-        """
-        initial, where = experiment.entry["initial"], experiment.where
-        factors = {"experiment": initial} if isinstance(initial, str) else dict(initial)
-        first = factors.pop("experiment")
-        if first not in self.experiments:
-            raise UserError(
-                f"{where}.initial: no experiment {shown(first)}{closest(first, self.experiments)}"
-            )
-        circle = [*self.resolving, experiment.name, first]
-        if first in circle[:-1]:
-            raise UserError(
-                f"{where}.initial: {' starts from '.join(circle[circle.index(first) :])}, so none "
-                "can be first; take one `initial` out"
-            )
-        self.resolving.append(experiment.name)
-        runs = [run for run in self.runs_of(first) if self.hands_on(run)]
-        self.resolving.pop()
-        if not runs:
-            raise UserError(
-                f"{where}.initial: {first} trains no transformer, so it has no weights to start "
-                "from; name another experiment"
-            )
-        return Beginning(where, first, factors, runs)
+def beginning_of(
+    experiment: Experiment, first: str, runs: list[Run], entries: Entries
+) -> Beginning:
+    """Return the runs of the experiment `first` that train weights. Raises UserError if there are
+    none.
+    """
+    initial, where = experiment.entry["initial"], experiment.where
+    factors = {} if isinstance(initial, str) else initial
+    trained = [run for run in runs if _trains_transformer(run, entries)]
+    if not trained:
+        raise UserError(
+            f"{where}.initial: {first} trains no transformer, so it has no weights to start "
+            "from; name another experiment"
+        )
+    named = {name: value for name, value in factors.items() if name != "experiment"}
+    return Beginning(where, first, named, trained)
 
-    def hands_on(self, run: Run) -> bool:
-        is_transformer = not {"control", "esim"} & set(self.models[run.model])
-        return self.studies[run.study]["methods"][run.method]["learns"] and is_transformer
+
+def _trains_transformer(run: Run, entries: Entries) -> bool:
+    is_transformer = not {"control", "esim"} & set(entries.resources["models"][run.model])
+    return (
+        entries.resources["studies"][run.study]["methods"][run.method]["learns"] and is_transformer
+    )

@@ -59,19 +59,17 @@ class Run:
         }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Plan:
     """experiments: the names of the runs of each experiment."""
 
-    runs: dict[str, Run] = field(default_factory=dict)
-    experiments: dict[str, list[str]] = field(default_factory=dict)
-    datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
+    runs: dict[str, Run]
+    experiments: dict[str, list[str]]
+    datasets: dict[str, Dataset]  # by folder
     # the experiments whose runs others start from, by `initial` or as an MLM or CLM stage
-    initials: set[str] = field(default_factory=set)
-    # the run that makes each model of an MLM or CLM stage
-    maker_of: dict[str, str] = field(default_factory=dict)
+    initials: set[str]
     # with `methods: fitting`: the methods that do not fit, and why
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[LeftOut]
 
 
 def has_seed(how: dict, training: dict) -> bool:

@@ -439,9 +439,9 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
 
 def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named():
     made = plan(without_controls("sample_sop_likelihood"))
-    [maker] = made.maker_of.values()
-    assert made.runs[maker].method == "clm" and made.runs[maker].model == "tiny_gpt"
-    asked = [run for run in made.runs.values() if run.name != maker]
+    [maker] = [run for run in made.runs.values() if run.method == "clm"]
+    assert maker.model == "tiny_gpt"
+    asked = [run for run in made.runs.values() if run.name != maker.name]
     assert [(run.method, run.wording) for run in asked] == [
         ("likelihood", "plain"),
         ("likelihood", "then"),
