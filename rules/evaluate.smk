@@ -42,7 +42,7 @@ rule evaluate_experiment:
         code=lambda w: code(f"scripts.studies.{w.study}.evaluate"),
         runs=uncompared(lambda w: "\n".join(WORK.plan.experiments[w.experiment])),
         fetched=uncompared(
-            lambda w: option("--fetched", "results/fetch" * bool(evaluation.judged_sources(WORK, w.experiment)))
+            lambda w: option("--fetched", "results/fetch" if evaluation.judged_sources(WORK, w.experiment) else None)
         ),
         released=uncompared(
             lambda w: option("--released", WORK.released[w.experiment] and f"{folder_of(w.study, ROOT)}/released.csv")
@@ -77,6 +77,8 @@ rule evaluate_study:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=lambda w: code("scripts.measure.collect"),
     message:
@@ -99,6 +101,8 @@ rule evaluate_metrics:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
     params:
         code=lambda w: code("scripts.measure.collect"),
     message:

@@ -30,6 +30,8 @@ rule fetch_source:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=1000,
     params:
         hashes=lambda w: WORK.fetched_hashes(w.source),
         entry=uncompared(lambda w: as_json(WORK.sources[w.source])),
@@ -59,6 +61,8 @@ rule fetch_model:
     localrule: True
     conda:
         "../envs/train.yaml"
+    resources:
+        mem_mb=2000,
     params:
         decides=lambda w: as_json(sources.deciding_fields(WORK, w.model)),
         code=lambda w: code(*["scripts.fetch.model"] * bool({"init", "esim"} & {*WORK.models[w.model]})),

@@ -44,6 +44,8 @@ for OF in PUBLISHED.studies:
         localrule: True
         conda:
             "../envs/data.yaml"
+        resources:
+            mem_mb=2000,
         params:
             drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
             papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
@@ -71,6 +73,8 @@ rule publish_leaderboard:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
     params:
         facts=lambda w: as_json(PUBLISHED.leaderboard),
         code=lambda w: code("scripts.publish.leaderboard"),
@@ -99,6 +103,8 @@ rule publish_page:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
     params:
         texts=lambda w: as_json(PUBLISHED.page_texts),
         papers=lambda w: PUBLISHED.page_papers,
@@ -129,6 +135,8 @@ rule record:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
     params:
         study=lambda w: as_json(recording.recorded_study(WORK, PUBLISHED.recorded(), workflow.config_settings)),
     message:
@@ -146,6 +154,8 @@ rule harness:
     localrule: True
     conda:
         "../envs/data.yaml"
+    resources:
+        mem_mb=2000,
     params:
         study=lambda w: as_json(recording.harness_datasets(WORK)),
         folder=uncompared(f"results/harness/{WORK.name}"),

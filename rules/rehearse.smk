@@ -13,6 +13,8 @@ rule rehearse_files:
     localrule: True
     conda:
         "../envs/train.yaml"
+    resources:
+        mem_mb=2000,
     params:
         study=uncompared(lambda w: as_json(rehearsal.files_to_ask_for(WORK))),
         mirror=uncompared(WORK.mirror),

@@ -47,7 +47,7 @@ rule train_run:
         **GPUS.request,
         attempt=lambda wildcards, attempt: attempt,
         cpus_per_task=4,
-        mem_mb=lambda wildcards, attempt: 16000 * attempt,
+        mem_mb=lambda w, attempt: (3000 if WORK.trains_tiny(f"{w.study}/{w.job}") else 16000) * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),

@@ -109,11 +109,15 @@ def read(file: Path) -> pd.DataFrame:
             if len(set(listed)) < len(listed):
                 raise UserError(f"{where[row]}: {units} names a unit twice; name it once")
             for form in forms:
-                if bool(listed) != bool(table.at[row, form]):
+                if listed and not table.at[row, form]:
                     raise UserError(
-                        f"{where[row]}: {form} is {'empty' if listed else 'given'}, but {units} is "
-                        f"{'not' if listed else POINT if units == 'duration_units' else 'empty'}; "
-                        "give both or neither"
+                        f"{where[row]}: {form} is empty, but {units} is not; give both or neither"
+                    )
+                if table.at[row, form] and not listed:
+                    none = POINT if units == "duration_units" else "empty"
+                    raise UserError(
+                        f"{where[row]}: {form} is given, but {units} is {none}; give both or "
+                        "neither"
                     )
             table.at[row, units] = [unit for unit in UNITS if unit in listed]
     return table

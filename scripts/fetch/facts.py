@@ -162,15 +162,16 @@ def facts_of(
     kind = kind_of(config)
     if kind is None:
         raise no_language_model(name, config)
-    masks = kind == "encoder" and weights and fills_masks(name, config, set(shapes))
-    more = (
-        ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
-    )
+    abilities = [kind]
+    if kind == "encoder" and weights and fills_masks(name, config, set(shapes)):
+        abilities.append("mask_filler")
+    elif config.model_type in SPAN_WRITERS:
+        abilities.append("span_writer")
     quantised = quantiser_of(name, config.to_dict())
     parameters = sum(math.prod(shape) for shape in shapes.values()) or drawn_weights(name, config)
     return {
         "kind": kind,
-        "abilities": [kind, *more],
+        "abilities": abilities,
         "model_type": config.model_type,
         "weights": weights,
         "parameters": None if quantised else parameters,  # packed, if quantised

@@ -81,8 +81,11 @@ def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> T
     [SEP] b [SEP]. A decoder's tokenizer writes [BOS] a, and keeps newlines. sentinel: whether it
     also has T5's token for a mask.
     """
-    special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
-    first = [*special, "\n"] if decoder else SPECIAL
+    special, first = SPECIAL, SPECIAL
+    if decoder:
+        special, first = SPECIAL_OF_DECODERS, [*SPECIAL_OF_DECODERS, "\n"]
+    elif sentinel:
+        special = [*SPECIAL, SENTINEL]
     pieces = {
         piece: number
         for number, piece in enumerate(dict.fromkeys([*vocabulary(words, first), *special]))

@@ -48,7 +48,9 @@ def refused(said: str, remedy: str = INSTEAD) -> Iterator[None]:
 
 
 def _inside(value) -> Iterable:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def read_object(name: str, file: str, place: Path) -> dict:

@@ -312,7 +312,9 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
             note_of(part).write_text(_version(answer), encoding="latin-1")
         length = None if _is_packed(answer) else declared_size(answer)
         total = None if length is None else done + length
-        bound = most if most is not None else MOST if total is not None else UNDECLARED
+        bound = most
+        if bound is None:
+            bound = UNDECLARED if total is None else MOST
         if (total or 0) > bound:
             raise TooLarge(bound)
         check_room(name, {part.parent: (total or done) - done})

@@ -94,10 +94,12 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
     ways = [["label"], *([["score"]] if answered.scored else []), *answered.labels]
     found = [names for names in ways if set(names) <= set(rows)]
     if "example_id" not in rows or not found:
-        of_authors = "; a file as a paper's authors released it goes with --gold, not --dataset"
+        of_authors = ""
+        if rows.shape[1] == 1:
+            of_authors = "; a file as a paper's authors released it goes with --gold, not --dataset"
         raise UserError(
             f"{file}: its columns are {cut(', '.join(map(str, rows)), 200)}; give example_id and "
-            f"{', or '.join(', '.join(names) for names in ways)}{of_authors * (rows.shape[1] == 1)}"
+            f"{', or '.join(', '.join(names) for names in ways)}{of_authors}"
         )
     return found[0]
 
@@ -197,10 +199,10 @@ def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, 
         lost = (distinct["kept"] < distinct["score"]).to_numpy()
     if lost.any():
         at = int(np.argmax(lost))
+        others = "each other" if rivals is None else "each other or to those beside it"
         raise UserError(
-            f"{file}: the scores of {cut(ids.iloc[at])} are so close to each "
-            f"other{' or to those beside it' * (rivals is not None)} that 32 bits cannot hold the "
-            "difference; give log-probabilities, or scores with larger differences"
+            f"{file}: the scores of {cut(ids.iloc[at])} are so close to {others} that 32 bits "
+            "cannot hold the difference; give log-probabilities, or scores with larger differences"
         )
 
 
@@ -335,11 +337,11 @@ def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
         ):
             continue
         title = title_of(row) + ("" if row["slice"] == "all" else f", {row['slice']}")
-        span = (
-            "none of 1" * ("ci_low" in row)
-            if row.get("ci_low") is None
-            else f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
-        )
+        span = ""
+        if row.get("ci_low") is not None:
+            span = f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
+        elif "ci_low" in row:
+            span = "none of 1"
         print(f"{title:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
 
 

@@ -17,7 +17,7 @@ from scripts.plan.probe import ANSWER, WORDED
 from scripts.plan.training import prompts_under
 from scripts.plan.workplan import Workplan
 from scripts.running.identity import ROOT
-from scripts.running.program import UserError
+from scripts.running.program import UserError, plural
 
 SIZES = ROOT / "resources/sizes.yaml"
 # operations that a core does in a second of training, measured on runs of MiniLM on record, with
@@ -150,9 +150,9 @@ def in_words(key: tuple[str, str], one: Expected, learns: bool, seconds: float) 
     """Return what the runs of a method take, as a line. seconds: of the CPUs for a token's forward
     pass; 0: unknown, or not on CPUs.
     """
-    what = [f"{one.runs} run{'s' * (one.runs > 1)}"]
+    what = [plural(one.runs, "run")]
     if learns and one.learned:
-        what = [f"{one.runs} training{'s' * (one.runs > 1)} on {one.learned:,.0f} examples"]
+        what = [f"{plural(one.runs, 'training')} on {one.learned:,.0f} examples"]
     if one.asked:
         what.append(f"{one.asked:,.0f} questions or texts")
     if one.read:

@@ -202,7 +202,7 @@ class Published:
         sources = {one for name in work.experiments_of(study) for one in work.released[name]}
         return {
             "published": sorted({run.study for run in work.measured_runs(study)}),
-            "claims": [study] * ("claims" in reads),
+            "claims": [study] if "claims" in reads else [],
             "released": {study: sorted(sources)} if "others" in reads else {},
         }
 

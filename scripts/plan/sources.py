@@ -64,10 +64,10 @@ def tables_of_corpus(work: Workplan, source: str) -> list[str]:
     """Return the files of a source's cleaner: for each split a table, or the manifest of its
     shards, and the counts. A sharded source also has a table of videos.
     """
-    is_sharded = bool(work.sources[source].get("sharded"))
-    end = "/manifest.json" if is_sharded else ".parquet"
-    names = [f"{split}{end}" for split in work.cleaned_splits(source)]
-    return [*names, "cleaning.csv", *["videos.parquet"] * is_sharded]
+    splits = work.cleaned_splits(source)
+    if work.sources[source].get("sharded"):
+        return [*(f"{split}/manifest.json" for split in splits), "cleaning.csv", "videos.parquet"]
+    return [*(f"{split}.parquet" for split in splits), "cleaning.csv"]
 
 
 def tables_of_dataset(work: Workplan, dataset: Dataset) -> list[str]:

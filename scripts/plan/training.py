@@ -14,6 +14,7 @@ from scripts.plan.plan import CONTROL, RECORDED, Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD
 from scripts.plan.prompts import prompts_of
 from scripts.plan.workplan import Workplan, built
+from scripts.running.program import plural
 
 # keys of a method that change no number
 NOT_OF_TRAINING = ("fits", "probe", "objectives", "blind_of", "sees_all")
@@ -209,7 +210,7 @@ def message(work: Workplan, study: str, job: str) -> str:
     runs = runs_of(work, study, job)
     kind = work.kind_of_run(runs[0].name)
     if kind == RECORDED:
-        return f"Taking {len(runs)} run{'s' * (len(runs) > 1)} of {study} from the record"
+        return f"Taking {plural(len(runs), 'run')} of {study} from the record"
     if kind == CONTROL:
         return f"Measuring the controls of {study}"
     left = [run for run in runs if not Path(run.folder, "work/finished.json").exists()]
@@ -218,6 +219,5 @@ def message(work: Workplan, study: str, job: str) -> str:
     state = state if left else "Already trained, if data and code are the same:"
     if len(runs) == 1:
         return f"{state} {runs[0].name}"
-    count = len(left) or len(runs)
     models = ", ".join(dict.fromkeys(run.model for run in left or runs))
-    return f"{state} {models}, {count} run{'s' * (count > 1)} of {study}"
+    return f"{state} {models}, {plural(len(left or runs), 'run')} of {study}"

@@ -244,13 +244,15 @@ class Workplan:
             if any("init" in self.models[name] for name in self.with_base_models([model]))
         }
 
+    def trains_tiny(self, job: str) -> bool:
+        """Return whether a training job, `<study>/<job>`, has runs of tiny models alone."""
+        return {self.runs[run].model for run in self.training_jobs[job]} <= self.tiny
+
     def threads_of(self, job: str, given: int | str) -> int | str:
-        """Return the threads of a training job, `<study>/<job>`: one for tiny models, so that their
-        numbers do not depend on the machine's or the cluster's cores. given: for other models.
+        """Return the threads of a training job: one for tiny models, so that their numbers do not
+        depend on the machine's or the cluster's cores. given: for other models.
         """
-        return (
-            1 if {self.runs[run].model for run in self.training_jobs[job]} <= self.tiny else given
-        )
+        return 1 if self.trains_tiny(job) else given
 
     @cached_property
     def batches(self) -> dict[str, list[str]]:

@@ -114,6 +114,10 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {cut(message, LONGEST)}; see --help\n")
 
 
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def parser(doc: str) -> argparse.ArgumentParser:
     """Return an argument parser whose --help begins with the module's docstring. It accepts --log.
 

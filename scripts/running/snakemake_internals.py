@@ -23,6 +23,7 @@ from snakemake.persistence.file import FilePersistence
 from scripts.data.files import whole
 from scripts.running.folder_lock import owned
 from scripts.running.owner import name_owner
+from scripts.running.program import UserError
 from scripts.running.terminal import Terminal
 
 KNOWN = ("9.27.",)  # the beginnings of versions
@@ -40,6 +41,16 @@ def is_main_process(workflow) -> bool:
 
 def is_dry_run(workflow) -> bool:
     return workflow.output_settings.dryrun
+
+
+def refuse_prefix(workflow) -> None:
+    """Raise UserError for a module with `prefix:`: programs are given whole folders, too."""
+    paths = workflow.modifier.path_modifier
+    if getattr(paths, "prefix", None) or getattr(paths, "modifies_prefixes", False):
+        raise UserError(
+            "module timestride: `prefix:` and `replace_prefix:` move files, but not the folders "
+            "that programs are given; take it out, and give `snakemake --directory FOLDER`"
+        )
 
 
 def explain_missing_rules(explain: Callable[[str], str]) -> None:

@@ -130,6 +130,7 @@ class Start:
         gc.disable()
         self.is_main = internals.is_main_process(workflow)
         internals.say_unknown(workflow)
+        internals.refuse_prefix(workflow)
         if self.is_main:
             check_places()
         internals.lock_by_owner()

@@ -57,7 +57,8 @@ def summary(metrics: Path, page: Path, benchmarks: Path, since: float, of_all: l
     lines = []
     if page.exists() and page.stat().st_mtime >= since:
         lines = found(page)
-        lines += [f"All models and studies: {', '.join(of_all)}"] * bool(of_all)
+        if of_all:
+            lines.append(f"All models and studies: {', '.join(of_all)}")
         lines += [f"Datasets: results/build/; numbers: {metrics}", f"Page: {page}"]
     if jobs := longest(benchmarks, since):
         spent = os.times()

@@ -42,6 +42,7 @@ from scripts.running.program import (
     json_object,
     json_object_with,
     log,
+    log_to,
     parser,
     sentence_of,
 )
@@ -182,6 +183,9 @@ def files_of(one: dict, given: argparse.Namespace) -> list[str]:
 
 
 def main(given: argparse.Namespace) -> None:
+    if given.log:  # appended to: a job that finds its runs finished keeps the log of their work
+        log_to(given.log, mode="a")
+        log.info("---- %s, attempt %d", time.strftime("%Y-%m-%d %H:%M:%S"), given.attempt)
     runs = read_runs(sys.stdin.read().splitlines())
     if given.again and given.attempt == 1:
         start_anew(runs, given)
@@ -229,4 +233,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, arguments().parse_args(), opens_log=True)

@@ -9,9 +9,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
+from scripts.data.items import items_of
 from scripts.data.manifest import files_in
 from tests.content_digests import digest_of
 from tests.forking import interpreter, snakemake
@@ -119,12 +121,13 @@ def trained_elsewhere(study: Study, command: str, before: dict[str, str]) -> Non
     assert trained.items() >= before.items() and before
 
 
-def check_pasted(study: Study, *arguments) -> set[str]:
-    """Paste the command of one job of each rule, after its outputs were removed. Return the
-    rules.
+def check_pasted(study: Study, *arguments, only: set[str] | None = None) -> set[str]:
+    """Paste the command of one job of each rule, or of the rules `only`, after its outputs were
+    removed. Return the rules.
     """
     # the last job of a rule: a figure, a model of a stage, a whole table
     jobs = dict(commands(study, *arguments))
+    jobs = {rule: job for rule, job in jobs.items() if rule in (only or jobs)}
     for rule, command in jobs.items():
         files = outputs_of(study, command)
         before = content(files)
@@ -153,6 +156,26 @@ def test_a_printed_command_makes_what_the_job_made(study):
     )
 
 
+def answer_questions(study: Study) -> None:
+    """Write the answers of a person to the first questions of the sample of MC-TACO, all `yes`."""
+    (file,) = study.folder.glob("results/build/mctaco/sample_mctaco/*/test.parquet")
+    questions = pd.read_parquet(file).head(20)
+    answers = pd.DataFrame(
+        {
+            "study": "mctaco",
+            "source": "sample_mctaco",
+            "dataset": file.parent.name,
+            "split": "test",
+            "item": [f"{item:016x}" for item in items_of(questions["example_id"])],
+            "person": "ann",
+            "answer": "yes",
+            "types": "",
+        }
+    )
+    (study / "answers").mkdir()
+    answers.to_csv(study / "answers/ann.csv", index=False)
+
+
 DEFAULT = yaml.safe_load("""
 run: [sample_sop, sample_dialogs_fill, sample_mctaco, sample_nli]
 seeds: [1]
@@ -168,6 +191,16 @@ def test_every_rule_of_the_default_study(tmp_path):
     study.run()
     rules = check_pasted(study)
     assert {"build_temporal_spans", "publish_all", "publish_timedial"} <= rules
+    study.run("harness")
+    assert check_pasted(study, "harness", only={"harness"}) == {"harness"}
+    answer_questions(study)
+    peopled = {"experiments": {"sample_mctaco": {"people": ["answers/*.csv"]}}}
+    write_yaml(study / "peopled.yaml", peopled)
+    asked = ("evaluate", "--configfile", "peopled.yaml")
+    study.run(*asked)
+    commanded = dict(commands(study, *asked))["evaluate_experiment"]
+    assert "--people answers/ann.csv" in commanded
+    check_pasted(study, *asked, only={"evaluate_experiment"})
 
 
 def test_hostile_values_reach_the_program_as_they_are(tmp_path):

@@ -11,6 +11,7 @@ from tests.files import read_json, write_yaml
 from tests.train.decoders import SIZES, write_tokenizer
 from tests.train.api_server import decoder_reply, serving
 from tests.workflow.conftest import checkout
+from tests.workflow.test_commands import check_pasted
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]
 CONFIG = yaml.safe_load("""
@@ -63,7 +64,9 @@ def test_a_server_gives_the_scores_of_our_own_loop(tmp_path, capsys):
             "far": far | {"start_token": "<|endoftext|>", "licence": "MIT"},
         }
         write_yaml(study / "presets/echoed.yaml", CONFIG | {"models": models})
-        study.run("train", "--configfile", "presets/echoed.yaml")
+        asked = ("train", "--configfile", "presets/echoed.yaml")
+        study.run(*asked)
+        assert check_pasted(study, *asked, only={"train_api"})
     assert server.paths == {"/v1/completions"}
     compared, cut = {}, 0
     for theirs in study.folder.glob("results/train/*/*-far-*"):

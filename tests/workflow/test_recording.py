@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from tests.files import read_json
 from tests.workflow.conftest import Study
+from tests.workflow.test_commands import check_pasted
 
 TAKEN = {"train_recorded", "train_controls"}
 
@@ -85,6 +86,7 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
     assert shares.any()
     pd.testing.assert_frame_equal(numbers(study)[shares], before[shares], rtol=1e-12)
     assert study.jobs("evaluate", *recorded) == {}
+    assert check_pasted(study, "evaluate", *recorded, only={"train_recorded"})
     assert not study.trained("evaluate"), "what came from the record is finished"
 
 

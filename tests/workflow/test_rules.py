@@ -122,6 +122,9 @@ rule mine:
     assert "val_1.parquet" in (tmp_path / "mine.txt").read_text()
     assert "Nothing to be done" in study.run()
     assert not (project / "results").exists()
+    study.edit("Snakefile", "module timestride:", "module timestride:\n    prefix: 'elsewhere'")
+    refused = study.snakemake("-n")
+    assert refused.returncode and "take it out, and give `snakemake --directory" in refused.stderr
 
 
 HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"

@@ -53,15 +53,9 @@ def sample_of(
     if the split has fewer units, if an instance has no right option, and for a dataset that
     people are not asked about.
     """
-    columns = dict.fromkeys(
-        [
-            name,
-            questions["unit"],
-            "label",
-            *questions["texts"],
-            *[CANDIDATE] * (questions["choices"] == CANDIDATE),
-        ]
-    )
+    columns = dict.fromkeys([name, questions["unit"], "label", *questions["texts"]])
+    if questions["choices"] == CANDIDATE:
+        columns[CANDIDATE] = None
     file = folder / f"{split}.parquet"
     options = options_of(folder.parent.parent.name).of(provenance_of(file).get("options", {}))
     if option := options.refuses(PEOPLE):
