@@ -1,13 +1,11 @@
 """Check and time a machine's GPU with one command, without network or weights; prints a list.
 
-agreement   a reduced study of every paradigm (that of benchmarks/disturbed.py) trains twice and
+agreement   a reduced study of every paradigm (that of benchmarks/kills.py) trains twice and
             must give the same bytes; in fp32 without dropout its scores are compared with those of
             the CPU
 throughput  our loop beside a plain loop and beside ours with compiled graphs
             (benchmarks/throughput.py), the share of the card's peak, and the memory
 grid        figure 3 of Jain et al. on ActivityNet: an epoch of each stride, and all epochs
-probe       a decoder scores candidates and answers questions, in several ways
-            (benchmarks/asking.py), and in bf16
 
 If a section fails, it prints one line, the others continue, and the exit code is 1. For killed and
 resumed runs, call `python -m benchmarks.faults --only kills` on a machine with a GPU.
@@ -28,9 +26,8 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 
-from benchmarks.asking import DECODER, TINY, asked
-from benchmarks.cost_counted import reading
-from benchmarks.disturbed import differences, overlay
+from benchmarks.cost import reading
+from benchmarks.kills import differences, overlay
 from benchmarks.measure import checkout, in_turn, options_of, ratios, workflow
 from benchmarks.throughput import MODELS, Ours, clock_of, examples_of, network_of, seconds_of
 from scripts.plan.expected import stated_size
@@ -125,14 +122,7 @@ def grid(given: argparse.Namespace, device: str) -> Iterator[str]:
     yield f"the figure, {EPOCHS} epochs of {SEEDS} seeds: {total / 60:.1f} minutes"
 
 
-def probe(given: argparse.Namespace, device: str) -> Iterator[str]:
-    """Yield the cost of a decoder that scores candidates and answers questions."""
-    options, n = (TINY, 4) if given.tiny else (DECODER, given.examples // 16)
-    with tempfile.TemporaryDirectory() as name:
-        yield from asked(n, options, Path(name), Accelerator(cpu=device == "cpu"))
-
-
-SECTIONS = {"agreement": agreement, "throughput": throughput, "grid": grid, "probe": probe}
+SECTIONS = {"agreement": agreement, "throughput": throughput, "grid": grid}
 
 
 def main(given: argparse.Namespace) -> int:

@@ -1,17 +1,14 @@
-"""Code that the benchmarks share: ways in turn, the cost of a command, a checkout, tables."""
+"""Code that the benchmarks share: ways in turn, a checkout, a workflow in it, tables."""
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 
 ROOT = Path(__file__).parents[1]
 
@@ -52,41 +49,6 @@ def ratios(seconds: dict[str, float], items: int) -> str:
     )
 
 
-def memory(process: psutil.Process) -> float:
-    """Return the MiB of a process and its descendants, shared memory once; 0 if it has ended."""
-    with suppress(psutil.Error):
-        processes = [process, *process.children(recursive=True)]
-        return sum(one.memory_full_info().pss for one in processes) / 2**20
-    return 0.0
-
-
-def measured(
-    command: list, folder: Path = ROOT, output: Path | None = None
-) -> tuple[float, float, float]:
-    """Run a command of Python; return wall seconds, CPU seconds and peak memory in MiB.
-
-    The processes that it starts count, too. output: the file for its printed text.
-    """
-    before, begun, peak = os.times(), time.perf_counter(), 0.0
-    with open(output or os.devnull, "w") as text:
-        running = psutil.Popen(
-            [sys.executable, *map(str, command)], cwd=folder, stdout=text, stderr=text
-        )
-    while running.poll() is None:
-        peak = max(peak, memory(running))
-        time.sleep(0.1)
-    seconds, after = time.perf_counter() - begun, os.times()
-    if running.returncode:
-        name = " ".join(map(str, command[:4]))
-        raise SystemExit(
-            f"{name} failed ({running.returncode}): {output and output.read_text()[-2000:]}"
-        )
-    cpu = (
-        after.children_user + after.children_system - before.children_user - before.children_system
-    )
-    return seconds, cpu, peak
-
-
 def checkout(folder: Path) -> Path:
     """Copy the project's files into a new folder."""
     command = ["git", "ls-files", "-co", "--exclude-standard"]
@@ -98,12 +60,17 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def workflow(folder: Path, configuration: dict, *options: str) -> tuple[float, float, float]:
-    """Run the workflow in a checkout; return its cost like measured(). Its output: <name>.txt."""
+def workflow(folder: Path, configuration: dict, *options: str) -> None:
+    """Run the workflow in a checkout. Its output: <name>.txt."""
     name = configuration["name"]
     (folder / f"{name}.json").write_text(json.dumps(configuration))
-    command = ["-m", "snakemake", *options, "--cores", 2, "--configfile", f"{name}.json"]
-    return measured(command, folder, folder / f"{name}.txt")
+    command = [*"-m snakemake --cores 2 --configfile".split(), f"{name}.json", *options]
+    with open(folder / f"{name}.txt", "w") as text:
+        given = {"cwd": folder, "stdout": text, "stderr": text}
+        done = subprocess.run([sys.executable, *command], **given)
+    if done.returncode:
+        said = (folder / f"{name}.txt").read_text()[-2000:]
+        raise SystemExit(f"{name} failed ({done.returncode}): {said}")
 
 
 def table(head: list, rows: list[list]) -> str:

@@ -57,7 +57,6 @@ class Model:
 
 
 MODELS = {
-    "minilm": Model(shape(6, 384, 12), 32),
     "bert-base": Model(shape(12, 768, 12), 64),  # Jain et al. 2020
     "bert-large": Model(shape(24, 1024, 16), 16),  # as RoBERTa-large: Thukral et al. 2021
     "tiny": Model(shape(2, 64, 2, vocab_size=1000), 8, 64),

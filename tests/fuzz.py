@@ -4,37 +4,39 @@ kept the rule.
 The rule: the program exits with 0 and whole files, or prints one line that begins with `error: `
 and names a file or an argument, with an exit code that is not 0. It prints no traceback, leaves
 nothing behind, and is never silent for SILENCE seconds. tests/project/test_fuzz.py runs a few cases
-of each target of tests/fuzz_targets.py, benchmarks/faults.py runs many. Target, seed and number
+of each target of tests/fuzz_targets.yaml, benchmarks/faults.py runs many. Target, seed and number
 identify a case; the same three give the same case again.
 """
 
 import contextlib
 import io
+import json
 import logging
 import os
 import random
 import runpy
+import shlex
 import shutil
 import signal
-import subprocess
 import sys
+import tempfile
 import time
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+import zipfile
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 
+import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
+from safetensors.numpy import save
+from tokenizers import Tokenizer
 
-from scripts.data.manifest import write_manifest
-from tests.fuzz_damage import (
-    DAMAGES,
-    FOLDER,
-    MISSING,
-    damaged_arguments,
-    damaged_file,
-    damaged_result,
-)
+from scripts.fetch.model import word_pieces
+from tests.fuzz_damage import FOLDER, MISSING, damaged_arguments, damaged_file
+from tests.tiny_weights import bert_weights
 
 SILENCE = 20  # CPU seconds, so that a busy machine fails nothing
 LONGEST = 2000  # the most characters of a message
@@ -47,11 +49,11 @@ class Target:
     module: str
     files: dict[str, bytes]
     arguments: list[str]  # {in} and {out} stand for folders
-    outputs: tuple[str, ...] = ()
+    outputs: list[str] = field(default_factory=list)
     stdin: str | None = None  # the file that it reads as standard input
-    damaged: tuple[str, ...] = ()  # the files to damage; if empty, all files
+    damaged: list[str] = field(default_factory=list)  # the files to damage; if empty, all files
     keeps: str | None = None  # the folder under {out} where work stays after an error
-    places: tuple[str, ...] = ()  # names that an error may give instead of a file
+    places: list[str] = field(default_factory=list)  # what an error may name instead of a file
 
 
 @dataclass
@@ -63,12 +65,68 @@ class Outcome:
     said: str
     problem: str = ""
     files: dict = field(default_factory=dict)
-    equal: bool = False  # whether an accepted result equals the right one
 
     @property
     def kind(self) -> str:
-        good = "refused" if self.code else "equal" if self.equal else "accepted"
-        return self.problem.split(":")[0] or good
+        return self.problem.split(":")[0] or ("refused" if self.code else "accepted")
+
+
+# ---- Targets
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """Return a tokenizer of a few words."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = Path(folder) / "words.txt"
+        words.write_text("open close take eat man\n")
+        return word_pieces(words, sentinel=False)
+
+
+def table(schema: pa.Schema | None, *rows: dict) -> bytes:
+    """Return a Parquet file of a schema; a value that a row leaves out is missing."""
+    if schema is not None:
+        schema = schema.with_metadata({"timestride": "{}"})
+        rows = tuple(dict.fromkeys(schema.names) | row for row in rows)
+    written = io.BytesIO()
+    whole = pa.Table.from_pylist(list(rows), schema=schema)
+    pq.write_table(whole, written, write_page_checksum=False)
+    return written.getvalue()
+
+
+def content_of(name: str, value) -> bytes:
+    """Return the content of a file as its suffix writes this value of fuzz_targets.yaml."""
+    if isinstance(value, str):
+        return value.encode()
+    if name.endswith(".parquet"):
+        schema = value.get("schema")
+        return table(schema and resolve_name(schema), *value["rows"])
+    if name.endswith(".zip"):
+        written = io.BytesIO()
+        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member, text in value.items():
+                archive.writestr(member, text)
+        return written.getvalue()
+    if value is None and name.endswith("tokenizer.json"):
+        return tokenizer().to_str().encode()
+    if value is None:
+        return save(bert_weights(tokenizer().get_vocab_size(), 1, width=8, inner=8, positions=32))
+    return json.dumps(value).encode()
+
+
+def read_targets() -> dict[str, Target]:
+    text = Path(__file__).with_name("fuzz_targets.yaml").read_text(encoding="utf-8")
+    targets = {}
+    for name, given in yaml.load(text, yaml.CSafeLoader).items():
+        given["files"] = {file: content_of(file, value) for file, value in given["files"].items()}
+        targets[name] = Target(**given | {"arguments": shlex.split(given["arguments"])})
+    return targets
+
+
+TARGETS = read_targets()
+# Programs that evaluate runs and metrics read only results, which manifests protect.
+RESULTS = ("evaluate runs", "evaluate metrics")
+GIVEN = [name for name in TARGETS if not name.startswith(RESULTS)]
 
 
 # ---- Running a case
@@ -196,47 +254,3 @@ def run_case(target: Target, files: dict, arguments: list[str], folder: Path) ->
     )
     seconds = time.perf_counter() - begun
     return Outcome(code, seconds, said, problem or judged(target, output, code, said), files)
-
-
-def attempt_verified(target: Target, seed: int, number: int, folder: Path) -> Outcome:
-    """Run one case whose files have a manifest. One file is damaged and differs from the manifest,
-    like a damaged result of an earlier stage. The program may accept only an equal result.
-    """
-    rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number} verified")
-    shutil.rmtree(folder, ignore_errors=True)
-    place(target.files, folder / "in")
-    for part in {(folder / "in" / name).parent for name in target.files}:
-        names = sorted(file.name for file in part.iterdir() if file.is_file())
-        write_manifest(part, names, part / "manifest.json")
-    name, how = rng.choice(sorted(target.files)), rng.choice(sorted(DAMAGES))
-    content = (folder / "in" / name).read_bytes()
-    (folder / "in" / name).unlink()
-    other = target.files[rng.choice(sorted(target.files))]
-    files = {name: damaged_result(how, content, other, rng)}
-    outcome = run_case(target, files, target.arguments, folder)
-    if outcome.code == 0 and files[name] != content:
-        outcome.problem = outcome.problem or f"wrong: {name} was accepted after {how}"
-    outcome.equal = True
-    return outcome
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path, kib: int) -> Iterator[None]:
-    """Mount a disk of `kib` KiB on a folder; raise OSError if the system cannot."""
-    folder.mkdir(parents=True, exist_ok=True)
-    command = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", folder]
-    if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
-        raise OSError("a full disk is simulated by a small tmpfs, which needs root and mount")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
-
-
-def attempt_full(target: Target, seed: int, number: int, folder: Path) -> Outcome:
-    """Run one case on a disk that has room for a few pages."""
-    shutil.rmtree(folder, ignore_errors=True)
-    pages = random.Random(f"{target.module} {seed} {number} full").choice([1, 2, 3, 4, 6, 9, 16])
-    with small_disk(folder / "work", 4 * pages):
-        full = replace(target, places=("no space left",))
-        return run_case(full, target.files, target.arguments, folder)

@@ -8,8 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.fuzz import filled, place
-from tests.fuzz_targets import TARGETS
+from tests.fuzz import TARGETS, filled, place
 import numpy as np
 from scripts.data.tables import read_table
 
@@ -38,7 +37,7 @@ def resize(folder, size: str) -> None:
 
 @pytest.fixture
 def call(program):
-    """Return a function that calls a program by its name in tests/fuzz_targets.py, with its input,
+    """Return a function that calls a program by its name in tests/fuzz_targets.yaml, with its input,
     its output folder, and further arguments.
     """
 

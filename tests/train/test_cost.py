@@ -2,8 +2,10 @@
 
 import pytest
 
-from benchmarks import cost
-from benchmarks.cost_counted import Size, count
+from benchmarks.cost import Size, count
+from scripts.data.yaml_files import read_yaml
+from scripts.plan.workplan import Workplan
+from tests.conftest import ROOT
 from tests.files import write_json
 from tests.rows import each_row
 
@@ -49,12 +51,12 @@ def job(paradigm: str = "classify", learns: bool = True, **more) -> dict:
         (job(training={"held_out_fraction": 0}), 3000, 3000 * 3 * ONCE, 3 * 500 * ONCE),
     ],
 )
-def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, scoring, tmp_path):
-    found = count(asked, SIZE, "small", MODELS, tmp_path)
+def test_operations_are_counted_by_what_a_run_reads(asked, learned, learning, scoring):
+    found = count(asked, SIZE, "small", MODELS)
     assert (found.learned, found.learning, found.scoring) == pytest.approx(
         (learned, learning, scoring)
     )
-    assert count(asked, SIZE, "made", MODELS, tmp_path).learning == found.learning
+    assert count(asked, SIZE, "made", MODELS).learning == found.learning
 
 
 def test_what_was_measured_is_summed(program, tmp_path):
@@ -64,7 +66,8 @@ def test_what_was_measured_is_summed(program, tmp_path):
         "[bert_base], seeds: [1, 2], controls: false}}"
     )
     (tmp_path / "tried.yaml").write_text(f"name: tried\nrun: [tried]\n{experiment}\n")
-    run = next(iter(cost.planned([tmp_path / "tried.yaml"], {}).runs.values()))
+    config = read_yaml(tmp_path / "tried.yaml")
+    run = next(iter(Workplan(config, ROOT).plan.runs.values()))
     results = tmp_path / "results"
     for place, facts in {
         f"train/strided_sop/{run.name}/run.json": {
@@ -85,4 +88,4 @@ def test_what_was_measured_is_summed(program, tmp_path):
     assert "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout
     assert "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout
     assert "| **all** | 2 | 11.0 | 2.01 | 0.10 | 3.00 |" in done.stdout
-    assert "1 of 2 of train" in done.stdout
+    assert "(unfinished): 1 runs" in done.stdout

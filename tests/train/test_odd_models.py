@@ -2,16 +2,26 @@
 before the first step, and no result is left.
 """
 
+import io
 import json
 
+import pyarrow.parquet as pq
 import pytest
 
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.fuzz import filled, place
-from tests.fuzz_targets import TARGETS
-from tests.fuzz_targets_made import table
-from tests.fuzz_targets_models import CONFIG, PAIRS, PIECES, SPECIAL, WEIGHTS, as_json
+from tests.fuzz import TARGETS, content_of, filled, place, table
 from tests.rows import rows_of
+
+FILES = TARGETS["train"].files
+PIECES, WEIGHTS = FILES["m/tokenizer.json"], content_of("model.safetensors", None)
+CONFIG, TOKENS = (json.loads(FILES[f"m/{name}.json"]) for name in ("config", "tokenizer_config"))
+SPECIAL = {name: token for name, token in TOKENS.items() if name.endswith("_token")}
+PAIRS = pq.read_table(io.BytesIO(FILES["data/train.parquet"])).to_pylist()
+
+
+def as_json(value: dict) -> bytes:
+    return json.dumps(value).encode()
+
 
 PANIC = json.loads(PIECES)
 PANIC["post_processor"] |= {"special_tokens": {}}  # the Rust library panics on this
@@ -38,11 +48,7 @@ ODD = {
     "cannot be loaded (data did not match": {
         "m/tokenizer.json": PIECES.replace(b'"WordPiece"', b'"None"')
     },
-    "Special token sep_token": {
-        "m/tokenizer_config.json": as_json(
-            {"tokenizer_class": "PreTrainedTokenizerFast", **SPECIAL, "sep_token": []}
-        )
-    },
+    "Special token sep_token": {"m/tokenizer_config.json": as_json(SPECIAL | {"sep_token": []})},
     "(vocab_size in config.json, counted from 0)": {
         "m/config.json": as_json(CONFIG | {"vocab_size": 9})
     },

@@ -17,7 +17,7 @@ from scripts.train.paradigms.paradigm import read_config, read_network, read_tok
 from scripts.train.run import files_of
 from scripts.train.work import model_view
 from tests.files import write_json
-from tests.fuzz_targets_models import SPECIAL
+from tests.train.test_odd_models import SPECIAL
 from tests.rows import each_row
 from tests.fetch.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 

@@ -1,4 +1,4 @@
-"""A program takes a file from another stage unchanged, or refuses it. benchmarks/faults.py damages each kind of file in each way."""
+"""A program takes a file from another stage unchanged, or refuses it."""
 
 import shutil
 

@@ -7,21 +7,19 @@ import re
 
 import pytest
 
-from benchmarks import disturbed
-from benchmarks.disturbed import differences
+from benchmarks import kills
+from benchmarks.kills import differences
 from tests.files import write_json
 
 
 @pytest.mark.slow
 def test_a_killed_study_ends_as_an_undisturbed_one(study, tmp_path, monkeypatch):
     # the shared study drew only the SVG of its figures
-    promised = re.compile(
-        rf"{disturbed.NOT_RESULTS.pattern}|^publish/.*\.(png|pdf|manifest\.json)$"
-    )
-    monkeypatch.setattr(disturbed, "NOT_RESULTS", promised)
+    promised = re.compile(rf"{kills.NOT_RESULTS.pattern}|^publish/.*\.(png|pdf|manifest\.json)$")
+    monkeypatch.setattr(kills, "NOT_RESULTS", promised)
     write_json(study / "reduced.json", {"seeds": [1]})
-    other = disturbed.copy_of(study.folder, tmp_path / "other")
-    end, said = disturbed.killed(study.folder, other, random.Random(3), 0)
+    other = kills.copy_of(study.folder, tmp_path / "other")
+    end, said = kills.killed(study.folder, other, random.Random(3), 0)
     assert end == "equal", said
 
 

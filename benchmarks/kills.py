@@ -1,7 +1,6 @@
-"""Run a reduced study undisturbed in one checkout and disturbed in another; compare the results.
+"""Run a reduced study undisturbed in one checkout and killed in another; compare the results.
 
-The disturbances are killed programs, damaged results and damaged records. Not a program:
-benchmarks/faults.py and benchmarks/gpu.py use it.
+Not a program: benchmarks/faults.py, benchmarks/gpu.py and tests/workflow/test_faults.py use it.
 
 The comparison leaves out how long a run took (`seconds`, `tokens_per_second`, `cost` in run.json,
 and the page's table of runs). Logs, timings, Snakemake's records and the working folders of runs
@@ -17,23 +16,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 import psutil
 
 from benchmarks.measure import checkout
-from scripts.data.manifest import files_in
-from tests.fuzz_damage import DAMAGES, MISSING, damaged_result
 
 STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
 KILLED = ["train", *[stage for stage in STAGES if stage != "train"]]
 VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
 LONGEST = 1800  # the most seconds that a command may take, on a busy machine
-SENTENCE = re.compile(r"^ *error: .+|^WorkflowError|^Error: .+", re.M)
 # The log that a job's program writes shows its stage: studies have programs of several stages.
 LOG = re.compile(rf"results/logs/({'|'.join(STAGES)})/")
 
@@ -234,159 +227,3 @@ def killed(study: Path, folder: Path, rng: random.Random, number: int) -> tuple[
         return "traceback" if "Traceback" in said else "wrong", f"{stage}, {victim}: {said[-1500:]}"
     other = differences(study, folder)
     return ("hang" if code is None else "wrong" if other else "equal"), f"{stage}: {other[:3]}"
-
-
-# ---- damage
-
-
-PLACES = re.compile(r"results/[\w./-]+")
-# Options that name what a program writes.
-WRITES = re.compile(r"--(?:output|manifest|log|folder|tokens)[ =]\S+")
-
-
-def read_by(command: str, study: Path) -> set[str]:
-    """Return the files of results/ that a printed command reads."""
-    text = WRITES.sub("", command)
-    places = set(PLACES.findall(text))
-    if trained := re.search(r"--trained (\S+)", text):
-        runs = command.rpartition("<<<")[2].strip(" '\n").split()
-        places = places - {trained[1]} | {f"{trained[1]}/{run}/run.json" for run in runs}
-        places |= {f"{trained[1]}/{run}/predictions.parquet" for run in runs}
-    found = set()
-    for place in places:
-        manifest = study / place / "manifest.json"
-        if manifest.exists():
-            found |= {f"{place}/{name}" for name in ("manifest.json", *files_in(manifest))}
-        elif (study / place).is_file():
-            found.add(place)
-    return found
-
-
-@cache
-def readers(study: Path) -> dict[str, list[str]]:
-    """Return, for each file of results/, the commands that read it, as Snakemake prints them."""
-    code, said = finish(study, "--dry-run", "--forceall", "--printshellcmds")
-    if code != 0:
-        raise SystemExit(f"the dry run failed ({code}):\n{said[-2000:]}")
-    found = defaultdict(list)
-    for command in re.findall(
-        r"^python -m scripts\.(?:.|\n)*?(?=^\S.*   \(|^Job stats)", said, re.M
-    ):
-        for file in read_by(command, study):
-            found[file].append(command)
-    return found
-
-
-def kind_of(file: str) -> str:
-    """Return the kind of a file: its stage and its name, or its suffix if all names differ."""
-    place = Path(file)
-    stage, one_of_many = place.parts[1], place.parts[1] in ("evaluate", "publish")
-    return f"{stage}/{'*' + place.name[place.name.find('.') :] if one_of_many else place.name}"
-
-
-def kinds(files: list[str]) -> dict[str, list[str]]:
-    found = defaultdict(list)
-    for file in sorted(files):
-        found[kind_of(file)].append(file)
-    return found
-
-
-def damage(folder: Path, file: str, how: str, beside: list[str], rng: random.Random) -> None:
-    """Damage a file of a study. beside: files whose content may replace its content."""
-    place = folder / file
-    content = place.read_bytes()
-    others = [other for other in beside if (folder / other).read_bytes() != content]
-    other = (folder / rng.choice(others)).read_bytes() if others else b"another"
-    new = damaged_result(how, content, other, rng)
-    place.unlink() if new is MISSING else place.write_bytes(new)
-
-
-def differing(study: Path, folder: Path, file: str) -> list[str]:
-    """Return the differences after damage to a file. They leave out the file itself and removed
-    manifests: a manifest is written again when a job needs its files.
-    """
-    away = re.compile(rf"is missing: .*manifest\.json$|.*: {re.escape(file[8:])}$")
-    return [one for one in differences(study, folder) if not away.match(one)]
-
-
-def judge(
-    study: Path, folder: Path, file: str, code: int | None, said: str, again: bool
-) -> tuple[str, str]:
-    """Return how a command ends after damage to a file; again: whether a new file is compared."""
-    if code is None:
-        return "hang", f"{file}: {said[-300:]}"
-    if "Traceback" in said or "unexpected error" in said:
-        return "traceback", f"{file}: {said[-1500:]}"
-    if code:
-        return (
-            ("refused", "") if SENTENCE.search(said) else ("wrong", f"no sentence: {said[-500:]}")
-        )
-    if other := differing(study, folder, file):
-        return "wrong", f"{file}: {other[:3]}"
-    written = again and (folder / file).is_file() and promised(folder / file)
-    return ("rewritten" if written == promised(study / file) else "equal"), ""
-
-
-def damaged_reads(
-    study: Path, folder: Path, rng: random.Random, share: float
-) -> Iterator[tuple[str, str]]:
-    """Damage one file that a program reads, without changing its time, and yield how the program
-    ends. The cases are each kind of file with each damage, or a share of these cases. Each damage
-    occurs at least once.
-    """
-    commands = {file: by for file, by in readers(study).items() if (study / file).is_file()}
-    files_of = list(kinds(list(commands)).values())
-    rng.shuffle(files_of)
-    cases = [
-        (files, DAMAGES[(place + turn) % len(DAMAGES)])
-        for turn in range(len(DAMAGES))
-        for place, files in enumerate(files_of)
-    ]
-    shown = max(len(DAMAGES), round(min(share, 1) * len(cases)))
-    for files, how in cases[:shown] * max(1, round(share)):
-        file = rng.choice(files)
-        command = rng.choice(commands[file])
-        whole, times = (folder / file).read_bytes(), (folder / file).stat()
-        damage(folder, file, how, files, rng)
-        if (folder / file).exists():
-            os.utime(folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        try:
-            done = subprocess.run(
-                ["bash"],
-                input=command,
-                cwd=folder,
-                env=os.environ | {"PATH": path, "PYTHONPATH": str(folder)},
-                capture_output=True,
-                text=True,
-                timeout=LONGEST,
-            )
-            code, said = done.returncode, done.stderr
-        except subprocess.TimeoutExpired:
-            code, said = None, ""
-        end, problem = judge(study, folder, file, code, said, again=False)
-        if end == "wrong":
-            copy_of(study, folder)
-        yield end, f"{command.split()[2]}, {how}: {problem}"
-        (folder / file).write_bytes(whole)
-        os.utime(folder / file, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-def damaged_study(
-    study: Path, folder: Path, rng: random.Random, file: str, beside: list[str]
-) -> tuple[str, str]:
-    """Damage a file and return how the whole command ends. If it refuses the file, apply the
-    remedy that its message names; then the results must be equal.
-    """
-    copy_of(study, folder)
-    how = rng.choice(DAMAGES)
-    damage(folder, file, how, beside, rng)
-    code, said = finish(folder)
-    end, problem = judge(study, folder, file, code, said, again=file.startswith("results/"))
-    remedy = re.search(r"remove (\S+), and the same command|(\S+): is damaged; remove it", said)
-    if end == "refused" and remedy:
-        (folder / (remedy[1] or remedy[2])).unlink(missing_ok=True)
-        code, said = finish(folder)
-        other = differing(study, folder, file) if code == 0 else [said[-1500:]]
-        end, problem = ("wrong", f"{other[:3]}") if other else (end, problem)
-    return end, f"{file}, {how}: {problem}"
