@@ -16,7 +16,7 @@ from scripts.studies.hellaswag.tables import CHOICES
 from tests.clean.cleaned_dialogs import call as clean_files
 from tests.files import write_json, write_rows
 from tests.runs import write_run
-from tests.publish.publish_inputs import Inputs, table_of
+from tests.publish.publish_inputs import Inputs, points_of, table_of
 
 VIDEOS = {"train": ["t1", "t2"], "val_1": ["v1", "v2"], "val_2": ["v1", "v2"]}
 WRONG = ["flies away.", "sings a song.", "is a rubik's cube."]
@@ -223,38 +223,6 @@ def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
     assert set(cut["train"]["example_id"]) < set(whole["train"]["example_id"])
 
 
-@pytest.mark.parametrize(
-    "name, content, said",
-    [
-        (
-            "hellaswag_val_full.txt",
-            text_of(items()).rsplit("\n", 2)[0].encode(),
-            "but an item has 6 lines",
-        ),
-        (
-            "hellaswag_val_full.txt",
-            text_of(items()).replace("\n3\n", "\n4\n").encode(),
-            "the number of an ending (0 to 3); mend it",
-        ),
-        ("hellaswag_val.jsonl", b"", "hellaswag_val.jsonl: is empty"),
-        ("hellaswag_val_full.txt.bz2", b"no archive", "cannot be opened"),
-        (
-            "hellaswag_val.jsonl",
-            release_of(items()).replace('"label": 3', '"label": 7').encode(),
-            "must have 4 endings, one of them right",
-        ),
-        (
-            "hellaswag_val.jsonl",
-            release_of(items()).replace('"ctx"', '"text"').encode(),
-            "line 1: Object missing required field `ctx`",
-        ),
-    ],
-)
-def test_what_is_no_hellaswag_is_one_sentence(clean, tmp_path, name, content, said):
-    message = clean(name, content, refused=True)
-    assert said in message and not (tmp_path / "cleaned").exists()
-
-
 def run_of(folder, name: str, method: str, model: str, tables: dict, score, trained: int) -> str:
     rows = tables["test"]
     return write_run(
@@ -333,8 +301,9 @@ def inputs(measured, program, tmp_path):
 
 
 @pytest.mark.slow
-def test_its_figures_and_tables(inputs, tmp_path, monkeypatch):
-    points = inputs.draw_and_check("hellaswag_accuracy", monkeypatch)
+def test_its_figures_and_tables(inputs, tmp_path):
+    inputs.call("hellaswag_accuracy")
+    points = points_of(inputs, "hellaswag_accuracy")
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"}
     assert np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
     inputs.call("hellaswag_table")

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.data.counterparts import COUNTERPART
-from scripts.data.tables import provenance_of, read_table
+from scripts.data.tables import read_table
 from scripts.studies.mctaco.evaluate import (
     by_question,
     expected_at_random,
@@ -23,7 +23,6 @@ from scripts.studies.mctaco.evaluate import (
 )
 from tests.clean.cleaned_dialogs import call as clean, counted
 from tests.conftest import ROOT
-from tests.rows import rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
@@ -296,21 +295,6 @@ def test_sub_samples_are_of_whole_questions_and_grow(build, built):
     )
 
 
-def test_a_limit_keeps_whole_questions_of_the_test_split(build, built):
-    tables = [built(limit=limit) for limit in (None, 10, 40)]
-    assert tables[0]["train"].equals(tables[1]["train"])
-    test, few, more = (one["test"] for one in tables)
-    assert few["group_id"].nunique() == 10
-    assert more["group_id"].nunique() == 40
-    assert set(few["group_id"]) < set(more["group_id"])
-    assert few.equals(test[test["group_id"].isin(few["group_id"])].reset_index(drop=True))
-    assert provenance_of(build(limit=10) / "test.parquet")["limited"] == {
-        "items": "questions",
-        "kept": 10,
-        "of": 1332,
-    }
-
-
 NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven".split(), range(1, 12)))
 NUMBERS |= {"fifteen": 15, "twenty": 20, "thirty": 30, "fifty": 50, "half": 0.5, "other": 2}
 SIZES = {
@@ -492,17 +476,3 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     assert set(
         "random always_yes always_no gold m bert_unit_normalization_released".split()
     ) == set(metrics["model"])
-
-
-def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
-    for options, said in rows_of("""
-        {train_questions: 1} | 'train_questions: 1 is less than the minimum of 2'
-        {draw: true}         | 'draw must be a whole number, not True'
-        {drew: 1}            | '--options: unknown key drew'
-    """):
-        program(
-            f"scripts.studies.mctaco.build --cleaned {tmp_path} --splits train "
-            f"--output {tmp_path}/out",
-            "--options",
-            json.dumps(options),
-        ).refused(said, lines=1, code=2)

@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 from scripts.studies.temporal_nli.figures.additive_weights import SHOWN
+from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.times import LISTS
 from tests.files import write_rows
-from tests.publish.publish_inputs import points_of
-from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
+from tests.publish.publish_inputs import Inputs, points_of, write_history
+from tests.registers import FIGURES, hand_over
+from tests.runs import write_run
 
 pytestmark = pytest.mark.slow
 ITEM = "temporal_nli_additive_weights"
@@ -39,20 +41,50 @@ def pairs_of(lists: list[str], labels: tuple[int, int] = (0, 2)) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
+class NliStudy(Inputs):
+    """Runs of temporal NLI with their datasets, without metrics."""
+
+    def __init__(self, folder, program):
+        super().__init__(folder, program, "temporal_nli", SCHEMA, [])
+        hand_over(self.resources, "temporal_nli", FIGURES)
+
+    def write_pairs(self, source: str, dataset: str, split: str, pairs: pd.DataFrame) -> None:
+        file = self.results / "build/temporal_nli" / source / dataset / f"{split}.parquet"
+        known = dict.fromkeys(NLI.names) | {"challenge_set": "temp_order"}
+        write_rows([known | row for row in pairs.to_dict("records")], file, NLI)
+
+    def make_run(self, source, dataset, seed, pairs, wrong: int = 0, held_out="template") -> None:
+        """Write a run that is wrong on the first pairs."""
+        number = np.arange(len(pairs))
+        examples = pairs.assign(
+            example_id=[f"{dataset}:test:{one}" for one in number], group_id="t"
+        )
+        predicted = (examples["label"] + (number < wrong)) % 3
+        options = {"challenge_set": "temp_order", "test_templates": None, "held_out": held_out}
+        facts = {"source": source, "dataset": dataset, "model": "roberta_large_mnli", "seed": seed}
+        facts |= {"study": "temporal_nli", "method": "train", "labels": LABELS}
+        facts |= {"label_columns": [0, 1, 2], "data_options": options, "splits": ["train", "test"]}
+        scores = np.log(np.where(np.eye(3)[predicted], 0.8, 0.1))
+        part = ("test", "held_out", examples, scores)
+        name = f"{source}-{dataset}-{seed}"
+        trained = self.results / "train/temporal_nli"
+        self.runs.append(write_run(trained, name, [part], **facts))
+        write_history([], trained / name, {"training": {}})
+
+
 @pytest.fixture(scope="module")
 def points(tmp_path_factory, program) -> pd.DataFrame:
     """Make a study whose generated set has each list, and one set without weekdays; labels of the
     released set are exchanged.
     """
     study = NliStudy(tmp_path_factory.mktemp("study"), program)
-    for place, pairs in {
-        "event_templates/temp_order": pairs_of(SHOWN),
-        "event_templates/temp_order-list": pairs_of(SHOWN[1:]),
-        "temporal_nli_release/temp_order": pairs_of(SHOWN, labels=(2, 0)),
-    }.items():
-        file = study.results / "build/temporal_nli" / place / "train.parquet"
-        rows = [dict.fromkeys(NLI.names) | row for row in pairs.to_dict("records")]
-        write_rows(rows, file, NLI)
+    for source, dataset, held_out, pairs in (
+        ("event_templates", "temp_order", "template", pairs_of(SHOWN)),
+        ("event_templates", "temp_order-list", "list", pairs_of(SHOWN[1:])),
+        ("temporal_nli_release", "temp_order", "template", pairs_of(SHOWN, labels=(2, 0))),
+    ):
+        study.write_pairs(source, dataset, "train", pairs)
+        study.make_run(source, dataset, 1, pairs.head(1), held_out=held_out)
     study.call(ITEM)
     return points_of(study, ITEM)
 

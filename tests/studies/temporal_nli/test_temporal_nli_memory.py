@@ -5,10 +5,9 @@ about time, against a reader that knows only English times.
 import pandas as pd
 import pytest
 
-from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.figures.memory import PARTS
-from tests.files import read_texts, write_rows
-from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
+from tests.files import read_texts
+from tests.studies.temporal_nli.test_additive_weights import NliStudy
 from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
 
 pytestmark = pytest.mark.slow
@@ -31,8 +30,6 @@ def pairs(rows: list[tuple], split: str) -> pd.DataFrame:
 
 def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     study = NliStudy(tmp_path, program)
-    folder = study.results / "build/temporal_nli/event_templates/temp_order"
-    # as in the made-up runs; one seed of three is wrong on pairs 0 to 7
     labels = [number % 3 for number in range(12)]
     test = [
         ("Snow fell before May.", f"Snow fell after {1900 + number}.", label)
@@ -46,15 +43,10 @@ def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     ]
     train += [("It rained in May.", f"It rained after {year}.", 0) for year in (1906, 1907)]
     for split, rows in (("train", train), ("test", test)):
-        table = pairs(rows, split).assign(
-            example_id=[f"temp_order:test:{number}" for number in range(len(rows))],
-            challenge_set="temp_order",
-        )
-        write_rows(
-            [{name: None for name in NLI.names} | row for row in table.to_dict("records")],
-            folder / f"{split}.parquet",
-            NLI,
-        )
+        table = pairs(rows, split)
+        study.write_pairs("event_templates", "temp_order", split, table)
+    for seed in (1, 2, 3):  # one seed of three is wrong on pairs 0 to 7
+        study.make_run("event_templates", "temp_order", seed, table, wrong=8 * (seed == 1))
     study.call("temporal_nli_memory")
     table = read_texts(study.publish / "tables/temporal_nli_memory.csv")
     assert table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all()
