@@ -22,7 +22,6 @@ from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (fi
     cleaned,
 )
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
-from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
 from tests.rows import rows_of
 

@@ -15,7 +15,6 @@ from scripts.running.program import UserError
 from scripts.studies.strided_sop.options import Options
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
 from scripts.studies.strided_sop.tallies import stride_tallies
-from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
     LENGTHS,
@@ -27,7 +26,6 @@ from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a 
     cleaned,
 )
 from tests.plan.test_configuration import plan
-from tests.publish.publish_inputs import Inputs
 from tests.rows import each_row, rows_of
 from tests.plan.test_initial_configuration import SOP, configured
 
@@ -220,86 +218,3 @@ def test_numbers_equal_a_slow_reference(predict):
         assert found["all", "both_accuracy"] == pytest.approx(np.mean(both))
     else:
         assert ("all", "order_accuracy") not in found
-
-
-def row(context: str | None, stride: int | None, seconds: float, value: float, **more) -> dict:
-    return (
-        dict.fromkeys(SCHEMA.names)
-        | {
-            "experiment": "tried",
-            "study": "strided_sop",
-            "model": "tiny_bert",
-            "method": "train",
-            "source": "howto100m",
-            "split": "val",
-            "slice": "all",
-            "dataset": f"stride-{stride}",
-            "stride": stride,
-            "hard": False,
-            "context": context,
-            "seconds_apart": seconds,
-            "metric": "accuracy",
-            "value": value,
-            "sd": 0.01,
-            "seeds": 2,
-            "ci_low": value - 0.02,
-            "ci_high": value + 0.02,
-            "n": 100,
-            "groups": 40,
-            "effective_groups": 40.0,
-            "draws": np.full(50, value, np.float32),
-            "sample": False,
-        }
-        | more
-    )
-
-
-@pytest.fixture
-def figure(program, tmp_path, monkeypatch):
-    """Return a function that draws a figure from rows of metrics, checks it, and returns its
-    points.
-    """
-
-    def call(name: str, rows: list[dict]) -> pd.DataFrame:
-        inputs = Inputs(tmp_path, program, "strided_sop", SCHEMA, rows)
-        titles = {"howto100m": {"title": "HowTo100M"}, "hirest": {"title": "HiREST"}}
-        inputs.write_resources(sources=titles, models={"tiny_bert": {"title": "Tiny"}})
-        return inputs.draw_and_check(f"strided_sop_{name}", monkeypatch)
-
-    return call
-
-
-def test_what_learnt_elsewhere_stands_beside_what_is_measured(figure):
-    rows = [
-        row(None, stride, 4.0, 0.6 - 0.01 * stride, dataset="up_to_1", **learnt)
-        for stride in (0, 1)
-        for learnt in ({"train_stride": "0"}, {"train_stride": "up_to_1"}, {"learn_from": "hirest"})
-    ]
-    points = figure("stride_matrix", rows)
-    assert set(points["series"]) == {
-        "Tiny, learnt from stride 0",
-        "Tiny, learnt from strides 0 to 1",
-        "Tiny, learnt from hirest",
-    }
-
-
-def test_the_share_of_each_stride_that_is_told_is_drawn(figure):
-    rows = [
-        row(
-            None,
-            None,
-            4.0,
-            0.7 if true == predicted else 0.3,
-            metric="confusion",
-            slice=f"stride={true}; predicted={predicted}",
-            predict=predict,
-            train_stride="up_to_1",
-            dataset="up_to_1",
-        )
-        for predict in ("stride", "order_and_stride")
-        for true in (0, 1)
-        for predicted in (0, 1)
-    ]
-    points = figure("which_stride", rows)
-    assert set(points["series"]) == {"Tiny", "Tiny, with the order"}
-    assert points["value"].tolist() == [0.7] * 4

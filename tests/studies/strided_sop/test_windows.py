@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scripts.studies.strided_sop.parts import windows
 from scripts.data.tables import CAPTIONS
 from tests.studies.strided_sop.test_build_strided_sop import built, cleaned  # noqa: F401 (fixtures)
-from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 
 
 def spoken(videos: list[list[float]]) -> pa.Table:
@@ -92,22 +91,3 @@ def test_pairs_of_windows(built):  # noqa: F811
         for source in ("whole", "sharded")
     )
     assert parts.equals(whole)
-
-
-def test_the_figure_sets_windows_beside_captions(figure):  # noqa: F811
-    rows = [
-        row(context, stride, seconds * (stride + 1), 0.5 + 0.02 * stride)
-        for context, seconds in ((None, 4.0), ("10 s", 10.0), ("3 sentences", 12.0))
-        for stride in (0, 2)
-    ]
-    rows += [
-        one | {"model": name, "method": "control", "value": value, "seeds": 0, "sd": None}
-        for one in rows
-        for name, value in (("bag_of_words", 0.52), ("first_text", 0.51))
-    ]
-    points = figure("windows", rows)
-    points = points[points["model"] == "tiny_bert"]
-    series = ["Tiny", "Tiny, windows of 10 s", "Tiny, windows of 3 sentences"]
-    assert sorted(points["series"].unique()) == series
-    at = points.set_index(["series", "stride"])["seconds_apart"]
-    assert at[series[1], 2] == 30 and at[series[0], 0] == 4

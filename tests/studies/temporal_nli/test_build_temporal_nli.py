@@ -229,20 +229,6 @@ def test_train_pairs_cuts_what_is_learnt_from_and_nothing_else(generate):
     assert ids[0] < ids[1] < ids[2]
 
 
-def test_a_limit_cuts_what_is_measured_and_nothing_else(generate):
-    whole, fifty, ninety = (
-        generate("temp_order", iterations=1, limit=limit, **FEW) for limit in (None, 50, 90)
-    )
-    assert whole["train"].equals(fifty["train"]) and whole["dev"].equals(fifty["dev"])
-    assert len(fifty["test"]) == 50 and len(ninety["test"]) == 90
-    assert set(fifty["test"]["example_id"]) < set(ninety["test"]["example_id"])
-    assert fifty["test"].equals(
-        whole["test"][whole["test"]["example_id"].isin(fifty["test"]["example_id"])].reset_index(
-            drop=True
-        )
-    )
-
-
 def only_years(table: pd.DataFrame) -> pd.DataFrame:
     cells = {
         "future": "They will leave",

@@ -8,12 +8,9 @@ import pytest
 
 from scripts.data.counterparts import COUNTERPART, contrast_pairs, is_counterpart
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.parts import UNSEEN
 from scripts.studies.temporal_nli.reader import read
-from scripts.controls.control import read_examples
-from scripts.controls.stack import search
 from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.rows import rows_of
@@ -150,24 +147,6 @@ def test_balanced_leaves_no_cue_of_the_label(made, challenge_set, held_out):
                 for text in pd.Series([premise, hypothesis]).str.extract(r"(\d{4})")[0].dropna()
             ]
             assert not years or years[0] == years[1] or min(years) >= 1968
-
-
-@pytest.mark.slow
-def test_an_additive_control_is_at_chance_on_a_balanced_list(made):
-    """The control scores higher on the plain list: pairs of the same time show their label."""
-    plain, thinned = (
-        made("temp_order", held_out="list", **how) for how in ({}, {"balanced": True})
-    )
-    train = read_examples(thinned / "train.parquet", METHOD)
-    control = search(VIEWS["both_texts"], train, len(LABELS), False)
-
-    def reached(folder) -> float:
-        rows = read_examples(folder / "test.parquet", METHOD)
-        unseen = (split_of(folder)["part"] == UNSEEN).to_numpy()
-        return (control.scores(rows).argmax(1) == rows["label"])[unseen].mean()
-
-    assert reached(thinned) == pytest.approx(0.5, abs=0.02)
-    assert reached(plain) > 0.55
 
 
 def test_what_cannot_be_made_is_refused(made):
