@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 
 class Api(BaseHTTPRequestHandler):
@@ -81,27 +80,3 @@ def written_of(choice: dict) -> dict:
     """Return choices[0] of an answer that does not echo: only the last token."""
     written = {name: values[-1:] for name, values in choice["logprobs"].items()}
     return choice | {"text": "".join(written.get("tokens", [])), "logprobs": written}
-
-
-def decoder_reply(folder: Path):
-    """Return a function that answers like a decoder in a folder. Each token is decoded alone, as in
-    vLLM.
-    """
-    import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    network = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    lock = threading.Lock()
-
-    def reply(body: dict) -> dict:
-        ids = tokenizer(body["prompt"])["input_ids"]
-        with lock, torch.inference_mode():
-            said = network(torch.tensor([ids])).logits[0].double().log_softmax(-1)
-        values = said[:-1].gather(1, torch.tensor(ids)[1:, None])[:, 0].tolist()
-        written = int(said[-1].argmax())
-        tokens = [tokenizer.decode([one]) for one in [*ids, written]]
-        choice = choice_of(tokens, [None, *values, float(said[-1].max())], body["prompt"])
-        return choice if body["echo"] else written_of(choice)
-
-    return reply

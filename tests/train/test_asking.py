@@ -2,7 +2,6 @@
 
 import os
 import signal
-import email.utils
 import json
 import re
 import socket
@@ -226,11 +225,8 @@ def filtered(status: int = 400, **error) -> tuple:
     "reply, shares",
     [
         (choice("The answer is A. But wait", "length"), {"cut": 1}),
-        (choice("The answer is A. But wait", "MAX_TOKENS"), {"cut": 1}),
-        (choice("The answer is A. But wait", "model_length"), {"cut": 1}),
         (choice("<think>\nA. Yes", "stop"), {"cut": 1}),
         (choice(None, "length", reasoning_content="So A."), {"cut": 1}),
-        (choice("The answer is A. But wait", "incomplete"), {"cut": 1}),
         (choice("<|inner_prefix|>The answer is A", "stop"), {"cut": 1}),
         (choice("A", "length"), {"cut": 1}),
         (choice("A", reasoning_content="Maybe B."), {}),
@@ -244,9 +240,7 @@ def filtered(status: int = 400, **error) -> tuple:
         ),
         (choice([{"type": "refusal", "refusal": "No."}]), {"refused": 1}),
         (filtered(code="content_filter"), {"refused": 1}),
-        (filtered(innererror={"code": "ResponsibleAIPolicyViolation"}), {"refused": 1}),
         (filtered(200, code=400, message="flagged by our content policy"), {"refused": 1}),
-        (filtered(403, message="Your prompt was flagged by moderation"), {"refused": 1}),
         (filtered(200, message="blocked: prohibited content"), {"refused": 1}),
         (choice("\ud83d Well"), {"unread": 1}),
         ((201, {}, json.dumps({"choices": [choice("A")]}).encode()), {}),
@@ -254,8 +248,6 @@ def filtered(status: int = 400, **error) -> tuple:
             (200, {}, json.dumps({"choices": [choice("?") | {"index": 1}, choice("A")]}).encode()),
             {},
         ),
-        (choice([{"text": "A"}]), {}),
-        (choice("\ud83d\ude00 A"), {}),
         ((200, {}, b'{"choices": [{"message": {"content": "A \xff"}}]}'), {}),
     ],
 )
@@ -303,14 +295,6 @@ def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teac
             assert re.search("no answer after [12] tries", str(error)) and str(error).isprintable()
         teacher.reply = right_one
         assert accuracy(asked(folder, teacher)) >= 1 - 1 / 8, odd
-
-
-def test_one_refused_question_does_not_end_the_run(tmp_path, teacher):
-    teacher.reply = lambda question, count: (
-        filtered(code="content_filter") if "Question 3" in question else right_one(question, count)
-    )
-    output = asked(tmp_path, teacher)
-    assert facts_of(output / "run.json")["refused"]["test"] == 1 / 8 == 1 - accuracy(output)
 
 
 def test_an_address_headers_and_turns_of_an_entry_are_sent(tmp_path, teacher, monkeypatch):
@@ -362,10 +346,8 @@ def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):
     "key, said",
     [
         ("sk-a/b+secret", r"sk-a\/b\u002bsecret"),
-        ("sk-a/b+secret", r"\u0073k-\u0061/b+secret"),
         ("sk-a/b+secret", "http://proxy/?key=sk-a%2Fb%2Bsecret"),
         ("sk-a/b+secret", r"\x73k-a/b+secret"),
-        ("sk-a/b+secret", "http://proxy/?key=sk-a%252Fb%252Bsecret"),
         ("sk-a/b+secret", "&#0115;k-a/b+secret"),
         ("p4ss", "p4ss"),
     ],
@@ -387,21 +369,12 @@ def test_an_escaped_or_short_key_is_hidden(tmp_path, teacher, monkeypatch, caplo
     assert key.encode() not in written and key not in caplog.text
 
 
-def test_a_word_as_a_key_leaves_answers_as_they_are(tmp_path, teacher, monkeypatch):
-    monkeypatch.setenv("KEY_OF_TESTS", "none")
-    teacher.reply = lambda question, count: "none"
-    output = asked(tmp_path, teacher, ALL)
-    assert facts_of(output / "run.json")["unread"]["test"] == 0
-
-
 @each_row(
     "api, said",
     [
         ("http://127.0.0.1:9/v1?sig=S3cretValue&v=1", "no answer after 6 tries"),
         ("http://me:S3cretValue@127.0.0.1:9/v1", "no answer after 6 tries"),
         ("ftp://me:S3cretValue@models.example/v1", "is not an address of http"),
-        ("http://[::1/v1?sig=S3cretValue", "is not an address of http"),
-        ("http://models.example:99999/v1", "is not an address of http"),
         ("http://.models.example/v1", "correct `api` of the model's entry"),
     ],
 )
@@ -436,15 +409,11 @@ def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
     [
         (429, {"Retry-After": "0.05"}, b"slow down"),
         (500, {}, b"oops"),
-        (520, {}, b"Cloudflare"),
-        (522, {}, b"Cloudflare"),
         (200, {}, b'{"error": {"message": "oops"}, "choices": [{"message": {"content": "B"}}]}'),
-        (200, {}, b'{"error": {"message": "oops", "code": "503"}}'),
         (503, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b""),
         (200, {}, b'{"error": {"message": "Provider returned error", "code": 502}}'),
         (200, {}, b'{"choices": [{"mess'),
         (200, {}, b'{"choices": []}'),
-        (200, {}, b"[]"),
     ],
 )
 def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, status, headers, body):
@@ -474,15 +443,10 @@ def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, statu
         ),
         (400, b"Your credit balance is too low", "answers 400 .*; add credit to your account"),
         (400, b"The maximum context length is 9 tokens", "; ask for fewer tokens .*fewer `shots`"),
-        (422, b'{"detail": [{"msg": "too long", "loc": []}]}', "answers 422 .*too long"),
         (200, filtered(code=402, message="pay first")[2], "answers 402 .*pay first"),
-        (200, filtered(code="402", message="pay first")[2], "answers 402 .*pay first"),
         (200, filtered(type="invalid_request_error")[2], "answers 400 .*no"),
-        (501, b"no such method", "answers 501 .*no such"),
         (403, b"organization was flagged for usage policy", "answers 403 .*was flagged.*account"),
-        (400, b"unknown parameter content_filter", "answers 400 .*content_filter"),
         (400, b"request: extra field safety is not permitted", "answers 400 .*extra field"),
-        (403, b"request blocked by your administrator's usage policy", "answers 403 .*administ"),
         (400, b"request rejected: no temperature", "answers 400 .*correct `request`"),
         (200, b'{"choices": [{"error": {"message": "oops"}}]}', "6 tries .*holds an error.*oops"),
     ],
@@ -494,19 +458,6 @@ def test_a_server_that_gives_no_answer_ends_in_one_sentence(tmp_path, teacher, s
         asked(tmp_path, teacher)
     assert not (tmp_path / "run-1/predictions.parquet").exists()
     assert "tries" in said or max(teacher.asked.values()) == 1, "an error that stays is final"
-
-
-def test_a_time_to_wait_is_obeyed_as_a_date_too(tmp_path, teacher):
-    came: list[float] = []
-
-    def reply(question, count):
-        came.append(time.time())
-        date = email.utils.formatdate(time.time() + 3, usegmt=True)
-        return right_one(question, count) if count > 1 else (429, {"Retry-After": date}, b"")
-
-    teacher.reply = reply
-    assert accuracy(asked(tmp_path, teacher, train=None)) == 1
-    assert sorted(came)[server.AT_ONCE] - min(came) > 1.5
 
 
 @each_row("ends", ["an error", "Ctrl-C"])

@@ -219,12 +219,3 @@ def test_wrong_models_end_in_one_sentence(tmp_path, models):
     with pytest.raises(UserError, match="config.json: has changed since its rule wrote it"):
         asked(tmp_path, changed, ONE)
     assert not (tmp_path / "run-1/predictions.parquet").exists()
-
-
-def test_quantised_weights_need_a_gpu(models, tmp_path):
-    """The sentence names the ways on."""
-    shutil.copytree(models / "llama", tmp_path / "m")
-    mend(tmp_path / "m/config.json", quantization_config={"quant_method": "bitsandbytes"})
-    with pytest.raises(UserError, match="quantised .bitsandbytes.*on a GPU only.*docs/ask.md"):
-        asked(tmp_path, tmp_path / "m", ONE)
-    assert not (tmp_path / "run-1/run.json").exists()

@@ -15,14 +15,6 @@ from tests.registers import STUDIES
 from tests.publish.publish_inputs import with_draws
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
 from tests.rows import rows_of
-import torch
-from scripts.train.paradigms import causal
-from scripts.train.batches import collate
-from itertools import combinations
-import pandas as pd
-import pyarrow as pa
-from scripts.train.paradigms.prompts import columns_of
-from scripts.train.paradigms.prompts import filled
 
 BLIND = [
     (study, name)
@@ -50,97 +42,6 @@ def job_of(study: str, method: str, prompt: dict) -> dict:
 
 
 # ---- against one text at a time
-
-
-def told_by_context(study: str) -> pa.Table:
-    """Make examples whose label only the context shows: all other fields occur under each label
-    equally often.
-    """
-    if study == "timedial":
-        options = ["two hours", "ten days", "3 : 30 pm", "a year"]
-        return pa.Table.from_pylist(
-            [
-                {
-                    "example_id": f"{place}:{number}",
-                    "group_id": f"dialog {place}",
-                    "choice": place,
-                    "candidate": option,
-                    "label": int(number in right),
-                    "context": f"A: see you on day {place} ?\nB: about <MASK> , i think .",
-                }
-                for place, right in enumerate(combinations(range(4), 2))
-                for number, option in enumerate(options)
-            ]
-        )
-    if study == "hellaswag":  # each ending is right for one context
-        return pa.Table.from_pylist(
-            [
-                {
-                    "example_id": f"{place}:{number}",
-                    "group_id": f"video {place}",
-                    "choice": place,
-                    "candidate": ending,
-                    "label": int(number == place),
-                    "context": f"it is day {place} . <MASK>",
-                }
-                for place in range(len(SENTENCES))
-                for number, ending in enumerate(SENTENCES)
-            ]
-        )
-    # a circle: each sentence comes before the next one and after the one before
-    if study == "strided_sop":
-        texts = [
-            pair
-            for first, second in zip(SENTENCES, SENTENCES[1:3] + SENTENCES[:1])
-            for pair in ((first, second, 1), (second, first, 0))
-        ]
-    else:
-        count = len(STUDIES[study]["labels"])
-        texts = [
-            (f"it is day {label} .", sentence, label)
-            for sentence in SENTENCES
-            for label in range(count)
-        ]
-    return pa.Table.from_pylist(
-        [
-            {
-                "example_id": str(number),
-                "group_id": str(number),
-                "text_a": first,
-                "text_b": second,
-                "label": label,
-            }
-            for number, (first, second, label) in enumerate(texts)
-        ]
-    )
-
-
-def right_texts(study: str, method: str, prompt: dict, table: pa.Table) -> set[str]:
-    """Return the right texts of a wording, each with its context."""
-    columns, label = (
-        columns_of(table, STUDIES[study]["methods"][method]["inputs"]),
-        table["label"].to_numpy(),
-    )
-    number = {"candidate": 1} | {name: place for place, name in enumerate(STUDIES[study]["labels"])}
-    return {
-        text
-        for name, written in prompt["texts"].items()
-        for text in filled(written.replace("|", ""), columns)[label == number[name]]
-    }
-
-
-def share_right(study: str, found: np.ndarray, table: pa.Table) -> float:
-    """Return the share of examples with a right answer. For studies with candidates: the share of
-    instances whose right candidates all score above all wrong ones.
-    """
-    rows = pd.DataFrame(
-        {name: table[name].to_numpy() for name in ({"choice", "label"} & set(table.column_names))}
-    )
-    if study not in OF_CANDIDATES:
-        return float((found.argmax(1) == rows["label"]).mean())
-    rows["score"] = found[:, 0]
-    worst = rows[rows["label"] == 1].groupby("choice")["score"].min()
-    return float((worst > rows[rows["label"] == 0].groupby("choice")["score"].max()).mean())
 
 
 SENTENCES = [
@@ -300,46 +201,3 @@ def test_the_hypothesis_alone_is_a_blind_control():
         "accuracy_above_words": ("small", "words"),
         "accuracy_above_control": ("small", "hypothesis_only"),
     }
-
-
-@pytest.mark.models
-@pytest.mark.parametrize("study, method", ASKED)
-def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, study, method):  # noqa: F811
-    table = told_by_context(study)
-    chance = {"timedial": 1 / 6, "hellaswag": 1 / 4, "temporal_nli": 1 / 3, "mctaco": 1 / 2}
-    plain = causal.scored_likelihoods
-
-    for wording, blind in prompts_of(study, STUDIES[study], method).items():
-        full = prompts_of(study, STUDIES[study], method.removesuffix("_blind"))[wording]
-        right = right_texts(study, method.removesuffix("_blind"), full, table)
-
-        def by_heart(network, batch, in_trees):
-            texts = [
-                paradigm.tokenizer.decode(row[seen.bool()], clean_up_tokenization_spaces=False)
-                for row, seen in zip(batch["input_ids"], batch["attention_mask"])
-            ]
-            known = torch.tensor([any(one in text for one in right) for text in texts])
-            return plain(network, batch, in_trees) + 5000 * known
-
-        monkeypatch.setattr(causal, "scored_likelihoods", by_heart)
-        monkeypatch.setattr(causal, "reads_trees", lambda network, length: True)
-        monkeypatch.setattr(causal, "checked", lambda network, batch, found: found)
-        shares = {}
-        for name, prompt in ((method, blind), (method.removesuffix("_blind"), full)):
-            paradigm = likelihood.Paradigm(models / "gpt2", job_of(study, name, prompt), {})
-            examples = paradigm.encode(table)
-            with torch.no_grad():
-                scores = paradigm.scores(
-                    paradigm.network,
-                    collate(examples, np.arange(len(examples)), paradigm.padding, "cpu"),
-                )
-            found = paradigm.finished(
-                {"learned": scores, "test": scores}, {"learned": table, "test": table}
-            )["test"][0].numpy()
-            shares[name] = share_right(study, found, table)
-        assert shares.pop(method.removesuffix("_blind")) == 1
-        assert (
-            shares[method] == pytest.approx(chance[study])
-            if study in chance
-            else 0 < shares[method] < 1
-        )

@@ -14,7 +14,6 @@ from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer
 from scripts.train.labels import Head
 from tests.files import read_json, write_json
 from tests.rows import rows_of
-import yaml
 
 pytestmark = pytest.mark.models
 
@@ -274,26 +273,3 @@ def test_an_encoder_without_weights_or_too_short_is_refused(encoder_folder, tmp_
     (tmp_path / "config.json").write_text((encoder_folder / "config.json").read_text())
     with pytest.raises(UserError, match="encoder: has no model.safetensors"):
         load(tmp_path, HEAD, TRAINING, None)
-
-
-def test_its_shapes_and_sizes_are_the_published_ones():
-    net = network(words=50, dimension=300, hidden=300, labels=3)
-    shapes = {name: list(weight.shape) for name, weight in net.named_parameters()}
-    assert {
-        name: shape
-        for name, shape in shapes.items()
-        if "reverse" not in name and "bias" not in name
-    } == yaml.safe_load("""
-        words.table.weight: [50, 300]
-        input.weight_ih_l0: [1200, 300]
-        input.weight_hh_l0: [1200, 300]
-        projection.weight: [300, 2400]
-        inference.weight_ih_l0: [1200, 300]
-        inference.weight_hh_l0: [1200, 300]
-        hidden.weight: [300, 2400]
-        output.weight: [3, 300]
-    """)
-    assert net.dropout == 0.5
-    assert net.input.bias_hh_l0[300:600].eq(1).all() and net.input.bias_hh_l0.sum() == 300
-    assert net.input.bias_ih_l0.eq(0).all()
-    assert net(**batch([([2, 3], [4]), ([5], [6, 7, 8])])).logits.shape == (2, 3)

@@ -104,18 +104,6 @@ def test_handing_on_changes_no_number(train, tmp_path):
     assert "no step taken" in said and (tmp_path / "one/model/model.safetensors").exists()
 
 
-def test_another_first_run_retrains_the_second(train, folder, tmp_path):
-    for number, rate in enumerate((1e-3, 2e-3)):
-        train(f"first-{number}", "--hands-on", learning_rate=rate)
-    shutil.copytree(tmp_path / "first-0/model", folder / "given", dirs_exist_ok=True)
-    _, one = train("second", model="given", made_by="first")
-    said, _ = train("second", model="given", made_by="first")
-    assert "no step taken" in said
-    shutil.copytree(tmp_path / "first-1/model", folder / "given", dirs_exist_ok=True)
-    said, other = train("second", model="given", made_by="first")
-    assert "no step taken" not in said and other["digest"] != one["digest"]
-
-
 def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
     train("plain")
     said, facts = train("both", **BOTH)

@@ -361,21 +361,6 @@ def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(mo
         assert score == pytest.approx(whole - before, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["gemma3", "t5", "bert"])
-def test_labels_are_scored_as_one_at_a_time(models, name):
-    table = pairs()
-    for prompt in (ORDER, LABELS):
-        found = scores_of(likelihood.Paradigm(models / name, job(prompt), {}), table)
-        for row, example in enumerate(table.to_pylist()):
-            each = []
-            for text in prompt["texts"].values():
-                context, scored = text.format(**example).split("|")
-                each.append(sum(KINDS[name](models / name, context, scored)))
-            assert found[row] == pytest.approx(
-                torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3
-            )
-
-
 def test_masks_of_later_pieces_of_a_word_are_those_set_by_hand(models, monkeypatch):
     monkeypatch.setattr(masking, "AT_ONCE", 200)
     options = ["two zwolfnights", "ten days", "an eightymonth, xyzzy", "five"]
