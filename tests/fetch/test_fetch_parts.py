@@ -136,33 +136,6 @@ def test_an_adapter_is_merged_into_its_base(fetch, tmp_path, tokenizer):
     assert not list(fetched.glob("adapter*"))
 
 
-@pytest.mark.parametrize("kind", ["gemma3", "qwen3_vl"])
-def test_an_adapter_of_a_model_that_also_sees(fetch, refused, tmp_path, kind):
-    """Its part for the text half is merged into that half."""
-    torch.manual_seed(1)
-    options = {"r": 4, "target_modules": "all-linear", "alpha_pattern": {}}
-    if kind == "gemma3":  # as some programs write it
-        options["target_modules"] = r".*(language|vision).*(q_proj|fc1)"
-        options["alpha_pattern"] = {"model.language_model.layers.0.self_attn.q_proj": 64}
-    network = peft.get_peft_model(seeing(tmp_path / "base", kind), peft.LoraConfig(**options))
-    with torch.no_grad():
-        for name, weights in network.named_parameters():
-            if "lora_" in name:
-                weights.copy_(0.1 * torch.randn_like(weights))
-    network.save_pretrained(tmp_path / "mine")
-    mend(tmp_path / "mine/adapter_config.json", base_model_name_or_path="base")
-    assert read(tmp_path, here(tmp_path / "mine"))["kind"] == "decoder"
-    merged = AutoModelForCausalLM.from_pretrained(fetch(here(tmp_path / "mine")))
-    assert torch.allclose(logits(merged), logits(network), atol=1e-4)
-    place = tmp_path / "mine/adapter_model.safetensors"
-    vision = {
-        name: one for name, one in load_file(place).items() if "visi" in name or "visual" in name
-    }
-    save_file(vision, place)
-    shutil.rmtree(tmp_path / "out")
-    assert "changes only what the model sees" in refused(here(tmp_path / "mine"))
-
-
 def test_an_adapter_that_classifies_keeps_its_head(fetch, tmp_path):
     base = fetched_entry("tiny_bert", tmp_path / "base", AutoModelForSequenceClassification)
     wanted = adapter(
@@ -170,18 +143,6 @@ def test_an_adapter_that_classifies_keeps_its_head(fetch, tmp_path):
     )
     assert "mask_filler" not in read(tmp_path, here(tmp_path / "mine"))["abilities"]
     merged = AutoModelForSequenceClassification.from_pretrained(fetch(here(tmp_path / "mine")))
-    assert torch.allclose(logits(merged), wanted, atol=1e-5)
-
-
-def test_an_adapter_of_the_hub_and_its_base(fetch, tmp_path):
-    """Both come from the mirror; the base at the revision that the adapter names."""
-    base = write_decoder("llama", tmp_path / "base")
-    wanted = adapter(tmp_path / "mine", base)
-    mend(tmp_path / "mine/adapter_config.json", base_model_name_or_path="some/base", revision="v1")
-    for folder, place in (("base", "some/base/resolve/v1"), ("mine", "me/mine/resolve/main")):
-        shutil.copytree(tmp_path / folder, tmp_path / "mirror/huggingface.co" / place)
-    entry = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
-    merged = AutoModelForCausalLM.from_pretrained(fetch(entry, tmp_path / "mirror"))
     assert torch.allclose(logits(merged), wanted, atol=1e-5)
 
 

@@ -3,7 +3,6 @@ stable runs.
 """
 
 import contextlib
-import copy
 import datetime
 import functools
 import math
@@ -353,52 +352,6 @@ def test_models_that_make_each_other():
     assert "experiments.first makes one, so it cannot start from it" in refused(
         config, models=models
     )
-
-
-def test_runs_are_their_settings():
-    first = plan(without_controls("sample_sop"))
-    changed = without_controls("sample_sop")
-    changed["experiments"] = {
-        "sample_sop": dict(reversed(changed["experiments"]["sample_sop"].items()))
-    }
-    assert list(plan(changed).runs) == list(first.runs), "the order of keys must not matter"
-    for setting in ({"epochs": 9}, {"learning_rate": 0.5}):
-        other = plan(
-            overlaid(
-                without_controls("sample_sop"),
-                {"experiments": {"sample_sop": {"training": setting}}},
-            )
-        )
-        assert not set(other.runs) & set(first.runs)
-    more = without_controls("sample_sop") | {"seeds": [1, 2, 3]}
-    assert set(first.runs) < set(plan(more).runs)
-
-
-def test_two_experiments_share_a_run():
-    config = default()
-    config["experiments"]["again"] = copy.deepcopy(config["experiments"]["sample_sop"])
-    config["experiments"]["again"]["data"]["stride"] = 0
-    config["run"] = ["sample_sop", "again"]
-    both = plan(config)
-    assert set(both.experiments["again"]) < set(both.experiments["sample_sop"])
-    assert len(both.runs) == len(both.experiments["sample_sop"])
-
-
-def test_a_method_that_does_not_learn_is_one_run():
-    """Other seeds or training settings make no other run; another input or input length does."""
-    config = overlaid(
-        without_controls("sample_nli"),
-        {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}},
-    )
-    runs = plan(config).runs
-    direct = {name for name, run in runs.items() if run.method == "direct"}
-    assert len(direct) == 2 and len(runs) == 2 + 2
-    for change in ({"seeds": [7, 8]}, {"training": {"epochs": 9}}):
-        assert direct < set(plan(overlaid(config, {"experiments": {"sample_nli": change}})).runs)
-    longer = plan(
-        overlaid(config, {"experiments": {"sample_nli": {"training": {"max_length": 65}}}})
-    ).runs
-    assert not direct & set(longer)
 
 
 def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():

@@ -135,23 +135,6 @@ def test_a_beginning_that_cannot_be_is_one_sentence(change, said):
     )
 
 
-def weighed(**objectives) -> dict:
-    return SOP | {"training": {"objectives": objectives}}
-
-
-def test_objectives_make_other_runs_and_no_weight_makes_none():
-    plain = plan(configured(["one"], one=SOP))
-    assert plan(configured(["one"], one=weighed(sop=1, mlm=0))).runs == plain.runs
-    both = plan(configured(["one"], one=weighed(sop=1, mlm=0.5)))
-    trained = [facts_of(run)["training"] for run in both.runs.values() if run.method == "train"]
-    assert len(trained) == 4
-    assert all(training["objectives"] == {"sop": 1.0, "mlm": 0.5} for training in trained)
-    assert plan(configured(["one"], one=weighed(mlm=0.5))).runs == both.runs
-    assert {name for name in both.runs if "tiny_bert" not in name} == {
-        name for name in plain.runs if "tiny_bert" not in name
-    }
-
-
 @each_row(
     "experiment, training, said",
     [
