@@ -177,7 +177,7 @@ def counted_report(work: Workplan, rate: float | None) -> str:
     hours = [[card, *(f"{hours_on(every, card, gpus):.3g} h" for gpus in GPUS)] for card in CARDS]
     of_gpus = table(["all, one run on a GPU at a time", *map(str, GPUS)], hours)
     return (
-        f"{whole}\n\n{of_gpus}\n\nCounted at {SHARE:.0%} of the peak, bf16 for learning and fp32 for "
+        f"{whole}\n\n{of_gpus}\n\nCounted at {SHARE:.0%} of the peak, bf16 for learning, fp32 for "
         f"scoring; a step takes {A_LAYER * 1000:g} ms a layer at least; every epoch is taken "
         "and scored; no start-up."
     )

@@ -3,11 +3,8 @@
 import re
 import shutil
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from benchmarks.attack import joined
 
 
 def test_what_gives_the_labels_of_a_test_away_is_found_by_folds(study, program):
@@ -32,16 +29,3 @@ def test_what_gives_the_labels_of_a_test_away_is_found_by_folds(study, program):
         reached = re.findall(r"val_1, all: .*\n\n.*\n.*\n\| words \| ([\d.]+) \(", printed)
         found[more] = max(map(float, reached), default=0)
     assert found[" --by-folds"] > 90 > 70 > found[""], found
-
-
-def test_dialogs_that_exchange_options_stay_in_one_fold():
-    rows = [("a", "1", "noon"), ("a", "1", "dusk"), ("b", "2", "dusk"), ("b", "2", "noon")]
-    rows += [("b", "3", "May"), ("c", "4", "noon"), ("d", "5", "May")]
-    data = pd.DataFrame(rows, columns=["group_id", "choice_id", "second"])
-    assert joined(data).groupby(data["group_id"]).first().rank(method="dense").tolist() == [
-        1,
-        1,
-        2,
-        1,
-    ]
-    assert list(joined(data.drop(columns="choice_id"))) == list(data["group_id"])

@@ -4,7 +4,6 @@ at once do not disturb each other.
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -121,26 +120,6 @@ def test_two_commands_at_once(small, tmp_path):
         if first.poll() is None:
             kill(first)
     assert (small / TARGET).exists() and locks(small) == []
-
-
-def test_two_clones_that_share_one_results(small, tmp_path):
-    """One command at a time; what one clone has finished, the other takes as it is."""
-    other = Study(shutil.copytree(small.folder, tmp_path / "other"))
-    (tmp_path / "shared").mkdir()
-    for clone in (small, other):
-        (clone / "results").symlink_to(tmp_path / "shared")
-    first = start(small)
-    try:
-        code, said = said_by(other)
-        assert code == 1 and '  File "' not in said
-        assert f"process {first.pid} on " in said and f" works in {tmp_path}/shared; wait" in said
-        assert said_by(other, "--dry-run")[0] == 0
-        (small / "go").touch()
-        assert first.wait(timeout=120) == 0
-    finally:
-        if first.poll() is None:
-            kill(first)
-    assert other.jobs(TARGET) == {} and said_by(other)[0] == 0
 
 
 def test_an_owner_that_may_live_is_left_alone(small):

@@ -181,19 +181,6 @@ def test_what_cannot_be_trained_is_refused(train, tmp_path, given, said):
     assert not (tmp_path / "predictions.parquet").exists()
 
 
-def test_missing_weights_are_refused(train, prepared, tmp_path):
-    from safetensors.torch import save_file
-    import torch
-
-    shutil.copytree(prepared / "model", tmp_path / "model")
-    save_file(
-        {"bert.embeddings.LayerNorm.weight": torch.zeros(64)}, tmp_path / "model/model.safetensors"
-    )
-    train(tmp_path / "out", ok=False, model=tmp_path / "model").refused(
-        "weights of the model are missing"
-    )
-
-
 @pytest.fixture(scope="module")
 def labelled(prepared, tmp_path_factory):
     """Write a model with the labels in_order and swapped, not in the study's order."""
@@ -244,14 +231,6 @@ def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
     assert np.stack(predictions["score"]).std(0).min() > 0.005, (
         "the scores must differ between pairs"
     )
-
-
-def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
-    train(tmp_path, {"epochs": 1, "learning_rate": 1e-9}, model=labelled)
-    train(tmp_path / "direct", method={"learns": False}, model=labelled)
-    learned, direct = results(tmp_path)[1], results(tmp_path / "direct")[1]
-    learned = learned[(learned["split"] == "val_1") & (learned["selection"] == "peak")]
-    np.testing.assert_allclose(np.stack(learned["score"]), np.stack(direct["score"]), atol=1e-3)
 
 
 def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
