@@ -7,12 +7,13 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.data.tables import read_table
+from scripts.data.tables import PREDICTIONS, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.studies.timedial.prediction_files import read_gold
@@ -306,6 +307,28 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
 
 
+def without_an_option(folder) -> None:
+    table = read_table(folder / "one/predictions.parquet")
+    write_table(
+        table.filter(pc.field("example_id") != "3:2"),
+        folder / "one/predictions.parquet",
+        PREDICTIONS,
+        {},
+    )
+
+
+def score_of_nan(folder) -> None:
+    rows = read_table(folder / "three/predictions.parquet").to_pylist()
+    rows[0]["score"] = [float("nan")]
+    write_rows(rows, folder / "three/predictions.parquet", PREDICTIONS)
+
+
+def without_domain(folder) -> None:
+    (folder / "sources.yaml").write_text(
+        "{sample_dialogs: {measured_on: a}, a: {evaluate: [test]}}"
+    )
+
+
 def labelled(*labels: int):
     """Return a function that gives instance 1 other labels."""
 
@@ -316,6 +339,22 @@ def labelled(*labels: int):
         write_rows(rows, folder / "build/sample_dialogs/default/test.parquet", CLOZE)
 
     return change
+
+
+@pytest.mark.parametrize(
+    "damage, said",
+    [
+        (without_an_option, "belong to other options than the dataset's"),
+        (score_of_nan, "is not a number"),
+        (without_domain, "write `domain: in` or `domain: out`"),
+        (labelled(1, 1, 1, 0), "instance 1 has"),
+        (labelled(0, 0, 0, 0), "test.parquet"),
+        (labelled(1, 0, 0, 0), "instance 1 has"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
+    damage(tmp_path)
+    experiment().refused(said, lines=1)
 
 
 # ---- A file of scores.
