@@ -154,7 +154,7 @@ def letters_of(read: str | None) -> set[int] | None:
         No, I can't answer that. | null
         The answer is often given as A. | null
         The answer is A, which is wrong. | null
-        'Answer: A. On reflection, B is the better answer.' | null
+        'Answer: A. On reflection, B is the better answer.' | B
         'Answer: A. Yet B is also a correct answer.' | null
         The student's answer is A | null
         B. No. A nap of a week is not plausible. | B
@@ -179,6 +179,24 @@ def letters_of(read: str | None) -> set[int] | None:
         While A and B are both possible, the best is B. | B
         A and B are plausible, but A is more likely.    | A
         A is possible, B is possible.   | null
+        The most likely continuation is A. | A
+        It goes on with B                | B
+        The next step would be A.        | A
+        A follows most naturally.        | A
+        The most natural way to continue is with option A. | A
+        "B\n\nThe text describes baking. A is unrelated." | B
+        A is less plausible than B.      | B
+        Since it is after 4 pm, the correct answer is A. | A
+        It takes a day because it is far, so B. | B
+        If I had to choose one, it would be A. | A
+        The second most likely option is A. | null
+        The student thought the correct answer is A. | null
+        The least likely continuation is A. | null
+        The story does not continue with A. | null
+        The text might continue with A.     | null
+        It would be strange to go on with A. | null
+        You might think the best answer is A. | null
+        The plausible distractor is A.       | null
         A. Obviously not.               | null
         A. Then again, nobody sleeps so long. | null
     """,
@@ -254,7 +272,7 @@ def test_one_option_is_read(answer, read):
         A or C                    | null
         Only A fits; C might also fit. | null
         None, except A            | null
-        All except A              | null
+        All except A              | BCD
         A, C. Or maybe B.         | null
         A is the best. C is the second best. | null
         B is too long.            | null
@@ -270,6 +288,17 @@ def test_one_option_is_read(answer, read):
         Out of A, B, C, and D, A is the most plausible. | A
         None of A, B, C and D is plausible. | ''
         The plausible options are A, B, C and D. | ABCD
+        the two options that fit the gap are B and D | BD
+        The gap can be filled with A and C.  | AC
+        "- two hours\n- a day"              | AC
+        All of them but D.                   | ABC
+        Everything but B and D               | AC
+        All options except B and D fit.      | AC
+        A flight of ten years is impossible. So A and C fit. | AC
+        The two options that do not fit are B and D. | null
+        All except perhaps D.                | null
+        All of them except D are wrong.      | null
+        Not all except D.                    | null
         The options A, B, C and D are plausible. | ABCD
     """,
 )

@@ -9,16 +9,18 @@ Clauses that contradict each other leave an answer unread, unless the later corr
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from string import ascii_uppercase as LETTERS
 from typing import NamedTuple
 
-from scripts.train.asking.spelling import GAP, LETTER, TEXT, L, T, bare, signed
+from scripts.train.asking.spelling import GAP, LETTER, TEXT, L, T, bare, others_named, signed
 
 CLAUSE = re.compile(
     rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]|\s\("
     r"|\b(?:which|but|while|whereas|although|though|however|mais|sondern|aber|sino|pero)\b",
     re.I,
 )
+ENDS = re.compile(r"([.;!?])(?=\s|$)|。|, ?(?=(?:so|hence|thus|therefore)\b)")  # of a sentence
 REASON = re.compile(
     r"\b(?:because|since|given that|weil|denn|car"
     r"|as (?:it|this|that|the[ry]\w*|he|she|an?|most))\b|因为|, as\b",
@@ -42,41 +44,50 @@ TOKEN = re.compile(rf"{T}|{L}|\w+|!(?=[\w\ue000-\ue119])|[^\s.,;!?()'…–—�
 # the words that are understood, by a code for their kind; L is a letter, T a text, u any other word
 WORDS = {
     "a": "and und et y e и 和",
-    "x": "both option choice letter letters response",
+    "x": "both option choice letter response",
     "c": ": =",
-    "i": "is are was be ist sind est sont es son",
-    "A": "answer answers options choices conclusion antwort antworten réponse réponses respuesta",
+    "i": "is are was be with ist sind est sont es son",
+    "A": "answer conclusion continuation ending outcome event step next thing way match antwort "
+    "antworten réponse respuesta",
     "o": "based given considering looking from",  # grounds of any kind follow
     "s": "in for according",  # what an answer holds for follows: only these are this question
     "g": "text passage sentence context premise hypothesis information question case dialog "
-    "dialogue conversation story reason reasons scenario opinion summary short general gap",
-    "n": "not no never nor nein nicht kein pas non nie",  # they deny the word behind them
+    "dialogue conversation story reason scenario opinion summary short general gap blank",
+    "n": "not no never nor nein nicht kein pas non nie hardly barely scarcely",  # deny what follows
     "0": "none neither keine keiner aucune ninguna",
     "e": "except excluding without unlike",
-    "p": "proposed candidate other others",
-    "w": "nothing wrong incorrect false untrue implausible impossible unlikely improbable bad "
-    "illogical unreasonable unrealistic invalid eliminate eliminated exclude excluded reject "
-    "rejected discard out doubt irrelevant falsch faux fausse incorrecta 错误",
+    "p": "proposed candidate other",
+    "w": "nothing wrong false bad least less worst worse fail lack contradict eliminate exclude "
+    "reject discard out doubt nonsense absurd ridiculous strange falsch faux fausse 错误",
     "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
     "uncertain depends mistake mistaken kidding joking strike back retract ignore disregard "
     "oder ou o или 或",
-    "f": "yes true correct right plausible possible likely reasonable valid fit fits fitting work "
-    "works good fine sense typical acceptable appropriate suitable realistic sensible logical "
-    "consistent ja oui richtig richtige korrekt passt passen bonne correcte correcta 正确",
-    "k": "the a an this that these it i my our me we you they only all one ones two so hence "
-    "therefore thus also too well just really totally take with choose choosing pick select "
-    "selected say think believe lean leaning towards guess probably clearly definitely certainly "
-    "sure obviously overall final best most more of to do does did can must should remains leaving "
-    "leaves left here single following which choisis seem seems sound sounds look looks make makes "
-    "am above rule ruled listed la le les die der das el ne n besten am 我",
+    "f": "yes true correct right plausible possible likely probable reasonable valid fit "
+    "work good fine sense typical acceptable appropriate suitable realistic sensible logical "
+    "consistent coherent natural obvious follow continue complete fill relevant related ja oui "
+    "richtig richtige korrekt passt passen bonne correcte correcta 正确",
+    "k": "the a an this that these it i my our me we you they only all one two so hence "
+    "therefore thus also too well just really totally take choose pick select what happen "
+    "said say think believe lean towards guess clear definite certain here "
+    "sure overall final best better most more of to do does did can must should remain leave "
+    "left single which choisis seem sound look make am above rule listed "
+    "la le les die der das el ne n besten 我",
 }
 CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
+ENDINGS = ("s", "es", "ly", "y", "d", "ed", "ing", "ting")
+OPPOSITE = re.compile("(?:un|in|im|il|ir|non|mis)(.+)")
+UNLIKE = re.compile(r"un(?!i|der|til|less)\w+(?:ed|able|al|ful|ic|ing)")  # "unrelated"
 DENY = set("nwe0")
 PASSED = DENY | set("?~p")  # with one of these a clause that is not understood is passed over
 SET = "[LT](?:(?:ca)?[ax]*[LT])*"  # "A", "A and option C", "A. two hours and C. a day"
 TAIL = "[akxcifA]*(?:s[kxg]*)?(?:[oc](?!i?u$)[^nwe0mLT]*)?"  # what may follow an answer
 FOREIGN = re.compile("[ak]*s[kxgaAfo]*[^kxgaAfo].*")  # "according to some", "in the last question"
+# "the answer is", "the two options that fit the gap are", "the best ending to this scene is"
+HEAD = (
+    "(?:[akxcifAsg]*|o.*[akxcif])A[ic]|[akxifAsg]*f[akxifAsg]*[ic]"
+    "|[akxAg]*f[akxfAg]*[Ax][akxfAgu]*[ic]"
+)
 UNKNOWN = re.compile("i?u")  # "which is absurd": a verdict that is not understood
 # "it is not plausible", and not "the right answer is B"
 VERDICT = re.compile(f"(?:{SET}c+(?=k))?(?![ic])[akxciAp]*(n?)[akx]*([fw])(?!x|c$|A[ic]|.*[LT])")
@@ -90,7 +101,7 @@ RULES = [
         (r"[^uLT]*w[^uLT]*\?", 3, "?"),  # the question "Which is wrong?"
         (r"[^u?~]*[LT][^u?~]*n[^u?~]*w[^u?~]*", 1, "?"),  # "B can not be ruled out"
         (r".*[?~]|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
-        (f"(?:[akxcifAsg]*|o.*[akxcif])A[ic][akxcifA]*(?:{SET})?{TAIL}", 3, "+"),
+        (f"(?:{HEAD})[akxcifA]*(?:{SET})?{TAIL}", 3, "+"),
         (f"[ac]*{SET}c*", 2, "+"),
         ("[^umLT]*0[^umLT]*", 3, "0"),
         ("[^usog]*m[^usog]*", 1, "?"),
@@ -115,6 +126,8 @@ PROPOSED = re.compile(
     rf"({T}) (?:(?:is|seems|sounds) (?:(the|more|most) |an? |quite |very )*{FITS}"
     r"|(?:fits|works|makes sense)(?! best| better| more))\b"
 )
+# before other words than these, "A" at the beginning of a clause may be an article
+VERB = re.compile(r"\w+(?:s|ed|ly)|but|because|since|over|though|although|while|than|as|then")
 LONGEST = 100  # words of a clause that is understood
 DENIALS = {"no", "none", "nothing", "neither"}  # may be options, and may deny the others
 MOST_OF_LABEL = 6  # words of a label
@@ -134,8 +147,12 @@ NOTHING = Clause(frozenset(), 1, "", "")
 
 def clauses_of(text: str) -> Iterator[Clause]:
     """The clauses of an answer. Questions, conditions and reasons affirm nothing."""
-    for sentence in re.sub(r"([.;!?])(?=\s|$)|。", "\\1\n", text).splitlines():
-        for number, part in enumerate(REASON.split(sentence)):
+    for sentence in ENDS.sub("\\1\n", text).splitlines():
+        first, *reasons = REASON.split(sentence)
+        if reasons and not first.strip(" ,"):  # "Since it is late, B"
+            before, comma, rest = reasons.pop(0).partition(",")
+            first, reasons = rest, [before, *reasons]
+        for number, part in enumerate([first, *reasons]):
             doubt = "?" if sentence.endswith("?") else "~" * bool(number or CONDITION.search(part))
             last = NOTHING
             for clause in filter(str.strip, CLAUSE.split(part)):
@@ -145,10 +162,25 @@ def clauses_of(text: str) -> Iterator[Clause]:
                 yield (last := one)
 
 
+@cache
+def code_of(word: str) -> str:
+    """The code of a word, of its stem, or of its opposite."""
+    if word in CODE:
+        return CODE[word]
+    stems = [word.removesuffix(one) for one in ENDINGS if word.endswith(one)]
+    for stem in (one + end for one in stems if len(one) > 2 for end in ("", "e")):
+        if stem in CODE:
+            return CODE[stem]
+    opposite = OPPOSITE.fullmatch(word)
+    return "w" if (opposite and code_of(opposite[1]) == "f") or UNLIKE.fullmatch(word) else "u"
+
+
 def judged(clause: str, doubt: str) -> Clause:
+    if (article := re.match("\\W*\ue100 ([a-z]+)", clause)) and code_of(article[1]) == "u":
+        clause = clause if VERB.fullmatch(article[1]) else clause[article.start(1) :]
     tokens = TOKEN.findall(clause.lower())
     signs = [ord(one) for one in tokens if TEXT <= ord(one[0]) < LETTER + 26]
-    codes = "".join(CODE.get(one, "u") for one in tokens) + doubt
+    codes = "".join(map(code_of, tokens)) + doubt
     codes = codes if len(codes) <= LONGEST else "uL"
     named = frozenset((one - TEXT) % (LETTER - TEXT) for one in signs)
     weight, says = next(rule[1:] for rule in RULES if rule[0].fullmatch(codes))
@@ -237,6 +269,7 @@ def of_one(text: str, count: int, negative: set[int]) -> str:
             return found[0]
         return " unclear " if found[2] or count > 2 else chr(TEXT + 1 - at) + found[0][1:]
 
+    text = re.sub(rf"({L}) (\w+) less ({FITS}) than ({L})", r"\4 \2 more \3 than \1", text)
     text = re.sub(r"\b(more|better)\b([^.,;\n]{0,40}) than\b", r"\1\2, not", text)
     text = BEST.sub(lambda found: f"the answer is {found[1] or found[2]}", text)
     return PROPOSED.sub(proposed, text)
@@ -258,10 +291,10 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         texts = ["" if one in DENIALS else one for one in texts]
     else:  # a label is short; the "out" of an ending denies nothing
         words = [one.split() for one in texts]
-        codes = [{*map(CODE.get, one)} if len(one) <= MOST_OF_LABEL else set() for one in words]
+        codes = [{*map(code_of, one)} if len(one) <= MOST_OF_LABEL else set() for one in words]
         negative = {at for at, one in enumerate(codes) if one & DENY}
     text = signed(answer.upper() if len(whole) == 1 else answer, texts)
-    text = text if several else of_one(text, len(texts), negative)
+    text = others_named(text, len(texts)) if several else of_one(text, len(texts), negative)
     *before, text = CORRECTION.split(text)
     if several and any(map(str.strip, before)):
         return None  # it may add to what stands before it

@@ -36,7 +36,9 @@ FORMS = [  # forms of an answer, as words
         (r"\bnot (?:only|just|merely)\b", " "),
         (r"\b(?:rather than|instead of)\b", ", not "),
         (r"\bgo(?:ing)? (?:with|for)\b", "choose"),
-        (r"\b(all|any\w*|every\w*|no\w*) but\b", r"\1 except"),
+        (r"\bgo(?:es)? on\b", "continues"),
+        (r"\bif I (?:had|have|must|were) (?:to )?(?:choose|pick|guess)(?: one)?\b", ""),
+        (r"\b((?:all|any\w*|every\w*|no\w*)(?: \w+){0,3}) but\b", r"\1 except"),
         (
             r"\b(?:there (?:is|are) )?no (?:(?:plausible|possible|valid|suitable|good|correct) )?"
             r"(?:answer|option|choice|candidate|letter)s?\b|\bnot any\b|\bnone of them\b",
@@ -49,7 +51,7 @@ FORMS = [  # forms of an answer, as words
             " ",
         ),
         (r"\bas well as\b|(?<=\w )[+&](?= \w)", "and"),
-        (r"\b(?:comes|happens) first\b", "fits"),
+        (r"\b(?:comes?|happens|occurs) first\b", "fits"),
         (
             r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
             r"(?:answer|help|assist|know|tell|say|determine|decide)\b",
@@ -74,12 +76,6 @@ FORMS = [  # forms of an answer, as words
 WORD = "A-Za-z0-9À-ɏЀ-ӿ'&"  # a letter may stand beside a Chinese sign
 NAMED = re.compile(
     rf"(?<![{WORD}.-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![{WORD}]|-\w|\.[A-Za-z])"
-)
-# before other words than these, "A" may be an article
-ARTICLE = re.compile(
-    r"(?<!option )\bA (?!(?:and|or|is|are|but|because|since|if|fits?|works?|seems?|makes?|would|can"
-    r"|could|may|might|must|does|not|too|yes|no|correct|right|wrong|und|et|y|ist|est|es)\b)(?=[a-z])",
-    re.M,
 )
 SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
 RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
@@ -126,6 +122,24 @@ def without_list(text: str, count: int) -> str:
     )
 
 
+def others_named(text: str, count: int) -> str:
+    """A text in signs in which "all except B" is the other letters."""
+
+    def others(found: re.Match) -> str:
+        left = {chr(LETTER + at) for at in range(count)} - {*found[2]}
+        return " and ".join(sorted(left)) + found[1]
+
+    text = re.sub(rf"\b(?:none|nothing) except (?={L})", "only ", text)
+    listed = rf"({L}(?:(?:,|,? and) {L})*)"
+    every = r"\b(?:all|every(?:thing|one)?|any(?:thing)?)\b(?: of)?(?: the)?(?: \w+)?"
+    return re.sub(
+        rf"(?<!not ){every}((?: [\w ]{{1,40}})?) (?:except|excluding|without)(?: for)? {listed}",
+        others,
+        text,
+        flags=re.I,
+    )
+
+
 def signed(answer: str, texts: list[str]) -> str:
     """An answer with signs for texts and letters of options. A letter and its own text are one. The
     options said again are left out.
@@ -149,7 +163,6 @@ def signed(answer: str, texts: list[str]) -> str:
         words = rf"(?<![\w–-])(?<!\d[.,:])(?:{'|'.join(known)})(?!-?\w)"
         text = re.sub(words, sign, text, flags=re.I)
     text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
-    text = ARTICLE.sub("u A ", text)
     text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
     text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
     if ends := tails(texts):
@@ -159,4 +172,5 @@ def signed(answer: str, texts: list[str]) -> str:
             beside, lambda one: (one[1] or "") + ends[(one[2] or one[3]).lower()], text, flags=re.I
         )
     text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
+    text = re.sub(rf"(?<!\bthey )\bwould (?=[\w ]{{0,40}}{L})", "", text)
     return without_list(re.sub(r"\b(?:far |way |much )?too [a-z]+", "wrong", text), len(texts))
