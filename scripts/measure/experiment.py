@@ -19,7 +19,7 @@ from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, facts_of, read_predictions
 from scripts.data.tables import read_complete, write_table
 from scripts.measure.tally import Replicate
-from scripts.train.asking.answer import CUT, REFUSED
+from scripts.train.asking.answer import UNREAD
 
 OF_PEOPLE = re.compile(
     r"^human_|_(?:beside|above)_people$"
@@ -131,7 +131,7 @@ def write_metrics(
         "agreement",
         "left_out",
         "unread_answers",
-        *(f"{end}_answers" for end in (CUT, REFUSED)),
+        *(f"{end}_answers" for end in UNREAD),
     }
     if unknown := {OF_PEOPLE.sub("", row["metric"]) for row in rows} - known:
         raise UserError(

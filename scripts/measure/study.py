@@ -20,7 +20,7 @@ from scripts.measure.ladder import Ladder
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
-from scripts.train.asking.answer import CUT, REFUSED
+from scripts.train.asking.answer import UNREAD
 
 
 class Part(NamedTuple):
@@ -137,10 +137,10 @@ def names_of(part: Part, row: dict) -> str | None:
 def unread_rows(part: Part, n: int) -> list[dict]:
     """Return the share of unreadable answers of each model that was asked in words, over its n
     answers. The metric is `unread_answers`, with a row for each wording and a row for their mean.
-    Where answers were cut or refused, `cut_answers` and `refused_answers` are their shares.
+    Answers that were cut or refused, and questions that were too long, have shares of their own.
     """
     rows = []
-    systems = itertools.product(("unread", CUT, REFUSED), part.systems.items())
+    systems = itertools.product(("unread", *UNREAD), part.systems.items())
     for end, ((model, method), runs) in systems:
         shares = {
             run.facts["wording"]: float(run.facts[end][part.split])

@@ -297,6 +297,32 @@ def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teac
         assert accuracy(asked(folder, teacher)) >= 1 - 1 / 8, odd
 
 
+@each_row(
+    "status, reason",
+    [
+        (400, "This model's maximum context length is 512 tokens. However, you requested 900."),
+        (400, "prompt is too long: 900 tokens > 512 maximum"),
+        (400, "The input token count (900) exceeds the maximum number of tokens allowed (512)."),
+        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 512."),
+        (500, "the request exceeds the available context size (512 tokens)"),
+    ],
+)
+def test_a_question_that_is_too_long_does_not_end_the_run(
+    tmp_path, teacher, caplog, status, reason
+):
+    caplog.clear()
+    teacher.asked.clear()
+    folder = fresh(tmp_path)
+    teacher.reply = lambda question, count: (
+        filtered(status, message=reason) if "Question 3" in question else right_one(question, count)
+    )
+    output = asked(folder, teacher)
+    facts = facts_of(output / "run.json")
+    assert facts["too_long"]["test"] == facts["unread"]["test"] == 1 / 8 == 1 - accuracy(output)
+    assert caplog.text.count("too long for the model") == 1 and "512" in caplog.text
+    assert max(teacher.asked.values()) == 1
+
+
 def test_an_address_headers_and_turns_of_an_entry_are_sent(tmp_path, teacher, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login me password netrc-secret\n")

@@ -374,6 +374,11 @@ def test_a_cut_answer_is_a_letter_with_the_text_of_its_option(text, read):
     assert reading_of(Answer(text, CUT), LABELS, several=True).named is None
 
 
+def test_a_cut_answer_may_restate_a_hedge():
+    labels = ["Yes, it must be true", "It may be true or false"]
+    assert reading_of(Answer("B. It may be", CUT), labels, several=False).named == {1}
+
+
 def parts_of(letter: str, other: str) -> list[list[str]]:
     """Sentences before an answer, answers, and sentences behind it; the answers name a letter."""
     before = [

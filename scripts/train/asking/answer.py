@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scripts.train.asking.letters import is_restated, named_in
+from scripts.train.asking.letters import named_in, restated
 from scripts.train.asking.thoughts import without_thought
 
-WHOLE, CUT, REFUSED = "whole", "cut", "refused"  # how an answer ended
+WHOLE = "whole"  # how an answer ended
+UNREAD = CUT, REFUSED, TOO_LONG = "cut", "refused", "too_long"  # ends that leave it unread
 
 
 class Answer(NamedTuple):
     """end: `cut` if the model had no tokens left, `refused` if the server or the model gave no
-    answer to this question.
+    answer to this question, `too_long` if the model cannot read the question. The text is then the
+    server's reason.
     """
 
     text: str
@@ -36,6 +38,7 @@ def reading_of(
     text = without_thought(answer.text, thought_end)
     if text is None:
         return Reading(None, CUT)
-    if answer.end == REFUSED or (answer.end == CUT and (several or not is_restated(text, options))):
-        return Reading(None, answer.end)
+    if answer.end != WHOLE:
+        named = restated(text, options) if answer.end == CUT and not several else None
+        return Reading(named, answer.end if named is None else WHOLE)
     return Reading(named_in(text, options, several), WHOLE)

@@ -4,9 +4,10 @@ The model is on this machine, or behind an API (--api). A model behind an API ma
 likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked one time.
 Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only the remaining
 questions. An answer that names no option, or several where one is asked for, counts as wrong.
-So does one that was cut or refused. run.json has the share of these answers (`unread`, and of these
-`cut` and `refused`), and a warning shows an example. With `shots`, solved examples of the training
-split are written before each question (shots.py).
+So does an answer that was cut or refused, or whose question was too long. run.json has the shares
+of these answers (`unread`, and of these `cut`, `refused` and `too_long`), and a warning shows an
+example. With `shots`, solved examples of the training split are written before each question
+(shots.py).
 
 Reads  <data>/<split>.parquet, <model>/ unless --api is given
 Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN where the answer
@@ -47,10 +48,10 @@ from scripts.running.program import (
 )
 from scripts.running.project_version import project_version
 from scripts.train.asking.echo import EchoServer
-from scripts.train.asking.answer import CUT, REFUSED, WHOLE, Answer, Reading
+from scripts.train.asking.answer import CUT, REFUSED, TOO_LONG, UNREAD, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import questions_of, readings_of, scores_of, shares_of
-from scripts.train.asking.server import Server, stopping
+from scripts.train.asking.server import FEWER, Server, stopping
 from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
@@ -128,8 +129,9 @@ def predictions_of(job: dict, split: str, table: pa.Table, scores: np.ndarray) -
 def measure(
     job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
 ) -> tuple[pa.Table, pa.Table, dict[str, dict[str, float]]]:
-    """Ask about all examples: predictions, the answers, and the shares of unread, cut and refused
-    ones by split.
+    """Ask about all examples: predictions, the answers, and the shares of unread ones by split.
+
+    Raises UserError if every question is too long for the model.
     """
     asked = {
         split: questions_of(table, job["prompt"], job["inputs"]) for split, table in tables.items()
@@ -137,6 +139,11 @@ def measure(
     every = [text for questions in asked.values() for text in questions.text]
     say_cost(job, kept, every)
     kept.complete(model, every)
+    ended = kept.answers(every)
+    if ended and all(answer.end == TOO_LONG for answer in ended):
+        raise UserError(
+            f"{job['run']}: every question is too long for the model ({ended[0].text}); {FEWER}"
+        )
     predictions, answers, shares = [], [], {}
     for split, questions in asked.items():
         said = kept.answers(questions.text)
@@ -150,7 +157,7 @@ def measure(
         columns = [[split] * len(said), questions.text, texts, ends]
         answers.append(pa.table(columns, schema=ANSWERS))
     found = {
-        kind: {split: of[kind] for split, of in shares.items()} for kind in ("unread", CUT, REFUSED)
+        kind: {split: of[kind] for split, of in shares.items()} for kind in ("unread", *UNREAD)
     }
     return pa.concat_tables(predictions), pa.concat_tables(answers), found
 
@@ -201,7 +208,7 @@ def warn(
 ) -> None:
     """Log how many answers cannot be read, why, and what to do, with an example of each reason."""
     tokens = job["settings"]["training"]["answer_tokens"]
-    unclear = shares["unread"] - shares[CUT] - shares[REFUSED]
+    unclear = shares["unread"] - sum(shares[end] for end in UNREAD)
     for share, end, what in (
         (unclear, WHOLE, "of the answers cannot be read and count as wrong"),
         (
@@ -211,6 +218,11 @@ def warn(
             "`answer_tokens` (or the tokens in `request` of the model's entry)",
         ),
         (shares[REFUSED], REFUSED, "of the questions were refused and count as wrong"),
+        (
+            shares[TOO_LONG],
+            TOO_LONG,
+            f"of the questions are too long for the model and count as wrong; {FEWER}",
+        ),
     ):
         examples = [
             answer.text
@@ -224,7 +236,7 @@ def warn(
                 split,
                 100 * share,
                 what,
-                cut(examples[0], 100),
+                cut(examples[0], 200),
             )
     broken = sum("\ufffd" in answer.text for answer in said) if job["api"] else 0
     if broken:

@@ -123,7 +123,7 @@ def check_values(values: list) -> None:
 class Completions(Server):
     """A model behind an API that continues a text."""
 
-    path, refused = "/completions", None
+    path, may_refuse = "/completions", False
     remedies = REMEDIES | {
         400: f"correct `request` of the model's entry, shorten the texts, or {LEAVE_OUT}",
         404: f"correct `api` (the address before /completions) or `name`, or {LEAVE_OUT}",

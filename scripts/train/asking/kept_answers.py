@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from scripts.data.plain_json import as_json
 from scripts.running.identity import identity
-from scripts.train.asking.answer import Answer
+from scripts.train.asking.answer import TOO_LONG, Answer
 
 
 class Model(Protocol):
@@ -40,7 +40,8 @@ class Kept:
 
     def read(self) -> Iterator[tuple[str, Any]]:
         """The keys and answers of the file. A line that a kill has cut off is passed over. So is an
-        answer of an earlier release: nobody knows whether it is whole.
+        answer of an earlier release: nobody knows whether it is whole. A question that was too long
+        is asked again, since the server may read more now.
         """
         if not self.file.exists():
             return
@@ -52,7 +53,11 @@ class Kept:
                 continue
             if isinstance(answer, dict) and self.echoes:
                 yield key, answer
-            elif isinstance(answer, list) and [*map(type, answer)] == [str, str]:
+            elif (
+                isinstance(answer, list)
+                and [*map(type, answer)] == [str, str]
+                and answer[1] != TOO_LONG
+            ):
                 yield key, Answer(*answer)
 
     def key(self, question: str) -> str:

@@ -314,10 +314,10 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
     return named
 
 
-def is_restated(answer: str, options: Sequence[str]) -> bool:
-    """Whether an answer is a letter and the beginning of its option's text."""
+def restated(answer: str, options: Sequence[str]) -> set[int] | None:
+    """The option whose letter and beginning of its text are an answer; None for another answer."""
     found = re.fullmatch(r"\W*([A-Z])(?![A-Za-z0-9'’])\W*(.+)", answer, re.S)
     if not found or found[1] > LETTERS[len(options) - 1]:
-        return False
-    said = bare(found[2])
-    return bool(said) and bare(options[LETTERS.index(found[1])]).startswith(said)
+        return None
+    said, option = bare(found[2]), LETTERS.index(found[1])
+    return {option} if said and bare(options[option]).startswith(said) else None

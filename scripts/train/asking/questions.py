@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, cut
-from scripts.train.asking.answer import CUT, REFUSED, Answer, Reading, reading_of
+from scripts.train.asking.answer import UNREAD, Answer, Reading, reading_of
 from scripts.train.asking.letters import LETTERS
 from scripts.train.paradigms.prompts import columns_of, filled
 
@@ -108,15 +108,10 @@ def readings_of(
 
 
 def shares_of(questions: Questions, readings: Sequence[Reading]) -> dict[str, float]:
-    """The shares of examples whose answer cannot be read, and of those whose answer was cut or
-    refused.
-    """
+    """The shares of examples whose answer cannot be read, and of those with an end of UNREAD."""
     ends = np.array([one.end for one in readings])[questions.question]
     unread = np.array([one.named is None for one in readings])[questions.question]
-    return {
-        "unread": float(unread.mean()),
-        **{end: float((ends == end).mean()) for end in (CUT, REFUSED)},
-    }
+    return {"unread": float(unread.mean()), **{end: float((ends == end).mean()) for end in UNREAD}}
 
 
 def scores_of(questions: Questions, readings: Sequence[Reading], labels: list[str]) -> np.ndarray:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts.running.program import UserError, cut
-from scripts.train.asking.answer import CUT, REFUSED, WHOLE
+from scripts.train.asking.answer import CUT, REFUSED, TOO_LONG, WHOLE, Answer
 
 BUSY = {408, 409, 425, 429, *range(500, 600)} - {501, 505}
 # codes of a 429 that no waiting changes
@@ -39,6 +39,13 @@ ACCOUNT = re.compile(
     r"|(?:not |un)supported|unknown)\b",
     re.I,
 )
+# what servers say of a question with more tokens than the model reads
+LONG = re.compile(
+    r"context[ _](?:length|window|size)|(?:prompt|input)s? (?:is|are) too long|input token count"
+    r"|inputs` tokens|exceeds? the (?:model's )?max\w* (?:number of |input )?tokens",
+    re.I,
+)
+MAY_BE_LONG = {*range(400, 600)} - {401, 402, 403, 404, 429}  # statuses
 MOST_READ = 2000  # signs of an error in which a refusal is looked for
 MAY_REFUSE = {400, 403, 422, 451}  # statuses
 TEXTS = ("text", "output_text")  # the types of parts that are no thought
@@ -117,26 +124,29 @@ def is_refusal(status: int, codes: set[str], reason: str) -> bool:
     return bool((status < 300 or status in MAY_REFUSE) and says and not ACCOUNT.search(reason))
 
 
-def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool) -> bool:
-    """Whether the server refuses this question, which its filter does. Raises Passing or Final for
-    an error, also for one that is sent as a success.
+def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool) -> Answer | None:
+    """The end of a question that the server's filter refuses, or that is too long for the model;
+    None for an answer. Raises Passing or Final for another error, also for one that is sent as a
+    success.
     """
     try:
         found = error_in(json.loads(whole))
     except (ValueError, RecursionError):
         found = {}
     if status < 300 and not found:
-        return False
+        return None
     said = found.get("message") or found.get("msg") or whole
     reason, inner = whole_signs(str(said)), found.get("innererror")
     codes = {str(found.get(key)) for key in ("code", "type")}
     codes |= {str(inner.get("code"))} if isinstance(inner, dict) else set()
     if may_refuse and is_refusal(status, codes, reason[:MOST_READ]):
-        return True
+        return Answer("", REFUSED)
     if status < 300:
         code = re.fullmatch("[45][0-9]{2}", "400" if codes & WRONG else str(found.get("code")))
         status = int(code[0]) if code else 500
     reason = cut(reason, 300)
+    if may_refuse and status in MAY_BE_LONG and LONG.search(reason):
+        return Answer(reason, TOO_LONG)
     if status in BUSY and not codes & FINAL:
         raise Passing(f"it answers {status}{': ' * bool(reason)}{reason}", seconds_of(headers))
     raise Final(reason, status)

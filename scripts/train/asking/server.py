@@ -23,8 +23,8 @@ import urllib3
 
 from scripts.running.program import UserError, cut, log
 from scripts.train.asking.access import KeyHeaders, Secrets, address_of, key_in
-from scripts.train.asking.answer import REFUSED, Answer
-from scripts.train.asking.said import Passing, answer_of, check, parsed
+from scripts.train.asking.answer import Answer
+from scripts.train.asking.said import LONG, Passing, answer_of, check, parsed
 
 AT_ONCE = 8  # open questions
 LONGEST = 600  # seconds for one whole answer, its headers included
@@ -35,6 +35,7 @@ BACKOFF = 1.0  # seconds; doubled with every try
 LONGEST_WAIT = 300  # seconds that a busy server may ask for
 AT_THE_END = 20  # seconds that an end waits for answers under way
 MOST = 1_000_000  # bytes of an answer
+FEWER = "ask for fewer tokens (`answer_tokens`, `request`), or give fewer `shots`"
 REMEDIES = {
     400: "correct `request` of the model's entry, or ask for fewer tokens",
     401: "set the environment variable that `key` names to a valid key",
@@ -46,9 +47,7 @@ REASONS = {
     re.compile(r"credit balance|insufficient (?:credit|balance|fund|quota)|billing", re.I): (
         "add credit to your account there"
     ),
-    re.compile(r"context[ _](?:length|window|size)|(?:prompt|input) is too long", re.I): (
-        "ask for fewer tokens (`answer_tokens`, `request`), or give fewer `shots`"
-    ),
+    LONG: FEWER,
 }
 
 
@@ -97,8 +96,7 @@ class Server:
     """
 
     path, remedies = "/chat/completions", REMEDIES
-    # what a refused question is answered with; None: a refusal is an error
-    refused: Any = Answer("", REFUSED)
+    may_refuse = True  # whether a question that is refused or too long has an answer
 
     def __init__(
         self,
@@ -160,8 +158,8 @@ class Server:
                 # without the key before anything is cut: half a key is one, too
                 text = self.bytes_of(answer, ends).decode("utf-8-sig", "replace")
                 whole = self.secrets.out_of_answer(text)
-            if check(answer.status_code, answer.headers, whole, self.refused is not None):
-                return self.refused
+            if ended := check(answer.status_code, answer.headers, whole, self.may_refuse):
+                return ended._replace(text=self.secrets.out_of_message(ended.text))
             return self.read(parsed(whole), question)
         except (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError):
             raise Passing(f"no byte for {TIMEOUT[1]:g} s", tries=2) from None
