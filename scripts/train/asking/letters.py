@@ -13,21 +13,31 @@ from functools import cache
 from string import ascii_uppercase as LETTERS
 from typing import NamedTuple
 
-from scripts.train.asking.spelling import GAP, LETTER, TEXT, L, T, bare, others_named, signed
+from scripts.train.asking.spelling import (
+    GAP,
+    LETTER,
+    MOST_OF_LABEL,
+    TEXT,
+    L,
+    T,
+    bare,
+    others_named,
+    signed,
+)
 
 CLAUSE = re.compile(
-    rf",(?! ?(?:and )?{L})|(?<!{L}),|\s[-–—]\s|[–—]|\s\("
+    rf",(?! ?(?:and )?{L})|(?<!{L}),|\band (?=not\b)|\s[-–—]\s|[–—]|\s\("
     r"|\b(?:which|but|while|whereas|although|though|however|mais|sondern|aber|sino|pero)\b",
     re.I,
 )
 ENDS = re.compile(r"([.;!?])(?=\s|$)|。|, ?(?=(?:so|hence|thus|therefore)\b)")  # of a sentence
 REASON = re.compile(
     r"\b(?:because|since|given that|weil|denn|car"
-    r"|as (?:it|this|that|the[ry]\w*|he|she|an?|most))\b|因为|, as\b",
+    r"|as (?:it|this|that|the[ry]\w*|he|she|an?|most)|followed by)\b|因为|, as\b",
     re.I,
 )
 CONDITION = re.compile(
-    r"\b(?:if|unless|provided (?:that|he|she|it|they|the)|would|assuming|suppose|otherwise|wenn"
+    r"\b(?:if|unless|provided (?:that|he|she|it|they|the)|assuming|suppose|otherwise|wenn"
     r"|falls)\b|如果",
     re.I,
 )
@@ -46,17 +56,17 @@ WORDS = {
     "a": "and und et y e и 和",
     "x": "both option choice letter response",
     "c": ": =",
-    "i": "is are was be with ist sind est sont es son",
-    "A": "answer conclusion continuation ending outcome event step next thing way match antwort "
-    "antworten réponse respuesta",
+    "i": "is are was be with lautet è ist sind est sont es son",
+    "A": "answer conclusion continuation ending outcome event step next thing way match label "
+    "antwort antworten réponse respuesta risposta opciones ответ",
     "o": "based given considering looking from",  # grounds of any kind follow
     "s": "in for according",  # what an answer holds for follows: only these are this question
     "g": "text passage sentence context premise hypothesis information question case dialog "
     "dialogue conversation story reason scenario opinion summary short general gap blank",
-    "n": "not no never nor nein nicht kein pas non nie hardly barely scarcely",  # deny what follows
+    "n": "not no never nor nein nicht kein pas non nie hardly barely scarcely nope",
     "0": "none neither keine keiner aucune ninguna",
     "e": "except excluding without unlike",
-    "p": "proposed candidate other",
+    "p": "proposed proposée candidate other",
     "w": "nothing wrong false bad least less worst worse fail lack contradict eliminate exclude "
     "reject discard out doubt nonsense absurd ridiculous strange falsch faux fausse 错误",
     "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
@@ -65,13 +75,13 @@ WORDS = {
     "f": "yes true correct right plausible possible likely probable reasonable valid fit "
     "work good fine sense typical acceptable appropriate suitable realistic sensible logical "
     "consistent coherent natural obvious follow continue complete fill relevant related ja oui "
-    "richtig richtige korrekt passt passen bonne correcte correcta 正确",
+    "richtig richtige korrekt passt passen bonne correcte correcta corretta plausibel 正确",
     "k": "the a an this that these it i my our me we you they only all one two so hence "
     "therefore thus also too well just really totally take choose pick select what happen "
-    "said say think believe lean towards guess clear definite certain here "
+    "said say think believe lean towards guess clear definite certain here into high very quite "
     "sure overall final best better most more of to do does did can must should remain leave "
     "left single which choisis seem sound look make am above rule listed "
-    "la le les die der das el ne n besten 我",
+    "la le les las die der das el ne n besten 我",
 }
 CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
@@ -91,6 +101,8 @@ HEAD = (
 UNKNOWN = re.compile("i?u")  # "which is absurd": a verdict that is not understood
 # "it is not plausible", and not "the right answer is B"
 VERDICT = re.compile(f"(?:{SET}c+(?=k))?(?![ic])[akxciAp]*(n?)[akx]*([fw])(?!x|c$|A[ic]|.*[LT])")
+# a verdict that names no option: "the proposed answer does not fit into the gap", "nope"
+SAYS = re.compile("[akxciAp]*(n?)[akxi]*(f[cf]?|w)[akxi]*(?:(?<=k)g+)?|(n)")
 # what a clause says, by its codes (? after a question, ~ of a reason or a condition): its weight,
 # and + affirms, - denies, ? doubts, 0 none of the options. The first rule that fits counts.
 RULES = [
@@ -106,6 +118,7 @@ RULES = [
         ("[^umLT]*0[^umLT]*", 3, "0"),
         ("[^usog]*m[^usog]*", 1, "?"),
         (f"[^usogmLTnwe0]*(?:{SET}[^usogmLTnwe0]*|f[^umLTnwe0]*)", 1, "+"),
+        ("[akg]*T[ak]*", 1, "+"),  # "the hypothesis must be true"
         (f"(?=.*[nwe0])[^uLT]*(?:{SET})?[^uLT]*", 1, "-"),
         (f"[akxcifA]*{SET}[akxciA]*f[^nwe0mLT]*", 1, "+"),
         (f"[akxciA]*{SET}[akxciA]*(?:[we]|n[akxciA]*(?:f|$))[^mLT]*", 1, "-"),
@@ -118,7 +131,8 @@ FITS = (
 )
 # in a question that asks for one option: "B is more likely", "the best is B"
 BEST = re.compile(
-    rf"({L}) (?:is|fits|seems|sounds) (?:the )?(?:best|better|(?:most|more) {FITS})\b(?! \w)"
+    rf"({L}|{T}) (?:is|fits|seems|sounds) (?:the )?(?:best|better|(?:most|more) {FITS})"
+    r"(?: (?:answer|option|choice|continuation|ending|match|fit))?\b(?! \w)"
     rf"|\bthe best (?:option |choice |one )?is ({L})"
 )
 # of a proposed answer that says no, which is an option, too: "No is a plausible answer"
@@ -126,27 +140,35 @@ PROPOSED = re.compile(
     rf"({T}) (?:(?:is|seems|sounds) (?:(the|more|most) |an? |quite |very )*{FITS}"
     r"|(?:fits|works|makes sense)(?! best| better| more))\b"
 )
-# before other words than these, "A" at the beginning of a clause may be an article
-VERB = re.compile(r"\w+(?:s|ed|ly)|but|because|since|over|though|although|while|than|as|then")
+SUBJECT = re.compile(
+    r"(?:(?:and|next|so|then),? )?(?:(?:the|an?|his|her|their|one) (?:\w{2,} )?|(?:he|she|they|it) )"
+)
+QUOTED = re.compile(r"[\"“]([^\"“”\n]{1,80})[\"”]")
+# before other words than verbs, "A" at the beginning of a clause is an article
+ARTICLE = re.compile("(^\\W*|: )\ue100 ([a-z]+) ?([a-z]*)")
+VERB = re.compile(r"\w+(?:s|ed|ly)|even|but|because|since|over|though|although|while|than|as|then")
 LONGEST = 100  # words of a clause that is understood
 DENIALS = {"no", "none", "nothing", "neither"}  # may be options, and may deny the others
-MOST_OF_LABEL = 6  # words of a label
 
 
 class Clause(NamedTuple):
-    """named: the options that it names. weight, says: of RULES. codes: of its words."""
+    """named: the options that it names. weight, says: of RULES. codes: of its words. stops: whether
+    its sentence ends with a full stop.
+    """
 
     named: frozenset[int]
     weight: int
     says: str
     codes: str
+    stops: bool = False
 
 
 NOTHING = Clause(frozenset(), 1, "", "")
 
 
-def clauses_of(text: str) -> Iterator[Clause]:
+def clauses_of(text: str) -> list[Clause]:
     """The clauses of an answer. Questions, conditions and reasons affirm nothing."""
+    rows = []
     for sentence in ENDS.sub("\\1\n", text).splitlines():
         first, *reasons = REASON.split(sentence)
         if reasons and not first.strip(" ,"):  # "Since it is late, B"
@@ -156,28 +178,39 @@ def clauses_of(text: str) -> Iterator[Clause]:
             doubt = "?" if sentence.endswith("?") else "~" * bool(number or CONDITION.search(part))
             last = NOTHING
             for clause in filter(str.strip, CLAUSE.split(part)):
-                one = judged(clause, "~" if FOREIGN.fullmatch(last.codes) else doubt)
+                foreign = FOREIGN.fullmatch(last.codes) or re.search(r"\bwould\b", clause, re.I)
+                one = judged(clause, "~" if foreign else doubt)
                 if last.named and last.says == "+" and UNKNOWN.fullmatch(one.codes):
                     one = one._replace(says="?")
-                yield (last := one)
+                if one.says == "-" and not one.named and last.named and not last.says:
+                    rows[-1] = last._replace(says="-")  # "A is a year, which does not fit"
+                last = one._replace(stops=sentence.endswith("."))
+                rows.append(last)
+    return rows
 
 
 @cache
 def code_of(word: str) -> str:
-    """The code of a word, of its stem, or of its opposite."""
+    """The code of a word, of its stem, or of its opposite. "Naturally" affirms nothing."""
     if word in CODE:
         return CODE[word]
     stems = [word.removesuffix(one) for one in ENDINGS if word.endswith(one)]
     for stem in (one + end for one in stems if len(one) > 2 for end in ("", "e")):
         if stem in CODE:
-            return CODE[stem]
+            return "k" if CODE[stem] == "f" and word.endswith("ly") else CODE[stem]
     opposite = OPPOSITE.fullmatch(word)
     return "w" if (opposite and code_of(opposite[1]) == "f") or UNLIKE.fullmatch(word) else "u"
 
 
+def without_article(found: re.Match) -> str:
+    """The words behind an "A" that is an article, and else the letter and the words."""
+    codes = code_of(found[2]) + code_of(found[3])
+    is_article = (codes[0] in "ug" and not VERB.fullmatch(found[2])) or codes in ("fA", "fx")
+    return found[1] + found[2] + " " + found[3] if is_article else found[0]
+
+
 def judged(clause: str, doubt: str) -> Clause:
-    if (article := re.match("\\W*\ue100 ([a-z]+)", clause)) and code_of(article[1]) == "u":
-        clause = clause if VERB.fullmatch(article[1]) else clause[article.start(1) :]
+    clause = ARTICLE.sub(without_article, clause)
     tokens = TOKEN.findall(clause.lower())
     signs = [ord(one) for one in tokens if TEXT <= ord(one[0]) < LETTER + 26]
     codes = "".join(map(code_of, tokens)) + doubt
@@ -202,7 +235,7 @@ def joined(clauses: list[Clause], negative: set[int]) -> Iterator[Clause]:
         # a heading such as "Answer:", "Wrong" or "Not plausible"
         heads = last.codes.endswith("c") and (last.says or set(last.codes) & DENY)
         announces = heads or (last.says == "-" and "i" not in last.codes)
-        if one.weight == 2 and announces and not last.named:
+        if one.weight == 2 and announces and not last.named and not (negative and last.stops):
             one = one._replace(weight=last.weight, says=last.says)
         elif one.says == "-" and not one.named and not re.search("c$|p", one.codes):
             one = one._replace(named=before.named - negative)
@@ -271,8 +304,23 @@ def of_one(text: str, count: int, negative: set[int]) -> str:
 
     text = re.sub(rf"({L}) (\w+) less ({FITS}) than ({L})", r"\4 \2 more \3 than \1", text)
     text = re.sub(r"\b(more|better)\b([^.,;\n]{0,40}) than\b", r"\1\2, not", text)
-    text = BEST.sub(lambda found: f"the answer is {found[1] or found[2]}", text)
-    return PROPOSED.sub(proposed, text)
+    text = PROPOSED.sub(proposed, text)
+    return BEST.sub(lambda found: f"the answer is {found[1] or found[2]}", text)
+
+
+def of_verdict(clauses: list[Clause], negative: set[int]) -> set[int] | None:
+    """Of two labels, the one that a verdict without a name says: "It does not fit."."""
+    if not clauses or any(one.named or one.says in ("?", "0") for one in clauses):
+        return None
+    clauses = clauses[clauses[0].codes == "k" :]  # "Sure, it fits"
+    said = [SAYS.fullmatch(one.codes) for one in clauses]
+    is_short = (
+        [one.codes for one in clauses[:1]] == ["f"] and said[1:] and not said[1]
+    )  # "Right, …"
+    verdicts = {bool(one[1] or one[3]) != (one[2] == "w") for one in said if one}
+    if not said or not said[0] or is_short or len(verdicts) > 1:
+        return None
+    return negative if verdicts == {True} else {0, 1} - negative
 
 
 def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
@@ -285,27 +333,37 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         return None
     if whole and whole in texts:
         return {texts.index(whole)}
-    negative = set[int]()
+    ends = {at for at, one in enumerate(texts) if not several and whole.endswith(f" {one}")}
+    if len(ends) == 1 and SUBJECT.fullmatch(whole.removesuffix(texts[min(ends)])):
+        return ends  # "The man opens the door."
+    denying, negative = set[int](), set[int]()
     if several:
         answer = denials_as_letters(answer, texts)
         texts = ["" if one in DENIALS else one for one in texts]
     else:  # a label is short; the "out" of an ending denies nothing
         words = [one.split() for one in texts]
         codes = [{*map(code_of, one)} if len(one) <= MOST_OF_LABEL else set() for one in words]
-        negative = {at for at, one in enumerate(codes) if one & DENY}
-    text = signed(answer.upper() if len(whole) == 1 else answer, texts)
-    text = others_named(text, len(texts)) if several else of_one(text, len(texts), negative)
+        denying = {at for at, one in enumerate(codes) if one & DENY}
+        negative = {at for at in denying if "m" not in codes[at]}
+    if len(texts) == 2 and negative:  # a quoted text is the proposed answer
+        answer = QUOTED.sub(lambda one: one[0] if bare(one[1]) in [*texts, *own] else "it", answer)
+    text = signed(answer.upper() if len(whole) == 1 else answer, texts, several)
+    text = others_named(text, texts) if several else of_one(text, len(texts), negative)
     *before, text = CORRECTION.split(text)
-    if several and any(map(str.strip, before)):
-        return None  # it may add to what stands before it
-    clauses = [*clauses_of(text)]
+    clauses = clauses_of(text)
     if not several and clauses:
         heads = set(re.findall(rf"^{GAP}({L}):", text, re.M))
         # a first letter with a reason; a reason that denies needs an option that does, too
-        reason = "Lc(?!i?u$)[^LT?~]*" if clauses[0].named <= negative else "Lc(?!i?u$)[^LTnwe0?~]*"
+        reason = "Lc(?!i?u$)[^LT?~]*" if clauses[0].named <= denying else "Lc(?!i?u$)[^LTnwe0?~]*"
         if len(heads) == 1 and clauses[0].says != "?" and re.fullmatch(reason, clauses[0].codes):
             clauses[0] = clauses[0]._replace(says="+", weight=2)
-    named = decided([*joined(clauses, negative)], len(texts), several)
+    named = decided([*joined(clauses, denying)], len(texts), several)
+    if several and any(map(str.strip, before)):  # one option may add to what stands before it
+        whole = max((one.weight for one in clauses if one.says == "+"), default=0) > 1
+        again = named and any(chr(LETTER + at) in "".join(before) for at in named)
+        return named if again and len(named) > 1 and whole else None
+    if named is None and len(negative) == 1 and len(texts) == 2:
+        named = of_verdict(clauses, negative)
     if negative and named:  # "No, it is plausible" says two things
         about = [one.codes for one in clauses if one.named <= named]
         verdicts = {one[1] + one[2] in ("f", "nw") for one in map(VERDICT.match, about) if one}
@@ -315,9 +373,15 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
 
 
 def restated(answer: str, options: Sequence[str]) -> set[int] | None:
-    """The option whose letter and beginning of its text are an answer; None for another answer."""
-    found = re.fullmatch(r"\W*([A-Z])(?![A-Za-z0-9'’])\W*(.+)", answer, re.S)
+    """The option whose letter and beginning of its text are an answer, or its first paragraph if
+    the text is whole and no other option follows; None for another answer.
+    """
+    first, _, rest = answer.strip().partition("\n\n")
+    found = re.fullmatch(r"\W*([A-Z])(?![A-Za-z0-9'’])\W*(.+)", first, re.S)
     if not found or found[1] > LETTERS[len(options) - 1]:
         return None
     said, option = bare(found[2]), LETTERS.index(found[1])
-    return {option} if said and bare(options[option]).startswith(said) else None
+    text = bare(options[option])
+    fits = text == said if rest else said[1:] and text.startswith(said)
+    follows = re.search(f"{T}|{L}", signed(rest, [*map(bare, options)], False))
+    return {option} if fits and not follows and not CORRECTION.search(rest) else None

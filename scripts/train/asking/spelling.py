@@ -51,7 +51,11 @@ FORMS = [  # forms of an answer, as words
             " ",
         ),
         (r"\bas well as\b|(?<=\w )[+&](?= \w)", "and"),
-        (r"\b(?:comes?|happens|occurs) first\b", "fits"),
+        (r"\b(?:comes?|happens|occurs) first\b", "is best"),
+        (r"\b(not( \w+)?) or\b", r"\1 and"),
+        (r"(?<=\w )nor (?=[A-Z]\b)", "and "),
+        (r"\bnot (?:un(?=likely|usual|common|re)|im(?=p\w+ble))", ""),
+        (r"\bwithout (?:(?:the|more|any|further|seeing|this) )+(?:text|context|information),?", ""),
         (
             r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
             r"(?:answer|help|assist|know|tell|say|determine|decide)\b",
@@ -64,6 +68,9 @@ FORMS = [  # forms of an answer, as words
         (r"\bsecond sentence\b", "sentence 2"),
         ("、", ", "),
         ("正确答案|答案", " answer "),
+        ("正解は", " answer is "),
+        ("です|(?:^|(?<=\n))[→⇒] ", " "),
+        ("合理的?", " plausible "),
         ("而是", ", "),
         ("不是", " not "),
         ("是", " is "),
@@ -79,6 +86,11 @@ NAMED = re.compile(
 )
 SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
 RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
+LETTERS_ALONE = re.compile(  # "a, c"
+    "|".join(rf"\W*{one}(?:[\s.,;&+()]+(?:and )?{one})+[\s.)]*" for one in ("[A-Z]", "[a-z]"))
+)
+ANY = re.compile(r"(?<=[a-z] )no(?= (?!because|since|as|is|but|and|for|given|it)[a-z])")
+MOST_OF_LABEL = 6  # words of a label
 MARKED = re.compile(rf"(?:^({GAP})({L}) ?[.):–—-]|(?<=[,;]( ))({L}) ?[=:–—-])[):–—\- ]*", re.M)
 OWN = re.compile(rf"({L})(:?)[^\w\n?!\ue000-\ue119]{{0,9}}({T})\)?")
 
@@ -106,6 +118,21 @@ def tails(texts: list[str]) -> dict[str, str]:
     return {end: chr(TEXT + at) for at, end in enumerate(ends)} if alike > 2 else {}
 
 
+def halves(texts: list[str], first: bool) -> dict[str, str]:
+    """The signs of labels by the words before their comma, "yes", or by those after it without
+    "it", "must be true". A half that another label holds, too, stands for none.
+    """
+    found = {}
+    for at, text in enumerate(texts):
+        head, comma, tail = text.rpartition(", ")
+        half = head if first else tail.removeprefix("it ")
+        others = "\n".join(texts[:at] + texts[at + 1 :])
+        long = first or len(half.split()) > 2
+        if half and long and len(text.split()) <= MOST_OF_LABEL and half not in others:
+            found[half] = chr(TEXT + at)
+    return found
+
+
 def without_list(text: str, count: int) -> str:
     """A text in signs in which the options are not said again, all in their order."""
     letters = [chr(LETTER + at) for at in range(count)]
@@ -122,32 +149,35 @@ def without_list(text: str, count: int) -> str:
     )
 
 
-def others_named(text: str, count: int) -> str:
-    """A text in signs in which "all except B" is the other letters."""
+def others_named(text: str, texts: list[str]) -> str:
+    """A text in signs in which "all" is every letter, and "all except B" the other letters. An
+    option without a text denies the others.
+    """
 
-    def others(found: re.Match) -> str:
-        left = {chr(LETTER + at) for at in range(count)} - {*found[2]}
-        return " and ".join(sorted(left)) + found[1]
+    def left(found: re.Match) -> str:
+        letters = {chr(LETTER + at) for at in range(len(texts))} - {*found[2]}
+        return " and ".join(sorted(letters)) + found[1]
 
+    every = r"(?<!not )\b(?:all|every(?:thing|one)?|any)\b(?: of)?(?: the)?(?: \w+)?"
+    but = rf" (?:except|excluding)(?: for)? ({L}(?:(?:,|,? and) {L})*)"
     text = re.sub(rf"\b(?:none|nothing) except (?={L})", "only ", text)
-    listed = rf"({L}(?:(?:,|,? and) {L})*)"
-    every = r"\b(?:all|every(?:thing|one)?|any(?:thing)?)\b(?: of)?(?: the)?(?: \w+)?"
-    return re.sub(
-        rf"(?<!not ){every}((?: [\w ]{{1,40}})?) (?:except|excluding|without)(?: for)? {listed}",
-        others,
-        text,
-        flags=re.I,
+    text = re.sub(rf"{every}((?: [\w ]{{1,40}})?){but}", left, text, flags=re.I)
+    every = r"^All(?: of)?(?: the| them| these)*(?: four| options| answers)*"
+    return (
+        re.sub(rf"{every}( (?:are|fit|work)\b)()", left, text, flags=re.M) if all(texts) else text
     )
 
 
-def signed(answer: str, texts: list[str]) -> str:
+def signed(answer: str, texts: list[str], several: bool) -> str:
     """An answer with signs for texts and letters of options. A letter and its own text are one. The
     options said again are left out.
     """
+    signs = {text: chr(TEXT + at) for at, text in reversed([*enumerate(texts)])}
+    signs |= {} if several else halves(texts, first=False)
 
     def sign(found: re.Match) -> str:
         said = found[0].lower()
-        return chr(TEXT + texts.index(said)) if said in texts else found[0]
+        return signs.get(said) or signs.get(said.removeprefix("it "), found[0])
 
     def own(found: re.Match) -> str:
         same = texts[ord(found[1]) - LETTER :][:1] == [texts[ord(found[3]) - TEXT]]
@@ -158,19 +188,31 @@ def signed(answer: str, texts: list[str]) -> str:
         return " and ".join(found[1]) if fits else found[0]
 
     text = plain(answer)
-    spelled = {re.escape(one) for one in texts if one[1:] or one.isdigit()}
+    if several and LETTERS_ALONE.fullmatch(text):
+        text = "".join(re.findall(r"\b[A-Z]\b", text.upper()))
+    elif not several:
+        text = ANY.sub("not any", text)
+    spelled = {re.escape(one) for one in signs if one[1:] or one.isdigit()}
+    spelled |= {f"it {re.escape(one)}" for one in signs if one not in texts}
     if known := sorted(spelled, key=len, reverse=True):
         words = rf"(?<![\w–-])(?<!\d[.,:])(?:{'|'.join(known)})(?!-?\w)"
         text = re.sub(words, sign, text, flags=re.I)
     text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
     text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
     text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
-    if ends := tails(texts):
+    if ends := tails(texts) | ({} if several else halves(texts, first=True)):
         said = "|".join(map(re.escape, sorted(ends, key=len, reverse=True)))
-        beside = rf"((?:{L}){GAP}(?:the )?)({said})\b|\b({said})(?= fits)"
+        beside = (
+            rf"({L}{GAP}(?:the )?)({said})\b"
+            rf"|(\A{GAP}(?:the )?)({said})(?=[.,;:!](?:\s|$)|{GAP}\Z)|()\b({said})(?= is best)"
+        )
         text = re.sub(
-            beside, lambda one: (one[1] or "") + ends[(one[2] or one[3]).lower()], text, flags=re.I
+            beside,
+            lambda one: one[one.lastindex - 1] + ends[one[one.lastindex].lower()],
+            text,
+            flags=re.I,
         )
     text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
-    text = re.sub(rf"(?<!\bthey )\bwould (?=[\w ]{{0,40}}{L})", "", text)
+    text = text if several else re.sub(rf"({L}:)[\s.]*[–—-]+ ", r"\1 ", text)
+    text = re.sub(rf"((?:^|[.,;:!])[\w ]*(?<!\bthey )\b)would (?=[\w ]{{0,40}}{L})", r"\1", text)
     return without_list(re.sub(r"\b(?:far |way |much )?too [a-z]+", "wrong", text), len(texts))
