@@ -194,12 +194,13 @@ def code_of(word: str) -> str:
     """The code of a word, of its stem, or of its opposite. "Naturally" affirms nothing."""
     if word in CODE:
         return CODE[word]
+    if (opposite := OPPOSITE.fullmatch(word)) and code_of(opposite[1]) == "f":
+        return "w"
     stems = [word.removesuffix(one) for one in ENDINGS if word.endswith(one)]
     for stem in (one + end for one in stems if len(one) > 2 for end in ("", "e")):
         if stem in CODE:
             return "k" if CODE[stem] == "f" and word.endswith("ly") else CODE[stem]
-    opposite = OPPOSITE.fullmatch(word)
-    return "w" if (opposite and code_of(opposite[1]) == "f") or UNLIKE.fullmatch(word) else "u"
+    return "w" if UNLIKE.fullmatch(word) else "u"
 
 
 def without_article(found: re.Match) -> str:
