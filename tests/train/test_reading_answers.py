@@ -18,6 +18,9 @@ NONE = (
     *("no, not any", "No, none of them.", "No, there is no plausible answer.", "none of the above"),
 )
 MOMENTS = ["The moment of sentence 1", "The moment of sentence 2"]
+NLI = ["Yes, it must be true", "It may be true or false", "No, it must be false"]
+HALVES = ("Yes, it may be true or false.", "A: it must be false.", "B. No", "It may be false.")
+ENDINGS = ["walks out of the house.", "waits for a while."]
 OTHER_MOMENT = (
     "A: Sentence 2",
     "A. Sentence 2 comes first.",
@@ -197,6 +200,26 @@ def letters_of(read: str | None) -> set[int] | None:
         It would be strange to go on with A. | null
         You might think the best answer is A. | null
         The plausible distractor is A.       | null
+        The proposed answer is plausible.    | A
+        It does not fit.                     | B
+        Implausible. Nobody naps for years.  | B
+        '"ten years" does not fit.'          | B
+        Sure, it fits.                       | A
+        Nope                                 | B
+        Naturally, nobody naps for years.    | null
+        Right, let me think about it.        | null
+        Not sure.                            | null
+        It may be plausible.                 | null
+        Good question! Naps take two hours.  | null
+        A plausible answer would be two hours. | null
+        It seems unlikely. A. Yes            | null
+        Yes. There is no reason to doubt it. | A
+        A. It's not unusual.                 | A
+        "B\n\nTwo sentences.\n\n1: A man stands" | B
+        "A\n\nNo, it is not plausible that he would do it." | null
+        If I had to choose, B.               | B
+        Without the text, I guess B          | B
+        → B                                  | B
         A. Obviously not.               | null
         A. Then again, nobody sleeps so long. | null
     """,
@@ -299,6 +322,16 @@ def test_one_option_is_read(answer, read):
         All except perhaps D.                | null
         All of them except D are wrong.      | null
         Not all except D.                    | null
+        All of them are plausible.           | ABCD
+        It is anything but A.                | null
+        A. C.                                | AC
+        a, c                                 | AC
+        A and C, but not B or D.             | AC
+        Not B and not D, so A and C.         | AC
+        Neither A nor B nor C nor D fits.    | ''
+        A and D. Wait, D is too late. A and C. | AC
+        A, B. Wait, C and D.                 | null
+        A and C fit. B is a year, which does not fit. | AC
         The options A, B, C and D are plausible. | ABCD
     """,
 )
@@ -325,6 +358,23 @@ def test_several_options_are_read(answer, read):
         (MOMENTS, False, "Sentence 1 comes first.", {0}),
         (MOMENTS, False, "A\n\nSentence 2 happens later.", {0}),
         (["He walks out of the house.", "He waits."], False, "B\n\nThis is plausible.", {1}),
+        *((NLI, False, answer, {0}) for answer in ("Yes.", "The hypothesis must be true.")),
+        *(
+            (NLI, False, answer, {1})
+            for answer in ("So it may be true or false.", "It may be true or false")
+        ),
+        *((NLI, False, answer, {2}) for answer in ("No", "False", "No, the hypothesis is false.")),
+        *((NLI, False, answer, None) for answer in HALVES),
+        (MOMENTS, False, "Sentence 2", {1}),
+        (MOMENTS, False, "Sentence 1 happens before sentence 2.", {0}),
+        (MOMENTS, False, "Sentence 1 comes after the moment of sentence 2.", {1}),
+        (MOMENTS, False, "A. Sentence 1 comes after sentence 2.", None),
+        (MOMENTS, False, "Sentence 1 comes first, followed by sentence 2.", {0}),
+        (MOMENTS, False, "Sentence 2 comes first. Answer: A", None),
+        (ENDINGS, False, "The man walks out of the house.", {0}),
+        (ENDINGS, False, "A. The man waits for a while.", None),
+        (ENDINGS, False, "Nobody walks out of the house.", None),
+        (ENDINGS, False, "The man never walks out of the house.", None),
         (["No", "Yes"], False, "A. It is plausible.", None),
         (["No", "Yes"], False, "A. It is not plausible.", {0}),
         (CANDIDATES, True, "Answer: a day and a half", None),
@@ -374,9 +424,18 @@ def test_a_cut_answer_is_a_letter_with_the_text_of_its_option(text, read):
     assert reading_of(Answer(text, CUT), LABELS, several=True).named is None
 
 
-def test_a_cut_answer_may_restate_a_hedge():
-    labels = ["Yes, it must be true", "It may be true or false"]
-    assert reading_of(Answer("B. It may be", CUT), labels, several=False).named == {1}
+@each_row(
+    "text, read",
+    [
+        ("B. It may be", {1}),
+        ("**B. It may be true or false**\n\nThe premise says", {1}),
+        ("A. Yes, it must be true\n\nB. It may", None),
+        ("A. Yes\n\nThe premise says", None),
+        ("A. Yes, it must be true\n\nWait", None),
+    ],
+)
+def test_a_cut_answer_may_restate_a_long_label(text, read):
+    assert reading_of(Answer(text, CUT), NLI, several=False).named == read
 
 
 def parts_of(letter: str, other: str) -> list[list[str]]:

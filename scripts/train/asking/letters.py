@@ -54,7 +54,7 @@ TOKEN = re.compile(rf"{T}|{L}|\w+|!(?=[\w\ue000-\ue119])|[^\s.,;!?()'…–—�
 # the words that are understood, by a code for their kind; L is a letter, T a text, u any other word
 WORDS = {
     "a": "and und et y e и 和",
-    "x": "both option choice letter response",
+    "x": "both option choice letter response pair",
     "c": ": =",
     "i": "is are was be with lautet è ist sind est sont es son",
     "A": "answer conclusion continuation ending outcome event step next thing way match label "
@@ -62,7 +62,7 @@ WORDS = {
     "o": "based given considering looking from",  # grounds of any kind follow
     "s": "in for according",  # what an answer holds for follows: only these are this question
     "g": "text passage sentence context premise hypothesis information question case dialog "
-    "dialogue conversation story reason scenario opinion summary short general gap blank",
+    "dialogue conversation story reason scenario scene opinion summary short general gap blank",
     "n": "not no never nor nein nicht kein pas non nie hardly barely scarcely nope",
     "0": "none neither keine keiner aucune ninguna",
     "e": "except excluding without unlike",
@@ -79,6 +79,7 @@ WORDS = {
     "k": "the a an this that these it i my our me we you they only all one two so hence "
     "therefore thus also too well just really totally take choose pick select what happen "
     "said say think believe lean towards guess clear definite certain here into high very quite "
+    "has have decide confident fair "
     "sure overall final best better most more of to do does did can must should remain leave "
     "left single which choisis seem sound look make am above rule listed "
     "la le les las die der das el ne n besten 我",
@@ -141,7 +142,7 @@ PROPOSED = re.compile(
     r"|(?:fits|works|makes sense)(?! best| better| more))\b"
 )
 SUBJECT = re.compile(
-    r"(?:(?:and|next|so|then),? )?(?:(?:the|an?|his|her|their|one) (?:\w{2,} )?|(?:he|she|they|it) )"
+    r"(?:(?:and|next|so|then),? )?(?:(?:the|an?|his|her|one) (?:\w{2,} )?|(?:he|she|they|it) )"
 )
 QUOTED = re.compile(r"[\"“]([^\"“”\n]{1,80})[\"”]")
 # before other words than verbs, "A" at the beginning of a clause is an article
@@ -315,13 +316,13 @@ def of_verdict(clauses: list[Clause], negative: set[int]) -> set[int] | None:
         return None
     clauses = clauses[clauses[0].codes == "k" :]  # "Sure, it fits"
     said = [SAYS.fullmatch(one.codes) for one in clauses]
-    is_short = (
-        [one.codes for one in clauses[:1]] == ["f"] and said[1:] and not said[1]
-    )  # "Right, …"
-    verdicts = {bool(one[1] or one[3]) != (one[2] == "w") for one in said if one}
-    if not said or not said[0] or is_short or len(verdicts) > 1:
+    if not said or not said[0] or (clauses[0].codes == "f" and said[1:2] == [None]):  # "Right, …"
         return None
-    return negative if verdicts == {True} else {0, 1} - negative
+    denies = {bool(one[1] or one[3]) != (one[2] == "w") for one in said if one}
+    others = "".join(one.codes for one in clauses[1:] if "~" not in one.codes)
+    if len(denies) > 1 or (denies == {False} and {*others} & {*DENY, "m"}):
+        return None
+    return negative if True in denies else {0, 1} - negative
 
 
 def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
@@ -342,10 +343,14 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         answer = denials_as_letters(answer, texts)
         texts = ["" if one in DENIALS else one for one in texts]
     else:  # a label is short; the "out" of an ending denies nothing
-        words = [one.split() for one in texts]
-        codes = [{*map(code_of, one)} if len(one) <= MOST_OF_LABEL else set() for one in words]
+        words = [re.findall(r"\w+", one) for one in texts]
+        words = [one if len(one) <= MOST_OF_LABEL else [] for one in words]
+        codes = [{*map(code_of, one)} for one in words]
         denying = {at for at, one in enumerate(codes) if one & DENY}
         negative = {at for at in denying if "m" not in codes[at]}
+        holds = {at for at, one in enumerate(words) if whole in one and "m" not in codes[at]}
+        if len(holds) == 1 and (whole[1:] or whole.isdigit()):
+            return holds  # "false"
     if len(texts) == 2 and negative:  # a quoted text is the proposed answer
         answer = QUOTED.sub(lambda one: one[0] if bare(one[1]) in [*texts, *own] else "it", answer)
     text = signed(answer.upper() if len(whole) == 1 else answer, texts, several)

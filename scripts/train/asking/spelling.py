@@ -13,6 +13,7 @@ from string import ascii_uppercase as LETTERS
 TEXT, LETTER = 0xE000, 0xE100
 T, L, GAP = "[\ue000-\ue0ff]", "[\ue100-\ue119]", "[^\\w\n\ue000-\ue119]{0,9}"
 TAG = r"(?:final_?answer|answer|choice|option|letter|response|result|output)"
+MOMENT, HAPPENS = r"(?:the moment of )?sentence [12]\b", "(?:comes|happens|occurs)"
 FORMS = [  # forms of an answer, as words
     (re.compile(pattern, re.I), words)
     for pattern, words in (
@@ -51,7 +52,11 @@ FORMS = [  # forms of an answer, as words
             " ",
         ),
         (r"\bas well as\b|(?<=\w )[+&](?= \w)", "and"),
-        (r"\b(?:comes?|happens|occurs) first\b", "is best"),
+        (r"\bfirst sentence\b", "sentence 1"),
+        (r"\bsecond sentence\b", "sentence 2"),
+        (rf"\b(?:come|{HAPPENS}) first\b", "is best"),
+        (rf"({MOMENT}) {HAPPENS} before {MOMENT}", r"\1 is best"),
+        (rf"{MOMENT} {HAPPENS} after ({MOMENT})", r"\1 is best"),
         (r"\b(not( \w+)?) or\b", r"\1 and"),
         (r"(?<=\w )nor (?=[A-Z]\b)", "and "),
         (r"\bnot (?:un(?=likely|usual|common|re)|im(?=p\w+ble))", ""),
@@ -64,8 +69,6 @@ FORMS = [  # forms of an answer, as words
         (r"(?m)^[ \t]*\||\|[ \t]*$", ""),
         (r"(?m)^[ \t>#*-]*\d{1,2}[.)] ", ""),
         (r"\|", ": "),
-        (r"\bfirst sentence\b", "sentence 1"),
-        (r"\bsecond sentence\b", "sentence 2"),
         ("、", ", "),
         ("正确答案|答案", " answer "),
         ("正解は", " answer is "),
