@@ -5,8 +5,8 @@ runs.jsonl       a line for each run: run (its run.json), preset, command, recor
                  paradigm (that of the training code, or `control`, `search/<study>`), programs (the
                  identity of the code that cleaned and built its data), given (sha256 of its
                  settings, method and splits; missing if no scores were kept)
-scores/          <paradigm>.parquet: a row for each run, epoch and evaluation split: run, split,
-                 selections (schema predictions), epoch, log_odds, score (the scores of the
+scores/          <preset>_<paradigm>.parquet: a row for each run, epoch and evaluation split: run,
+                 split, selections (schema predictions), epoch, log_odds, score (the scores of the
                  examples in the order of the dataset, one after the other). If log_odds is true,
                  the scores were log-probabilities, and `score` has the log-odds of each label but
                  the first
@@ -43,14 +43,16 @@ from scripts.running.program import UserError, shown
 
 RUNS, SCORES, HISTORIES, METRICS = ("runs.jsonl", "scores", "history.parquet", "metrics.parquet")
 AGAIN = "restore it with git"
+# Parquet calls the elements of a list `element`. With that name, a file that is read and written
+# again keeps its bytes.
 SCORE_SCHEMA = pa.schema(
     [
         ("run", pa.string()),
         ("split", pa.string()),
-        ("selections", pa.list_(pa.string())),
+        ("selections", pa.list_(pa.field("element", pa.string()))),
         ("epoch", pa.int32()),
         ("log_odds", pa.bool_()),
-        ("score", pa.list_(pa.float32())),
+        ("score", pa.list_(pa.field("element", pa.float32()))),
     ]
 )
 MILLIONTH = 20  # numbers are kept to this many bits after the point
@@ -231,15 +233,13 @@ def read_kept(folder: Path, name: str) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def write_scores(scores: pa.Table, paradigms: Mapping[str, str], folder: Path) -> None:
-    """Write the scores of runs, a file for each paradigm: a new search rewrites no network's
-    scores. paradigms: by run.
-    """
+def write_scores(scores: pa.Table, files: Mapping[str, str], folder: Path) -> None:
+    """Write the scores of runs to several files. files: the name of each run's file, by run."""
     folder.mkdir()
-    files = [paradigms[run].partition("/")[0] for run in scores["run"].to_pylist()]
-    for name in sorted(set(files)):
-        of_paradigm = scores.filter(pa.array([file == name for file in files]))
-        write_compact(of_paradigm.sort_by("run"), folder / f"{name}.parquet")
+    names = [files[run] for run in scores["run"].to_pylist()]
+    for name in sorted(set(names)):
+        of_file = scores.filter(pa.array([other == name for other in names]))
+        write_compact(of_file.sort_by("run"), folder / name)
 
 
 def to_a_millionth(metrics: pa.Table) -> pa.Table:

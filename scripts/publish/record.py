@@ -10,8 +10,8 @@ Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and t
        kept (name: title); the places of files: metrics, publish, train; runs, a list: run, study,
        paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
        data; README.md and docs/**/*.md
-Writes OUTPUT/<study>/runs.jsonl, scores/<paradigm>.parquet, history.parquet, metrics.parquet; the
-       linked items: OUTPUT/figures/<preset>/<item>.svg and .csv,
+Writes OUTPUT/<study>/runs.jsonl, scores/<preset>_<paradigm>.parquet, history.parquet,
+       metrics.parquet; the linked items: OUTPUT/figures/<preset>/<item>.svg and .csv,
        OUTPUT/tables/<preset>/<item>.csv and .md; OUTPUT/README.md, the list of the record; all or
        none
 
@@ -74,7 +74,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 | file of a study | what it holds |
 | --- | --- |
 | `runs.jsonl` | a line a run: all that its `run.json` says, the command, the code of its data |
-| `scores/` | by paradigm, each example's scores in its dataset's order; or log-odds (`log_odds`) |
+| `scores/` | by preset and paradigm: scores in the order of the dataset, or log-odds (`log_odds`) |
 | `history.parquet` | loss and accuracy by epoch |
 | `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
 
@@ -121,11 +121,16 @@ def line_of(run: dict, study: dict) -> dict:
 
 
 def as_first(line: dict, known: dict | None) -> dict:
-    """Return a line of runs.jsonl. A run that its preset took from the record keeps its command and
-    date.
+    """Return a line of runs.jsonl. A run that was taken from the record keeps its preset, command
+    and date.
     """
-    same = known and all(known[key] == line[key] for key in ("run", "preset"))
-    return line | ({key: known[key] for key in ("command", "recorded")} if same else {})
+    same = known and known["run"] == line["run"]
+    return line | ({key: known[key] for key in ("preset", "command", "recorded")} if same else {})
+
+
+def file_of_scores(line: dict) -> str:
+    """Return the file of a run's scores, so that a new search of one preset rewrites no others."""
+    return f"{line['preset']}_{line['paradigm'].partition('/')[0]}.parquet"
 
 
 def makes_model(run: dict) -> bool:
@@ -183,8 +188,8 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
         metrics = without(read_kept(before, METRICS), is_again, metrics)
     folder.mkdir()
     write_runs(lines, folder)
-    paradigms = {run: line["paradigm"] for run, line in lines.items()}
-    write_scores(scores, paradigms, folder / SCORES)
+    files = {run: file_of_scores(line) for run, line in lines.items()}
+    write_scores(scores, files, folder / SCORES)
     write_compact(history.sort_by("run"), folder / HISTORIES)
     write_compact(to_a_millionth(metrics), folder / METRICS)
 

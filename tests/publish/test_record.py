@@ -227,17 +227,21 @@ def test_a_dataset_of_other_content_is_refused(made, record, program, tmp_path):
 
 
 def test_a_study_joins_what_is_there(record, join, tmp_path):
-    """A run with the same name, and an experiment of the same preset, are replaced; others stay."""
+    """An experiment of the same preset is replaced. A run on record keeps its preset and file."""
     other = Made(tmp_path / "other", "other", ("b", "c"), 0.7)
     again = Made(tmp_path / "again", "tried", ("a",), 0.6)
+    scores = (record / "mctaco/scores/tried_classify.parquet").read_bytes()
     for made in (other, again):
         join(made).checked()
     lines = read_runs(record / "mctaco")
     assert {name: line["preset"] for name, line in lines.items()} == {
         "a": "tried",
-        "b": "other",
+        "b": "tried",
         "c": "other",
     }
+    files = {file.stem: file for file in (record / "mctaco/scores").iterdir()}
+    assert set(files) == {"tried_classify", "other_classify"}
+    assert files["tried_classify"].read_bytes() == scores
     metrics = pd.read_parquet(record / "mctaco/metrics.parquet")
     found = dict(zip(metrics["preset"], metrics["value"]))
     assert found == pytest.approx({"other": 0.7, "tried": 0.6}, abs=2**-20)
