@@ -35,7 +35,7 @@ from scripts.running.program import UserError, execute, log, parser
 CONTROLS = "controls"  # the preset of controls alone
 # The columns that a new measurement may change. All other columns identify a number.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
-MEASURED += ["sd_beyond_groups", "control", "rung"]
+MEASURED += ["sd_beyond_groups", "control", "rung", "runs"]
 
 
 def read_numbers(folder: Path, presets: set[str]) -> pa.Table:

@@ -20,6 +20,7 @@ COMPARED = [
 ]
 # The columns that are measured or describe a part of the examples; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice", "rung"]
+MEASURED += ["runs"]
 
 
 def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:

@@ -71,13 +71,14 @@ def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
     slices of the rows.
     """
     rows = []
-    for system in systems_of(preset, study):
+    for number, system in enumerate(systems_of(preset, study)):
         splits = SOURCES[system["measured_on"] or system["source"]]["evaluate"]
         scorings = ["ternary", "binary"] if study == "temporal_nli" else [None]
         rows += [
             system
             | {
                 "experiment": preset,
+                "runs": f"run-{number}",
                 "split": split,
                 "slice": name,
                 "metric": metric,
