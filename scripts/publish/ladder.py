@@ -6,11 +6,11 @@ It is called hard only if the family that the filter left out stays near 50 %.
 
 A cell of a rung has the rung's best control, its score, and how far the model is above it, with the
 95 % interval. `stands` has the highest rung that the model clearly leaves behind, together with all
-rungs below it. A difference is clear if p < 0.05 by Holm's test over all differences of the table.
+rungs below it. The tests of the scorecard keep its verdicts; all other rows are a second family of
+comparisons (with_clear() of scripts/publish/rungs.py).
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 
@@ -30,7 +30,8 @@ from scripts.publish.names import (
     source_title,
     split_title,
 )
-from scripts.publish.rungs import TITLES, with_distances, with_stands
+from scripts.publish.rungs import TITLES, with_clear, with_distances, with_stands
+from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
 from scripts.publish.selection import only, with_interval, without_repeats
 from scripts.publish.table import EXPERIMENT, interval, percent, publish_table, signed
 
@@ -72,12 +73,10 @@ def rung_cell(row: dict, rung: str, models: dict) -> str:
     return f"{control_name(row[f'{name}_control'], models)}{reached}; {above}"
 
 
-def compared_rows(file: Path, headline: str, groups: dict) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the means of the headline metric with their distances and stands (a row for each test
-    and model that has a control), and people's scores. A part that is the whole split is left out.
-    groups: each study's word for its groups.
+def compared_rows(metrics: pd.DataFrame, headline: str) -> pd.DataFrame:
+    """Return the means of the headline metric with their distances (a row for each test and model
+    that has a control). A part that is the whole split is left out.
     """
-    metrics = read_metrics(file).to_pandas()
     metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
     metrics = metrics.astype(dict.fromkeys(SYSTEM, object))
     is_blind = metrics["method"].map(method_of_blind).notna()
@@ -90,18 +89,37 @@ def compared_rows(file: Path, headline: str, groups: dict) -> tuple[pd.DataFrame
     )
     rows = with_distances(without_repeats(rows[whole | is_part]), metrics, SYSTEM)
     has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)
-    people = metrics[(metrics["metric"] == f"human_{headline}") & (metrics["slice"] == "all")]
-    return with_stands(rows[has_control].reset_index(drop=True), groups), people
+    return rows[has_control].reset_index(drop=True)
+
+
+def stands_of(rows: pd.DataFrame, cells: pd.DataFrame, groups: dict[str, str]) -> pd.Series:
+    """Return where each row stands: a cell of the scorecard (cells_of()) as there, the others by
+    Holm's test over their own differences. groups: each study's word for its groups.
+    """
+    of_cells = cells.set_index(PLACE)["stands"]
+    is_cell = (rows["slice"] == "all") & rows.set_index(PLACE).index.isin(of_cells.index)
+    others = with_stands(with_clear(rows[~is_cell]), groups)["stands"]
+    shown = rows[is_cell].set_index(PLACE).index.map(of_cells)
+    return pd.concat([others, pd.Series(shown, rows.index[is_cell], object)]).reindex(rows.index)
 
 
 def main(given: argparse.Namespace) -> None:
     models, sources = load_systems(given.models, given.sources), load(given.sources)
-    studies = load(given.sources.with_name("studies.yaml"))
+    studies, metrics = load(given.sources.with_name("studies.yaml")), read_scores(given.metrics)
+    studies = {
+        name: study
+        for name, study in studies.items()
+        if name in set(metrics["study"]) and study["headline"] == given.headline
+    }
+    networks = networks_of([given.train / name / "run.json" for name in given.runs])
+    cells = cells_of(probe_rows(metrics, studies, sources), metrics, studies, networks)
     groups = {name: study.get("groups", "groups") for name, study in studies.items()}
-    rows, people = compared_rows(given.metrics, given.headline, groups)
     metrics = read_metrics(given.metrics).to_pandas()
+    rows = compared_rows(metrics, given.headline)
+    rows = rows.assign(stands=stands_of(rows, cells, groups))
     found = metrics[metrics["metric"] == LEFT_OUT].to_dict("records")
     left_out = {(*(row[of] for of in FILTERED), row["slice"]): row for row in found}
+    people = metrics[(metrics["metric"] == f"human_{given.headline}") & (metrics["slice"] == "all")]
     of_people = people.drop_duplicates(["source", "split"]).set_index(["source", "split"])["value"]
     table = [
         {
@@ -121,4 +139,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run_program(main, __doc__, "headline")
+    run_program(main, __doc__, "runs", "headline")

@@ -1,8 +1,8 @@
 """Decide what a difference to a control shows, and say in words why it shows nothing.
 
 The scorecard, the first screen and the ladder take their verdicts from here. A difference is clear
-by Holm's test over the study's cells. Few groups (templates, videos) or two seeds make an interval
-too wide to tell.
+by Holm's test over all cells and rungs of the study (with_clear() of scripts/publish/rungs.py). Few
+groups (templates, videos) or two seeds make an interval too wide to tell.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from scripts.measure.intervals import LEVEL, Estimate, holm
+from scripts.measure.intervals import Estimate
 from scripts.publish.selection import EQUAL, with_interval
 from scripts.publish.table import percent, signed
 
@@ -37,9 +37,7 @@ def with_verdicts(cells: pd.DataFrame, controls: pd.DataFrame, studies: Mapping)
     best = cells["probe"].map(controls.set_index("probe")["value"])
     # then the distance is paired with the best, which is stronger than comparing intervals
     is_own = (cells["value"] - cells["above"] - best).abs() < EQUAL
-    by_study = cells.groupby("study")["above_p"]
-    is_clear = by_study.transform(holm) <= 1 - LEVEL
-    is_above = is_clear & (cells["above"] > 0)
+    is_clear, is_above = cells["above_clear"], cells["above_clear"] & (cells["above"] > 0)
     is_weaker = is_above & ~is_own & (cells["ci_low"] <= best)
     kinds = {
         None: cells["above"].isna(),
@@ -49,12 +47,11 @@ def with_verdicts(cells: pd.DataFrame, controls: pd.DataFrame, studies: Mapping)
         LEVEL_WITH: (cells["above_low"] > -MARGIN) & (cells["above_high"] < MARGIN),
     }
     cells = cells.assign(
-        tests=by_study.transform("count"),
         stronger=best.where(is_weaker),
         verdict=np.select(list(kinds.values()), list(kinds), UNCLEAR),
     )
     why = [
-        why_unclear(row, "above", row["tests"], studies[row["study"]].get("groups", "groups"))
+        why_unclear(row, "above", studies[row["study"]].get("groups", "groups"))
         if row["verdict"] == UNCLEAR
         else ""
         for row in cells.to_dict("records")
@@ -67,10 +64,10 @@ def in_short(cell: Mapping) -> str:
     return cell["why"].partition(",")[0] or cell["verdict"]
 
 
-def why_unclear(row: Mapping, name: str, tests: int, groups: str) -> str:
+def why_unclear(row: Mapping, name: str, groups: str) -> str:
     """Return why a difference is not clear: `too few templates (3) to tell`. name: of the
-    difference, beside whose column stand <name>_low and <name>_high. tests: their number. groups:
-    the study's word for its groups.
+    difference, beside whose column stand <name>_low and <name>_high. groups: the study's word for
+    its groups.
     """
     if pd.notna(stronger := row.get("stronger")):
         return f"not clear, another control reaches {percent(stronger)}"
@@ -79,5 +76,5 @@ def why_unclear(row: Mapping, name: str, tests: int, groups: str) -> str:
     if row["seeds"] == 2 and pd.isna(row.get("wordings")):
         return "too few seeds (2) to tell"
     found = Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
-    among = f" among {tests} comparisons" if found.clear else ""
+    among = f" among {row['tests']} comparisons" if found.clear else ""
     return f"not clear{among}, {with_interval(found, signed)}"

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.measure.ladder import RUNGS
-from scripts.publish.rungs import with_stands
+from scripts.publish.rungs import with_clear, with_stands
 from tests.ladder import compared, found_distances
 
 EXAMPLES = 300
@@ -100,18 +100,21 @@ def test_rows_name_their_rung():
 
 
 def stood(
-    p_values: dict[str, float], value: float = 0.7, groups: int = 200, **above: float
+    p_values: dict[str, float], groups: int = 200, best: str = "control", **above: float
 ) -> pd.Series:
-    """Return the row of one model with these p-values; a rung without one was not measured."""
-    cells = {"study": "mctaco", "value": value, "groups": groups, "seeds": 3}
-    for rung in RUNGS:
+    """Return the row of one model with these p-values; a rung without one was not measured. best:
+    the rung of the best control.
+    """
+    cells = {"study": "mctaco", "value": 0.7, "groups": groups, "seeds": 3}
+    for rung in (*RUNGS, "control"):
         is_measured = rung in p_values
         cells[f"above_{rung}"] = above.get(rung, 0.1) if is_measured else np.nan
         cells[f"above_{rung}_p"] = p_values.get(rung, np.nan)
+        cells[f"above_{rung}_control"] = best if rung == "control" else rung
         # the interval excludes zero where p < 0.05
         cells[f"above_{rung}_low"] = 0.05 - p_values.get(rung, np.nan)
         cells[f"above_{rung}_high"] = 0.25
-    return with_stands(pd.DataFrame([cells]), {"mctaco": "sentences"}).iloc[0]
+    return with_stands(with_clear(pd.DataFrame([cells])), {"mctaco": "sentences"}).iloc[0]
 
 
 def test_a_model_stands_above_the_highest_rung_below_which_all_are_left_behind():
@@ -135,3 +138,13 @@ def test_holm_is_over_all_rungs_of_all_rows():
     assert "chance (60.0): not clear, +10.0 (" in stood({"chance": 0.5})["stands"]
     few = stood({"chance": 0.5}, groups=3)["stands"]
     assert "chance (60.0): too few sentences (3) to tell" in few
+
+
+def test_the_best_control_joins_the_comparisons_once():
+    both = {"words": 0.03, "control": 0.03}
+    assert stood(both)["tests"] == 2 and not stood(both)["above_control_clear"]
+    row = stood(both, best="words")
+    assert row["tests"] == 1 and row["above_control_clear"]
+    weaker = stood({"rules": 0.5, "control": 0.001})
+    assert not weaker["above_control_clear"], "a control of a rung is not left behind"
+    assert stood({"rules": 0.5, "control": 0.001}, control=-0.1)["above_control_clear"], "below it"

@@ -22,8 +22,8 @@ from scripts.data.declared import ceilings
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
-from scripts.publish.rungs import with_distances, with_stands
-from scripts.publish.selection import EQUAL, as_text, only, rank
+from scripts.publish.rungs import with_clear, with_distances, with_stands
+from scripts.publish.selection import EQUAL, as_text, only, rank, without_repeats
 
 PROBE = ["study", "corpus", "option", "limit"]
 # the columns that identify one measurement
@@ -197,12 +197,12 @@ def cells_of(
     read_scores(); networks: from networks_of(). All values are shares from 0 to 1.
 
     Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
-    ci_high, n; above, above_low, above_high, above_p, control (the distance to the best control,
-    and its name; missing without one); above_same_view, … (the distance to the best control that
-    sees one candidate, if the best sees all); blind, blind_low, blind_high (the blind model);
-    above_<rung>, … (with_distances()); rung, stands (with_stands()); wordings (their number),
-    lowest, highest (single wordings); unread (the share of answers that name no option);
-    learnt_part; sample.
+    ci_high, n; above, above_low, above_high, above_p, above_clear, control (the distance to the
+    best control, and its name; missing without one); above_same_view, … (the distance to the best
+    control that sees one candidate, if the best sees all); above_<rung>, … (with_distances());
+    tests (with_clear()); rung, stands (with_stands()); blind, blind_low, blind_high (the blind
+    model); wordings (their number), lowest, highest (single wordings); unread (the share of answers
+    that name no option); learnt_part; sample.
     """
     texts = dict.fromkeys(SYSTEM, object)  # pandas makes a column without values a float column
     rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
@@ -213,25 +213,19 @@ def cells_of(
     means = only(metrics, seed=None, wording=None)
     unread = only(means, metric="unread_answers")[[*SYSTEM, "value"]]
     unread = unread.drop(columns="scoring").rename(columns={"value": "unread"})
-    cells = preferred(only(rows, seed=None, wording=None), studies).sort_index()
+    cells = without_repeats(only(rows, seed=None, wording=None))
+    cells = preferred(cells, studies).sort_index()
     cells = cells.merge(spread.astype(texts), how="left").merge(unread, how="left")
     cells = cells.assign(learnt_part=learnt_part(cells, studies))
-    metric, of_blind = means["metric"], means["method"].map(method_of_blind)
-    besides = {
-        "blind": means.assign(method=of_blind)[of_blind.notna()],
-        "above": means[metric.str.endswith("_above_control")],
-        "above_same_view": means[metric.str.endswith("_above_same_view")],
-    }
+    of_blind = means["method"].map(method_of_blind)
+    ends = {"value": "blind", "ci_low": "blind_low", "ci_high": "blind_high"}
+    blind = means.assign(method=of_blind)[of_blind.notna()].rename(columns=ends)
     on = [*SYSTEM, "metric"]
-    for name, beside in besides.items():
-        ends = {"value": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
-        ends |= {"p_value": f"{name}_p", "control": f"{name}_control"}
-        headline = beside["metric"].str.replace(r"_above_\w+$", "", regex=True)
-        beside = beside.assign(metric=headline).rename(columns=ends).drop_duplicates(on)
-        cells = cells.merge(beside[[*on, *ends.values()]], how="left", on=on)
-    cells = cells.rename(columns={"above_control": "control"})
+    cells = cells.merge(blind[[*on, *ends.values()]].drop_duplicates(on), how="left", on=on)
     groups = {name: study.get("groups", "groups") for name, study in studies.items()}
-    return with_stands(with_distances(cells, metrics, SYSTEM), groups)
+    cells = with_stands(with_clear(with_distances(cells, metrics, SYSTEM)), groups)
+    of_best = {name: name.replace("above_control", "above") for name in cells}
+    return cells.rename(columns=of_best | {"above_control_control": "control"})
 
 
 def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd.DataFrame:
