@@ -88,19 +88,18 @@ class TimeLeft:
     def in_words(self) -> str:
         """Return the time left, for example `, 4 min left`. It has `over` if no job of some
         remaining rule has ended yet. It is empty if at least half of the remaining jobs have such a
-        rule, or if a job of such a rule has already run for longer than the estimate.
+        rule, or if a job of such a rule runs.
         """
         now = time.monotonic()
         left = +self.left  # the rules with jobs
         mean = {rule: fmean(self.taken[rule]) for rule in left if rule in self.taken}
-        if 2 * sum(left[rule] for rule in mean) <= left.total():
+        is_known = all(rule in mean for rule, _ in self.running.values())
+        if not is_known or 2 * sum(left[rule] for rule in mean) <= left.total():
             return ""
-        spent = [(mean.get(rule, 0), now - since) for rule, since in self.running.values()]
+        spent = [(mean[rule], now - since) for rule, since in self.running.values()]
         work = sum(left[rule] * seconds for rule, seconds in mean.items()) - sum(map(min, spent))
         busy = sum(map(sum, self.taken.values())) + sum(seconds for _, seconds in spent)
         seconds = max(work, 1) / max(busy / max(now - self.begun, 1), 1)
-        if max((passed for usual, passed in spent if not usual), default=0) > seconds:
-            return ""
         step = 60 if seconds > 50 else 10
         words = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
         return f", {'over ' * (len(mean) < len(left))}{words} left"

@@ -64,12 +64,34 @@ def test_the_definition_that_changed_is_named(tmp_path, monkeypatch):
     assert said == "measure/collect.py: main changed"
 
 
-def test_only_the_last_attempt_is_a_failure():
+def terminal_of(timed: set[str]) -> Terminal:
     settings = SimpleNamespace(stdout=True, dryrun=False, quiet=set(), debug_dag=False)
     settings.verbose, settings.printshellcmds = False, False
-    terminal = Terminal(settings, set, lambda rule: 1)
-    record = logging.makeLogRecord(
-        {"event": LogEvent.JOB_ERROR, "jobid": 1, "rule_name": "train_run", "log": []}
+    return Terminal(settings, lambda: timed, lambda rule: 1)
+
+
+def said(terminal: Terminal, event: LogEvent, **facts: object) -> str:
+    return terminal.format(logging.makeLogRecord({"event": event, "levelno": logging.INFO} | facts))
+
+
+def test_no_time_left_stands_beside_a_job_of_unknown_length():
+    terminal = terminal_of({"build", "train"})
+    said(terminal, LogEvent.RUN_INFO, stats={"build": 4, "train": 1, "total": 5}, msg="")
+    lines = []
+    for job, rule in enumerate(["build", "build", "train", "build"]):
+        lines.append(said(terminal, LogEvent.JOB_INFO, jobid=job, rule_name=rule, rule_msg=rule))
+        if rule == "build":
+            said(terminal, LogEvent.JOB_FINISHED, job_id=job)
+    assert [" left]" in line for line in lines] == [False, True, True, False]
+
+
+def test_only_the_last_attempt_is_a_failure():
+    terminal, failed = terminal_of(set()), {"jobid": 1, "rule_name": "train_run", "log": []}
+    assert (
+        said(terminal, LogEvent.JOB_ERROR, **failed)
+        == "Tried again: train_run (attempt 1 of 2 ended)"
     )
-    assert terminal.format(record) == "Tried again: train_run (attempt 1 of 2 ended)"
-    assert terminal.format(record) == "Failed: train_run (rule train_run, attempt 2)"
+    assert (
+        said(terminal, LogEvent.JOB_ERROR, **failed)
+        == "Failed: train_run (rule train_run, attempt 2)"
+    )
