@@ -46,6 +46,30 @@ def test_a_rule_orders_digits_and_only_words_order_the_names_of_training():
     assert reached["rules", "months"] < 0.7, "no rule knows the months"
 
 
+LEFT, SALE = "Ann left {}.", "The sale lasted {}."
+
+
+@pytest.mark.parametrize(
+    "premise, hypothesis, label",
+    [
+        (LEFT.format("on Tuesday"), LEFT.format("before Friday"), 0),
+        (LEFT.format("after Oct"), LEFT.format("after September"), 0),
+        (LEFT.format("before 18:00"), LEFT.format("before 5 PM"), 1),
+        (LEFT.format("in 2 hours"), LEFT.format("before 40 minutes"), 2),
+        (SALE.format("from Monday to Friday"), SALE.format("for 4 days"), 0),
+        (SALE.format("from Nov 1950 to Jan 1952"), SALE.format("for less than 1 year 2 months"), 2),
+    ],
+)
+def test_the_calendar_knows_names_clocks_and_durations(premise, hypothesis, label):
+    rule = view_of("temporal_nli", "calendar").rules["calendar"]
+    assert rule(pd.DataFrame({"first": [premise], "second": [hypothesis]})).argmax() == label
+
+
+def test_the_calendar_knows_no_list_that_is_not_of_time():
+    planets = claims(1, [f"the planet {name}" for name in ("Venus", "Mars", "Saturn", "Uranus")])
+    assert share(found_on("temporal_nli", "calendar", planets, labels=3), planets) < 0.7
+
+
 def test_numbers_beyond_those_of_training_are_ordered_by_words_too():
     early, late = (
         [str(year) for year in range(1950, 1970)],

@@ -97,6 +97,22 @@ def test_without_a_family_left_out_no_set_is_filtered(program, tmp_path):
     assert not metrics["slice"].str.startswith("filter").any()
 
 
+def test_a_rule_that_reads_all_answers_is_no_judge(program, tmp_path):
+    """The other judge filters as if the rule were not there."""
+    judge, right = planted(np.random.default_rng(1), 0.75), np.ones(PAIRS)
+    systems = {
+        "search_words": (judge, control(search="words")),
+        "left_out_network": (judge, control(left_out="network")),
+    }
+    reader = control(search="calendar") | {"rung": "rules", "training_value": 1.0}
+    left = []
+    for name, more in (("alone", {}), ("beside", {"search_calendar": (right, reader)})):
+        (folder := tmp_path / name).mkdir()
+        found = metrics_of(program, folder, systems | more).set_index(["model", "metric", "slice"])
+        left.append(found.loc[("search_words", "accuracy", "filter=even"), "n"])
+    assert left[0] == left[1] > 0
+
+
 def test_a_judge_that_is_never_wrong_leaves_nothing_to_filter():
     rows = [{"n": 400, "ci_low": 0.9, "ci_high": 1.0}, {"n": 2, "ci_low": 0.1, "ci_high": 0.9}]
     assert verdict(*rows) == "cannot be filtered, 2 of 400 are left"

@@ -4,6 +4,9 @@ order, or the numbers of both.
 The rules compare the first numbers of the two sentences, as digits or as hours of 24. They know
 what before and after mean, and nothing of months, weekdays or units.
 
+`calendar` is the reader of the ceiling (reader.py) as a rule. It declares the order of months and
+weekdays, and how long units are.
+
 `numbers` learns what the rules declare, from the labels: for each pair of prepositions a linear
 model of the difference of the two numbers. The number of a unit is a logarithm, and each unit has a
 weight, so the model learns how long an hour is. Months and weekdays have a weight each.
@@ -25,6 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.studies.temporal_nli.reader import FALLBACK, GRAMMARS, LABELS, LISTS, read
 from scripts.studies.temporal_nli.times import MONTHS, NOUNS, SHORT_MONTHS, WEEKDAYS
 from scripts.text.number_words import any_of
 from scripts.text.time_units import NAMES, SECONDS
@@ -264,6 +268,22 @@ def on_24_hours(text: str) -> float:
     return next((numbers[kind] for kind in [*RANGES, *NAMES] if kind in numbers), 0.0)
 
 
+def by_calendar(table: pd.DataFrame) -> np.ndarray:
+    """Return (n, 3): 1 for the label that the reader of the ceiling gives. It tries the grammar of
+    each set. A pair of a list that is not of time stays unread: neutral.
+    """
+    label = []
+    for pair in zip(table["first"], table["second"]):
+        readings = [read(*pair, name) for name in GRAMMARS]
+        labels = [
+            LABELS.index(one.label)
+            for one in readings
+            if one.label and one.premise and one.premise.get("kind") not in LISTS
+        ]
+        label.append(labels[0] if labels else FALLBACK)
+    return np.eye(len(LABELS))[label]
+
+
 ONE_TEXT = View(
     sees="the hypothesis: its time words and numbers, by unit and size, and what leads them",
     cues=hypothesis_times,
@@ -298,6 +318,10 @@ VIEWS = {
     "rules": View(
         sees="which number is larger, and before or after",
         rules={"digits": compared(last_digits), "hours of 24": compared(on_24_hours)},
+    ),
+    "calendar": View(
+        sees="the times and durations of both sentences, by a declared calendar",
+        rules={"calendar": by_calendar},
     ),
     "words": View(sees="words and numbers of both sentences", parts=WORDS),
     "texts": View(
