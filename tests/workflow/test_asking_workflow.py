@@ -11,6 +11,7 @@ from tests.files import write_yaml
 from tests.train.api_server import teaching
 from tests.train.test_asking import KEY
 from tests.workflow.conftest import checkout
+from tests.workflow.test_commands import check_pasted
 
 PRESET = ("--configfile", "presets/asked.yaml")
 
@@ -45,10 +46,12 @@ def preset(teacher, **entry) -> dict:
     }
 
 
-def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher):
+def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher, monkeypatch):
+    monkeypatch.setenv("KEY_OF_TESTS", KEY)
     study = checkout(tmp_path)
     write_yaml(study / "presets/asked.yaml", preset(teacher))
-    study.run("evaluate", *PRESET, KEY_OF_TESTS=KEY)
+    study.run("evaluate", *PRESET)
+    assert check_pasted(study, "evaluate", *PRESET, only={"train_api"}) == {"train_api"}
     bodies = [json.dumps(body) for body in teacher.bodies]
     assert len(set(bodies)) == len(bodies) and teacher.keys == {f"Bearer {KEY}"}
     metrics = read_metrics(study / "results/evaluate/asked/metrics.parquet").to_pandas()
