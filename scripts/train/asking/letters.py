@@ -9,7 +9,6 @@ Clauses that contradict each other leave an answer unread, unless the later corr
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from string import ascii_uppercase as LETTERS
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from scripts.train.asking.spelling import (
     others_named,
     signed,
 )
+from scripts.train.asking.words import code_of
 
 CLAUSE = re.compile(
     rf",(?! ?(?:and )?{L})|(?<!{L}),|\band (?=not\b)|\s[-–—]\s|[–—]|\s\("
@@ -51,44 +51,6 @@ CORRECTION = re.compile(
 BROKEN = re.compile(r"(?:[\w*)] ?[,(/&+=≠–—-]|\w [<>]|\b(?:and|or))$")
 TOKEN = re.compile(rf"{T}|{L}|\w+|!(?=[\w\ue000-\ue119])|[^\s.,;!?()'…–—☀-➿🌀-🫿-]")
 
-# the words that are understood, by a code for their kind; L is a letter, T a text, u any other word
-WORDS = {
-    "a": "and und et y e и 和",
-    "x": "both option choice letter response pair",
-    "c": ": =",
-    "i": "is are was be with lautet è ist sind est sont es son",
-    "A": "answer conclusion continuation ending outcome event step next thing way match label "
-    "antwort antworten réponse respuesta risposta opciones ответ",
-    "o": "based given considering looking from",  # grounds of any kind follow
-    "s": "in for according",  # what an answer holds for follows: only these are this question
-    "g": "text passage sentence context premise hypothesis information question case dialog "
-    "dialogue conversation story reason scenario scene opinion summary short general gap blank",
-    "n": "not no never nor nein nicht kein pas non nie hardly barely scarcely nope",
-    "0": "none neither keine keiner aucune ninguna",
-    "e": "except excluding without unlike",
-    "p": "proposed proposée candidate other",
-    "w": "nothing wrong false bad least less worst worse fail lack contradict eliminate exclude "
-    "reject discard out doubt nonsense absurd ridiculous strange falsch faux fausse 错误",
-    "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
-    "uncertain depends mistake mistaken kidding joking strike back retract ignore disregard "
-    "oder ou o или 或",
-    "f": "yes true correct right plausible possible likely probable reasonable valid fit "
-    "work good fine sense typical acceptable appropriate suitable realistic sensible logical "
-    "consistent coherent natural obvious follow continue complete fill relevant related ja oui "
-    "richtig richtige korrekt passt passen bonne correcte correcta corretta plausibel 正确",
-    "k": "the a an this that these it i my our me we you they only all one two so hence "
-    "therefore thus also too well just really totally take choose pick select what happen "
-    "said say think believe lean towards guess clear definite certain here into high very quite "
-    "has have decide confident fair "
-    "sure overall final best better most more of to do does did can must should remain leave "
-    "left single which choisis seem sound look make am above rule listed "
-    "la le les las die der das el ne n besten 我",
-}
-CODE = {word: code for code, words in WORDS.items() for word in words.split()}
-CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
-ENDINGS = ("s", "es", "ly", "y", "d", "ed", "ing", "ting")
-OPPOSITE = re.compile("(?:un|in|im|il|ir|non|mis)(.+)")
-UNLIKE = re.compile(r"un(?!i|der|til|less)\w+(?:ed|able|al|ful|ic|ing)")  # "unrelated"
 DENY = set("nwe0")
 PASSED = DENY | set("?~p")  # with one of these a clause that is not understood is passed over
 SET = "[LT](?:(?:ca)?[ax]*[LT])*"  # "A", "A and option C", "A. two hours and C. a day"
@@ -111,8 +73,6 @@ RULES = [
     for pattern, weight, says in (
         # a letter with the text of another option; "A, B no"
         (".*L.*T.*|.*T.*L.*|.*[LT][LT][nwe0f].*", 1, "?"),
-        (r"[^uLT]*w[^uLT]*\?", 3, "?"),  # the question "Which is wrong?"
-        (r"[^u?~]*[LT][^u?~]*n[^u?~]*w[^u?~]*", 1, "?"),  # "B can not be ruled out"
         (r".*[?~]|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
         (f"(?:{HEAD})[akxcifA]*(?:{SET})?{TAIL}", 3, "+"),
         (f"[ac]*{SET}c*", 2, "+"),
@@ -169,7 +129,7 @@ NOTHING = Clause(frozenset(), 1, "", "")
 
 def clauses_of(text: str) -> list[Clause]:
     """The clauses of an answer. Questions, conditions and reasons affirm nothing."""
-    rows = []
+    rows: list[Clause] = []
     for sentence in ENDS.sub("\\1\n", text).splitlines():
         first, *reasons = REASON.split(sentence)
         if reasons and not first.strip(" ,"):  # "Since it is late, B"
@@ -188,20 +148,6 @@ def clauses_of(text: str) -> list[Clause]:
                 last = one._replace(stops=sentence.endswith("."))
                 rows.append(last)
     return rows
-
-
-@cache
-def code_of(word: str) -> str:
-    """The code of a word, of its stem, or of its opposite. "Naturally" affirms nothing."""
-    if word in CODE:
-        return CODE[word]
-    if (opposite := OPPOSITE.fullmatch(word)) and code_of(opposite[1]) == "f":
-        return "w"
-    stems = [word.removesuffix(one) for one in ENDINGS if word.endswith(one)]
-    for stem in (one + end for one in stems if len(one) > 2 for end in ("", "e")):
-        if stem in CODE:
-            return "k" if CODE[stem] == "f" and word.endswith("ly") else CODE[stem]
-    return "w" if UNLIKE.fullmatch(word) else "u"
 
 
 def without_article(found: re.Match) -> str:
@@ -295,8 +241,10 @@ def denials_as_letters(answer: str, texts: list[str]) -> str:
     return answer
 
 
-def of_one(text: str, count: int, negative: set[int]) -> str:
-    """An answer to a question that asks for one option. negative: the labels that say no."""
+def compared(text: str, count: int, negative: set[int]) -> str:
+    """An answer in which the option that is named best is the answer, and so is the label that a
+    proposed "no" stands for. negative: the labels that say no.
+    """
 
     def proposed(found: re.Match) -> str:
         at = ord(found[1]) - TEXT
@@ -325,6 +273,24 @@ def of_verdict(clauses: list[Clause], negative: set[int]) -> set[int] | None:
     return negative if True in denies else {0, 1} - negative
 
 
+def whole_option(whole: str, texts: list[str], hedged: set[int]) -> set[int]:
+    """The options that a whole answer is: "The man opens the door" for an option that lacks its
+    subject, and "false" for the label that alone holds the word. hedged: labels that are unsure.
+    """
+    ends = {at for at, one in enumerate(texts) if whole.endswith(f" {one}")}
+    if len(ends) == 1 and SUBJECT.fullmatch(whole.removesuffix(texts[min(ends)])):
+        return ends
+    labels = [words_of(one) for one in texts]
+    holds = {at for at, one in enumerate(labels) if whole in one} - hedged
+    return holds if whole[1:] or whole.isdigit() else set()
+
+
+def words_of(label: str) -> list[str]:
+    """The words of a label. A longer text is no label: the "out" of an ending denies nothing."""
+    words = re.findall(r"\w+", label)
+    return words if len(words) <= MOST_OF_LABEL else []
+
+
 def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | None:
     """The options that an answer names; None if it cannot be read."""
     texts, whole = [bare(one) for one in options], bare(answer)
@@ -335,39 +301,47 @@ def named_in(answer: str, options: Sequence[str], several: bool) -> set[int] | N
         return None
     if whole and whole in texts:
         return {texts.index(whole)}
-    ends = {at for at, one in enumerate(texts) if not several and whole.endswith(f" {one}")}
-    if len(ends) == 1 and SUBJECT.fullmatch(whole.removesuffix(texts[min(ends)])):
-        return ends  # "The man opens the door."
-    denying, negative = set[int](), set[int]()
     if several:
-        answer = denials_as_letters(answer, texts)
-        texts = ["" if one in DENIALS else one for one in texts]
-    else:  # a label is short; the "out" of an ending denies nothing
-        words = [re.findall(r"\w+", one) for one in texts]
-        words = [one if len(one) <= MOST_OF_LABEL else [] for one in words]
-        codes = [{*map(code_of, one)} for one in words]
-        denying = {at for at, one in enumerate(codes) if one & DENY}
-        negative = {at for at in denying if "m" not in codes[at]}
-        holds = {at for at, one in enumerate(words) if whole in one and "m" not in codes[at]}
-        if len(holds) == 1 and (whole[1:] or whole.isdigit()):
-            return holds  # "false"
-    if len(texts) == 2 and negative:  # a quoted text is the proposed answer
+        return of_several(answer, texts)
+    codes = [{*map(code_of, words_of(one))} for one in texts]
+    denying = {at for at, one in enumerate(codes) if one & DENY}
+    hedged = {at for at, one in enumerate(codes) if "m" in one}
+    if len(alone := whole_option(whole, texts, hedged)) == 1:
+        return alone
+    if len(texts) == 2 and denying - hedged:  # a quoted text is the proposed answer
         answer = QUOTED.sub(lambda one: one[0] if bare(one[1]) in [*texts, *own] else "it", answer)
-    text = signed(answer.upper() if len(whole) == 1 else answer, texts, several)
-    text = others_named(text, texts) if several else of_one(text, len(texts), negative)
-    *before, text = CORRECTION.split(text)
+    return of_one(answer.upper() if len(whole) == 1 else answer, texts, denying, denying - hedged)
+
+
+def of_several(answer: str, texts: list[str]) -> set[int] | None:
+    """The options that an answer names to a question that may have several."""
+    answer = denials_as_letters(answer, texts)
+    texts = ["" if one in DENIALS else one for one in texts]
+    *before, text = CORRECTION.split(others_named(signed(answer, texts, True), texts))
     clauses = clauses_of(text)
-    if not several and clauses:
+    named = decided([*joined(clauses, set())], len(texts), True)
+    if not any(map(str.strip, before)):
+        return named
+    # one option may add to what stands before it
+    is_list = any(one.says == "+" and one.weight > 1 for one in clauses)
+    again = {at for at in named or () if chr(LETTER + at) in "".join(before)}
+    return named if named and again and len(named) > 1 and is_list else None
+
+
+def of_one(answer: str, texts: list[str], denying: set[int], negative: set[int]) -> set[int] | None:
+    """The option that an answer names to a question that has one. denying: the labels that deny.
+    negative: those of them that say no.
+    """
+    text = compared(signed(answer, texts, False), len(texts), negative)
+    text = CORRECTION.split(text)[-1]
+    clauses = clauses_of(text)
+    if clauses:
         heads = set(re.findall(rf"^{GAP}({L}):", text, re.M))
         # a first letter with a reason; a reason that denies needs an option that does, too
         reason = "Lc(?!i?u$)[^LT?~]*" if clauses[0].named <= denying else "Lc(?!i?u$)[^LTnwe0?~]*"
         if len(heads) == 1 and clauses[0].says != "?" and re.fullmatch(reason, clauses[0].codes):
             clauses[0] = clauses[0]._replace(says="+", weight=2)
-    named = decided([*joined(clauses, denying)], len(texts), several)
-    if several and any(map(str.strip, before)):  # one option may add to what stands before it
-        whole = max((one.weight for one in clauses if one.says == "+"), default=0) > 1
-        again = named and any(chr(LETTER + at) in "".join(before) for at in named)
-        return named if again and len(named) > 1 and whole else None
+    named = decided([*joined(clauses, denying)], len(texts), False)
     if named is None and len(negative) == 1 and len(texts) == 2:
         named = of_verdict(clauses, negative)
     if negative and named:  # "No, it is plausible" says two things

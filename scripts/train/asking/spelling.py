@@ -88,9 +88,10 @@ NAMED = re.compile(
     rf"(?<![{WORD}.-])(?:(?<=[Oo]ption )|(?!I['’ ]))([A-Z])(?![{WORD}]|-\w|\.[A-Za-z])"
 )
 SMALL = re.compile(r"(?<![\w'])\(?([a-z])\)|(?<=: )([a-z])(?=\W{0,9}$)", re.M)
-RUN = re.compile(r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z]{2,26})\W{0,9}$", re.M)  # "AC"
-LETTERS_ALONE = re.compile(  # "a, c"
-    "|".join(rf"\W*{one}(?:[\s.,;&+()]+(?:and )?{one})+[\s.)]*" for one in ("[A-Z]", "[a-z]"))
+RUN = re.compile(  # "AC", "A. C.", "a, c"
+    r"^\W{0,9}(?:[Aa]nswers?: ?)?([A-Z](?:[ .,;&+()]*(?:and )?[A-Z])+"
+    r"|[a-z](?:[ .,;&+()]+(?:and )?[a-z])+)\W{0,9}$",
+    re.M,
 )
 ANY = re.compile(r"(?<=[a-z] )no(?= (?!because|since|as|is|but|and|for|given|it)[a-z])")
 MOST_OF_LABEL = 6  # words of a label
@@ -165,10 +166,27 @@ def others_named(text: str, texts: list[str]) -> str:
     but = rf" (?:except|excluding)(?: for)? ({L}(?:(?:,|,? and) {L})*)"
     text = re.sub(rf"\b(?:none|nothing) except (?={L})", "only ", text)
     text = re.sub(rf"{every}((?: [\w ]{{1,40}})?){but}", left, text, flags=re.I)
-    every = r"^All(?: of)?(?: the| them| these)*(?: four| options| answers)*"
-    return (
-        re.sub(rf"{every}( (?:are|fit|work)\b)()", left, text, flags=re.M) if all(texts) else text
+    if all(texts):
+        every = r"^All(?: of)?(?: the| them| these)*(?: four| options| answers)*"
+        text = re.sub(rf"{every}( (?:are|fit|work)\b)()", left, text, flags=re.M)
+    return text
+
+
+def with_ends(text: str, ends: dict[str, str]) -> str:
+    """A text in signs in which a part of an option is its sign: beside a letter, at the beginning
+    or before "is best".
+    """
+
+    def end(found: re.Match) -> str:
+        before, said = (one for one in found.groups() if one is not None)
+        return before + ends[said.lower()]
+
+    said = "|".join(map(re.escape, sorted(ends, key=len, reverse=True)))
+    beside = (
+        rf"({L}{GAP}(?:the )?)({said})\b"
+        rf"|(\A{GAP}(?:the )?)({said})(?=[.,;:!](?:\s|$)|{GAP}\Z)|()\b({said})(?= is best)"
     )
+    return re.sub(beside, end, text, flags=re.I) if ends else text
 
 
 def signed(answer: str, texts: list[str], several: bool) -> str:
@@ -187,14 +205,12 @@ def signed(answer: str, texts: list[str], several: bool) -> str:
         return found[1] + found[2] if same else found[0]
 
     def run(found: re.Match) -> str:
-        fits = len({*found[1]}) == len(found[1]) and max(found[1]) <= LETTERS[len(texts) - 1]
-        return " and ".join(found[1]) if fits else found[0]
+        said = re.sub(r"and|\W", "", found[1]).upper()
+        fits = len({*said}) == len(said) and max(said) <= LETTERS[len(texts) - 1]
+        return " and ".join(said) if fits and "?" not in found[0] else found[0]
 
     text = plain(answer)
-    if several and LETTERS_ALONE.fullmatch(text):
-        text = "".join(re.findall(r"\b[A-Z]\b", text.upper()))
-    elif not several:
-        text = ANY.sub("not any", text)
+    text = text if several else ANY.sub("not any", text)
     spelled = {re.escape(one) for one in signs if one[1:] or one.isdigit()}
     spelled |= {f"it {re.escape(one)}" for one in signs if one not in texts}
     if known := sorted(spelled, key=len, reverse=True):
@@ -203,18 +219,7 @@ def signed(answer: str, texts: list[str], several: bool) -> str:
     text = SMALL.sub(lambda found: f"({(found[1] or found[2]).upper()})", RUN.sub(run, text))
     text = NAMED.sub(lambda found: chr(LETTER + LETTERS.index(found[1])), text)
     text = re.sub(rf"\(({L})\)", r"\1", re.sub(rf"({T}) ?\(({L})\)", r"\2 \1", text))
-    if ends := tails(texts) | ({} if several else halves(texts, first=True)):
-        said = "|".join(map(re.escape, sorted(ends, key=len, reverse=True)))
-        beside = (
-            rf"({L}{GAP}(?:the )?)({said})\b"
-            rf"|(\A{GAP}(?:the )?)({said})(?=[.,;:!](?:\s|$)|{GAP}\Z)|()\b({said})(?= is best)"
-        )
-        text = re.sub(
-            beside,
-            lambda one: one[one.lastindex - 1] + ends[one[one.lastindex].lower()],
-            text,
-            flags=re.I,
-        )
+    text = with_ends(text, tails(texts) | ({} if several else halves(texts, first=True)))
     text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
     text = text if several else re.sub(rf"({L}:)[\s.]*[–—-]+ ", r"\1 ", text)
     text = re.sub(rf"((?:^|[.,;:!])[\w ]*(?<!\bthey )\b)would (?=[\w ]{{0,40}}{L})", r"\1", text)
