@@ -37,8 +37,8 @@ REASON = re.compile(
     re.I,
 )
 CONDITION = re.compile(
-    r"\b(?:if|unless|provided (?:that|he|she|it|they|the)|assuming|suppose|otherwise|wenn"
-    r"|falls)\b|如果",
+    r"\b(?:if|unless|provided (?:that|he|she|it|they|the)|in that case|assuming|suppose|otherwise"
+    r"|wenn|falls)\b|如果",
     re.I,
 )
 CORRECTION = re.compile(
@@ -73,6 +73,7 @@ RULES = [
     for pattern, weight, says in (
         # a letter with the text of another option; "A, B no"
         (".*L.*T.*|.*T.*L.*|.*[LT][LT][nwe0f].*", 1, "?"),
+        (r"m.*[LT].*\?", 1, "?"),  # "or C?"
         (r".*[?~]|.*[nwe0].*[nwe0].*|.*[LT].*p.*|.*p.*[LT].*", 1, ""),
         (f"(?:{HEAD})[akxcifA]*(?:{SET})?{TAIL}", 3, "+"),
         (f"[ac]*{SET}c*", 2, "+"),
@@ -265,6 +266,8 @@ def of_verdict(clauses: list[Clause], negative: set[int]) -> set[int] | None:
     clauses = clauses[clauses[0].codes == "k" :]  # "Sure, it fits"
     said = [SAYS.fullmatch(one.codes) for one in clauses]
     if not said or not said[0] or (clauses[0].codes == "f" and said[1:2] == [None]):  # "Right, …"
+        return None
+    if any(one and one[1] and one[2] == "w" for one in said):  # "it can not be ruled out"
         return None
     denies = {bool(one[1] or one[3]) != (one[2] == "w") for one in said if one}
     others = "".join(one.codes for one in clauses[1:] if "~" not in one.codes)

@@ -162,7 +162,7 @@ def others_named(text: str, texts: list[str]) -> str:
         letters = {chr(LETTER + at) for at in range(len(texts))} - {*found[2]}
         return " and ".join(sorted(letters)) + found[1]
 
-    every = r"(?<!not )\b(?:all|every(?:thing|one)?|any)\b(?: of)?(?: the)?(?: \w+)?"
+    every = r"(?<!not )\b(?:all|every(?:thing|one)?)\b(?: of)?(?: the)?(?: \w+)?"
     but = rf" (?:except|excluding)(?: for)? ({L}(?:(?:,|,? and) {L})*)"
     text = re.sub(rf"\b(?:none|nothing) except (?={L})", "only ", text)
     text = re.sub(rf"{every}((?: [\w ]{{1,40}})?){but}", left, text, flags=re.I)
@@ -222,5 +222,10 @@ def signed(answer: str, texts: list[str], several: bool) -> str:
     text = with_ends(text, tails(texts) | ({} if several else halves(texts, first=True)))
     text = MARKED.sub(r"\1\3\2\4: ", OWN.sub(own, MARKED.sub(r"\1\3\2\4: ", text)))
     text = text if several else re.sub(rf"({L}:)[\s.]*[–—-]+ ", r"\1 ", text)
-    text = re.sub(rf"((?:^|[.,;:!])[\w ]*(?<!\bthey )\b)would (?=[\w ]{{0,40}}{L})", r"\1", text)
+    text = re.sub(
+        rf"((?:^|[.,;:!])[\w ]*(?<!\bthey )(?<!\byou )(?<!\bmost ))\bwould (?=[\w ]{{0,40}}{L})",
+        r"\1",
+        text,
+        flags=re.I,
+    )
     return without_list(re.sub(r"\b(?:far |way |much )?too [a-z]+", "wrong", text), len(texts))
