@@ -24,6 +24,7 @@ A control takes a moment, and starting a process takes longer. So one process fi
 dataset. A finished control is not fitted again where data, settings and code are the same.
 
 Reads  <data>/<split>.parquet
+       the corpus's cleaned training split (search: captions)
 Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
        run.json, as trained runs do
        <folder>/<run>/work/, where finished results are kept
@@ -94,6 +95,7 @@ REGULARIZATION = 0.1
 MOST = 200_000
 MOST_SEARCHED = 50_000  # whole groups of these examples; every learner learns from them six times
 MOST_LEFT_OUT, EVERYTHING = 20_000, "words pairs numbers"  # examples and features of a left_out
+CORPUS = ["video_id", "position", "text"]  # columns of cleaned captions
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
 ITERATIONS = 200  # of L-BFGS at most
 LEAST_EXAMPLES = 2  # with a feature, so that its weight is learnt
@@ -256,13 +258,18 @@ def predictions_of(
 
 
 def hashes_of(control: dict) -> dict[str, str]:
-    """The sha256 of the file of word vectors that a control reads, by name; empty without one."""
-    file = Path(control.get("vectors", ""))
-    return {file.name: hash_of_weights(file, file.stat().st_mtime_ns)} if file.name else {}
+    """The sha256 of the word vectors, and of the captions, that a control reads, by file."""
+    file, corpus = (Path(control.get(name, "")) for name in ("vectors", "corpus"))
+    hashes = {file.name: hash_of_weights(file, file.stat().st_mtime_ns)} if file.name else {}
+    return hashes | ({corpus.name: content_digest(corpus, CORPUS)} if corpus.name else {})
 
 
 def describe(control: dict, method: dict, splits: list[str], digests: dict[str, str]) -> dict:
-    """The job of one control: everything that decides its numbers, and the digest over it."""
+    """The job of one control: everything that decides its numbers, and the digest over it. Raises
+    UserError for a view that the study lacks.
+    """
+    if "search" in control["control"]:
+        view_of(control["settings"]["study"], control["control"]["search"])
     job = {
         **control,
         "method": method,
@@ -304,7 +311,8 @@ def learns(control: dict) -> bool:
 
 class Measured(NamedTuple):
     """A fitted control: its scores of the evaluation splits, its predictions (schema predictions),
-    whether it learnt, its value on the training split, and facts of its own for run.json.
+    whether it learnt, its value on the training split, facts of its own for run.json, and how many
+    examples it learnt from beside the training split.
     """
 
     scores: dict[str, np.ndarray]
@@ -312,6 +320,7 @@ class Measured(NamedTuple):
     learnt: bool
     training_value: float | None
     facts: dict = {}
+    more: int = 0
 
 
 def facts_of(
@@ -426,6 +435,11 @@ def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | 
     return found
 
 
+def corpus_of(job: dict) -> pd.DataFrame:
+    """The captions of the training split before pairs are drawn: video_id, position, text."""
+    return read_table(Path(job["corpus"]), CORPUS).to_pandas()
+
+
 def predict_searched(
     job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], known: Known
 ) -> Measured:
@@ -433,7 +447,9 @@ def predict_searched(
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train, vectors = searched(train), vectors_for(view, job, [train, *evaluation.values()])
     labels, whole = len(method["labels"]), method.get("whole_groups", False)
-    found = search(view, train, labels, method["exchangeable"], vectors, whole, known)
+    learn_more = [part.more for part in (view, *view.parts.values()) if part.more]
+    more = searched(learn_more[0](corpus_of(job), train)) if learn_more else None
+    found = search(view, train, labels, method["exchangeable"], vectors, whole, known, more)
     scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
     learnt = not view.only_rules
     return Measured(
@@ -447,6 +463,7 @@ def predict_searched(
             "sees_all": view.compares,
             **({} if learnt else {"rung": "rules"}),
         },
+        0 if more is None else len(more),
     )
 
 
@@ -479,7 +496,7 @@ def measure(
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
     [columns] = {scores.shape[1] for scores in found.scores.values()}
     labels = method["labels"][-columns:]  # a rank is the score of the label `right`
-    train_examples = len(train) if found.learnt else 0
+    train_examples = len(train) + found.more if found.learnt else 0
     facts = facts_of(job, labels, train_examples, time.time() - started, found)
     write_json(facts, result / "run.json")
     value = found.training_value
@@ -538,7 +555,8 @@ def arguments() -> argparse.ArgumentParser:
         help=(
             "JSON for each control: run (the run's name), settings (study, source, dataset, data, "
             "model, method, training, seed), rung and control (of its entry in models.yaml), and "
-            "vectors, a file of word vectors, where its view averages them"
+            "vectors, a file of word vectors, where its view averages them; corpus, a split of "
+            "cleaned captions, where its view learns from them"
         ),
     )
     options.add_argument(

@@ -132,16 +132,18 @@ def fit_parts(
     exchangeable: bool,
     vectors: Vectors | None,
     known: Known,
+    more: pd.DataFrame | None,
 ) -> Fit:
     """Cross-fit every learner of a view, or of its parts, where it is not known."""
     searches = {}
     for name, (part, of_part) in parts_of(view, train, vectors).items():
         key = id(part), id(of_part) if part.averaged else None
         if key not in known:
-            known[key] = Search(part, train, labels, exchangeable, of_part)
+            learnt = pd.concat([train, more], ignore_index=True) if part.more else train
+            known[key] = Search(part, learnt, labels, exchangeable, of_part)
         searches[name] = known[key]
     left_out = {
-        (name, learner): scores
+        (name, learner): scores[: len(train)]
         for name, searched in searches.items()
         for learner, scores in searched.left_out.items()
     }
@@ -202,19 +204,21 @@ def search(
     vectors: Vectors | None = None,
     whole: bool = False,
     known: Known | None = None,
+    more: pd.DataFrame | None = None,
 ) -> Found:
     """The best control of a view; the evaluation splits take no part in the choice.
 
     train: example_id, group_id, first, second, label; choice_id and category where the study has
     them, and the columns of its `teaches`. whole: see value_of(). known: what other searches on
-    the same training split have fitted; this one adds to it.
+    the same training split have fitted; this one adds to it. more: what View.more of a part
+    gives; no value counts these examples.
     """
     fold, label = fold_of(train), train["label"].to_numpy()
     if not enough_folds(fold) and not view.only_rules:
         return Found("most frequent label", {}, most_frequent(train, labels))
     with threadpool_limits(1):
         known = {} if known is None else known
-        fitted = fit_parts(view, train, labels, exchangeable, vectors, known)
+        fitted = fit_parts(view, train, labels, exchangeable, vectors, known, more)
         found = {name: value_at(train, scores, whole) for name, scores in fitted.left_out.items()}
         values = {name: value for name, (value, _) in found.items()}
         best = max(values, key=lambda name: values[name])

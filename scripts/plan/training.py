@@ -9,11 +9,11 @@ from pathlib import Path
 
 from scripts.data.plain_json import as_json
 from scripts.plan.fields import fields_of
-from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, stage_of
+from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, OF_CORPUS, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD
 from scripts.plan.prompts import prompts_of
-from scripts.plan.workplan import Workplan, built
+from scripts.plan.workplan import Workplan, built, cleaned
 from scripts.running.program import plural
 
 # keys of a method that change no number
@@ -101,12 +101,17 @@ def with_model(work: Workplan, run: Run) -> dict:
 
 
 def with_control(work: Workplan, run: Run) -> dict:
-    """Return described() with the entry of the control, its rung, and its file of word vectors."""
+    """Return described() with the entry of the control, its rung, and the files that it reads:
+    word vectors, or cleaned captions.
+    """
     entry = work.models[run.model]
     found = described(work, run) | {"control": entry["control"], "rung": entry.get("rung", "words")}
     if name := entry.get("vectors_of"):
         file = work.models[name]["vectors"]["file"]
         found["vectors"] = f"results/fetch/models/{name}/{file}"
+    if entry["control"] == OF_CORPUS:
+        folder = Path(cleaned(run.dataset.source)).parent
+        found["corpus"] = f"{folder}/{work.splits(run.dataset.source)[0]}.parquet"
     return found
 
 
@@ -156,6 +161,8 @@ def read_by(work: Workplan, study: str, job: str) -> list[str]:
             files.append(built(work.on_record(run).dataset))
         elif run.name in work.controls:
             files += work.vectors_files(run.model)
+            if work.models[run.model]["control"] == OF_CORPUS:
+                files.append(cleaned(run.dataset.source))
         else:
             files += work.start_files(run)
     return list(dict.fromkeys(files))

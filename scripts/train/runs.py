@@ -6,7 +6,8 @@ The runs come from standard input, a line of JSON each, as scripts/plan/training
   a model     model (its folder), model_files (its files, where another run made it), hands_on
               (whether other runs start from the weights)
   an API      api (its address, the model's name there, keys of each request)
-  a control   control (its entry in resources/models.yaml), rung, vectors (a file of word vectors)
+  a control   control (its entry in resources/models.yaml), rung, vectors (a file of word vectors),
+              corpus (a split of cleaned captions)
   the record  cut (run, settings and data of the same control on cut splits); with --record
 
 Imports are loaded once, and so is a model that no run changes. A run that is finished is not
@@ -52,7 +53,7 @@ from scripts.train.work import forget, outputs_of
 
 PAUSE = 2  # seconds between two lines of progress
 RUN = json_object_with("run", "settings", "method", "splits", "data")
-OF_CONTROL = ("run", "settings", "rung", "control", "vectors")
+OF_CONTROL = ("run", "settings", "rung", "control", "vectors", "corpus")
 OF_MODEL: dict = {"model_files": None, "hands_on": False, "api": {}}
 
 
@@ -128,11 +129,9 @@ def measure(controls: list[dict], given: argparse.Namespace) -> None:
     from scripts.controls.control import main as measure_controls  # late: sklearn
 
     first = controls[0]
-    data, vectors = (
-        Path(first["data"]),
-        [Path(one["vectors"]) for one in controls if "vectors" in one],
-    )
-    check_made([data, *(file.parent for file in vectors)])
+    data = Path(first["data"])
+    files = [Path(one[name]) for one in controls for name in ("vectors", "corpus") if name in one]
+    check_made([data, *(file.parent for file in files)])
     measure_controls(
         argparse.Namespace(
             controls=[{key: one[key] for key in OF_CONTROL if key in one} for one in controls],

@@ -72,22 +72,24 @@ def run_controls(
     controls: dict[str, dict],
     settings=(),
     vectors=None,
+    corpus=None,
     **method,
 ):
     """Run controls in one process and return it. controls: by the name of the run, which is also
     its folder.
 
-    settings, method: values that differ from those above. vectors: a file of word vectors.
+    settings, method: values that differ from those above. vectors: a file of word vectors. corpus:
+    a file of captions.
     """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
-    given = SETTINGS | dict(settings)
+    given, files = SETTINGS | dict(settings), [("vectors", vectors), ("corpus", corpus)]
     wanted = [
         json.dumps(
             {"run": run, "settings": given, "rung": "words", "control": control}
-            | ({"vectors": str(vectors)} if vectors else {})
+            | {name: str(file) for name, file in files if file}
         )
         for run, control in controls.items()
     ]

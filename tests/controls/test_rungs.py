@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,8 @@ from scripts.controls.search import Vectors
 from scripts.controls.stack import Found, search
 from scripts.controls.view import View
 from tests.controls.test_search import YEAR, captions, dated, dialogs, examples, kind, run_search
-from tests.controls.test_controls import scores_of
+from scripts.data.runs import facts_of
+from tests.controls.test_controls import run_control, scores_of
 
 pytestmark = pytest.mark.slow  # it trains many times
 
@@ -107,6 +109,78 @@ def test_pairs_of_words_are_found_on_words_and_by_no_rule():
     assert share(of_rung(rung="words"), test) > 0.95
     assert share(search(view_of("strided_sop", "both_texts"), train, 2, True), test) < 0.6
     assert abs(share(of_rung(rung="rules"), test) - 0.5) < 0.08
+
+
+ACTIONS = ["".join(letters) for letters in product("bdfgklmn", "aeiou", "kp")]
+
+
+def videos(seed: int, number: int, known: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw videos of six captions, whose actions follow one another in a circle; and pairs: the
+    third and fourth caption of the first `known` videos.
+    """
+    draw = np.random.default_rng(seed)
+    starts = draw.integers(len(ACTIONS), size=number)
+    rows = [
+        {
+            "video_id": f"{seed}:{video}",
+            "position": at,
+            "text": f"{ACTIONS[(start + at) % len(ACTIONS)]} {draw.choice(['red', 'old', 'big'])}",
+        }
+        for video, start in enumerate(starts)
+        for at in range(6)
+    ]
+    captions = pd.DataFrame(rows)
+    early, late = (captions[captions["position"] == at]["text"].to_numpy()[:known] for at in (2, 3))
+    label = draw.integers(2, size=known)
+    train = {
+        "pair_id": [f"{seed}:{video}" for video in range(known)],
+        "video_id": [f"{seed}:{video}" for video in range(known)],
+        "text_a": np.where(label == 1, early, late),
+        "text_b": np.where(label == 1, late, early),
+        "label": label.astype(np.int8),
+        "first_position": np.full(known, 2, np.int32),
+        "second_position": np.full(known, 3, np.int32),
+        "sentences": np.full(known, 6, np.int32),
+    }
+    return captions, pd.DataFrame(train)
+
+
+def run_captions(program, folder, train: pd.DataFrame, captions: pd.DataFrame, turn: bool = False):
+    """Search a control of captions in `folder`/run; return the process and the test pairs."""
+    (folder / "data").mkdir(parents=True)
+    test = videos(2, 300, 300)[1]
+    test = test.assign(label=1 - test["label"]) if turn else test
+    captions.to_parquet(folder / "captions.parquet")
+    teaches = ["first_position", "second_position", "sentences"]
+    process = run_control(
+        program, folder, train, test, {"search": "captions"}, settings={"study": "strided_sop"},
+        teaches=teaches, corpus=folder / "captions.parquet",
+    )  # fmt: skip
+    return process, test
+
+
+def test_what_only_the_captions_of_a_corpus_show_is_found_there_and_not_on_words(program, tmp_path):
+    captions, train = videos(1, 400, 100)
+    scores = []
+    for name, turn in (("as_it_is", False), ("other_labels", True)):
+        process, test = run_captions(program, tmp_path / name, train, captions, turn)
+        process.checked()
+        scores.append(scores_of(tmp_path / name))
+    test = test.assign(label=1 - test["label"])
+    assert (scores[1].argmax(1) == test["label"]).mean() > 0.95
+    np.testing.assert_array_equal(*scores)
+    facts = facts_of(tmp_path / "as_it_is/run/run.json")
+    assert facts["train_examples"] == 400 * 5, "all neighbours of all videos"
+    assert list(facts["model_files"]) == ["captions.parquet"]
+    names = {"text_a": "first", "text_b": "second", "pair_id": "example_id", "video_id": "group_id"}
+    train, test = train.rename(columns=names), test.rename(columns=names)
+    assert share(found_on("strided_sop", "words", train, turns=True), test) < 0.8
+
+
+def test_pairs_that_are_no_captions_of_the_corpus_are_refused(program, tmp_path):
+    captions, train = videos(1, 40, 20)
+    joined = captions.assign(text=captions["text"] + " and more")
+    run_captions(program, tmp_path, train, joined)[0].refused("leave it out")
 
 
 def mentioned(seed: int, rows: int = 300) -> pd.DataFrame:
