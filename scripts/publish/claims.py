@@ -41,10 +41,10 @@ from scripts.publish.selection import (
     selected,
     with_interval,
 )
-from scripts.publish.table import caption_of, percent, signed, write
+from scripts.publish.table import EXPERIMENT, caption_of, percent, signed, write
 from scripts.running.program import log
 
-COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
+COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note", EXPERIMENT]
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
 VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
@@ -230,8 +230,8 @@ def verdict(
     titles: Mapping,
     options: Sequence[str] = (),
 ) -> dict[str, str]:
-    """Return `verdict`, `why` and `numbers` of a claim. metrics: the study's rows over all seeds;
-    classes: models by class.
+    """Return `verdict`, `why`, `numbers` and `experiment` of a claim. metrics: the study's rows
+    over all seeds; classes: models by class.
 
     Sample data and a split cut by `limit` are not comparable. If the paper's model did not run,
     another model of its class decides.
@@ -249,12 +249,14 @@ def verdict(
         lacking = "no comparable run beside it" if len(rows) else "no such run"
         why = "sample data" if sampled else lacking
         why += f"; a control shows the same: {control}" if control else ""
-        return {"verdict": NOT_COMPARABLE, "why": why, "numbers": ""}
+        return {"verdict": NOT_COMPARABLE, "why": why, "numbers": "", "experiment": ""}
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
     said, why = NOT_COMPARABLE, ", ".join(marks_of(rows))
     if not why:
         said, why = judged(claim, weakest(outcomes).sign, tier, models, control)
-    return {"verdict": said, "why": why, "numbers": words_of(outcomes, titles, options)}
+    experiments = ", ".join(dict.fromkeys(one.row["experiment"] for one in outcomes))
+    numbers = words_of(outcomes, titles, options)
+    return {"verdict": said, "why": why, "numbers": numbers, "experiment": experiments}
 
 
 def judged(claim: Mapping, sign: int, tier: int, models: str, control: str) -> tuple[str, str]:

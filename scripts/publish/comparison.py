@@ -49,10 +49,11 @@ from scripts.publish.selection import (
     settings_columns,
     with_interval,
 )
-from scripts.publish.table import percent, signed
+from scripts.publish.table import EXPERIMENT, percent, signed
 
 DIFFERENCE = "points over "
 COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
+COLUMNS += [EXPERIMENT]
 SETTING = "setting: "  # the beginning of the measure of a training setting
 REPORTED = "reported"  # the beginning of a metric that others measured with another protocol
 ELSEWHERE = {
@@ -116,9 +117,9 @@ Found = list[tuple[Estimate | float | str, pd.Series]]  # the result and its row
 
 
 class Comparison:
-    """This study's results for one row of published.csv: rows of Here, Difference, Caveat.
-    of_table: the models of the paper's table. Each of them has its own rows there, so it does not
-    replace another model.
+    """This study's results for one row of published.csv: rows of Here, Difference, Caveat,
+    Experiment. of_table: the models of the paper's table. Each of them has its own rows there, so
+    it does not replace another model.
     """
 
     def __init__(self, claim: Mapping, facts: Facts, of_table: Collection[str] = ()):
@@ -141,7 +142,8 @@ class Comparison:
         for found, row in find():
             here, difference = self.in_words(found)
             caveats = "; ".join(self.caveats(row))
-            rows.append({"Here": here, "Difference": difference, "Caveat": caveats})
+            of = {EXPERIMENT: row.get("experiment", "")}
+            rows.append({"Here": here, "Difference": difference, "Caveat": caveats} | of)
         return rows
 
     def in_words(self, found: Estimate | float | str) -> tuple[str, str]:

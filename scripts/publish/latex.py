@@ -1,5 +1,5 @@
 """Write a table as LaTeX with pandas' Styler: a `table*`, or a `longtable` for more than LINES
-lines.
+lines, whose first line says what a paper can take instead.
 
 Cells and headings wrap, and the columns share the width of the page. A table whose words do not fit
 side by side becomes several tables. A column of words that has the
@@ -50,7 +50,7 @@ SIGNS = str.maketrans(
         "†": r"\textsuperscript{\dag}",
     }
 )
-LINES = 45  # lines of cells on a page
+LINES = 45  # lines of cells on a page; more are a longtable
 PAGE, COLUMN = 90, 61  # characters of \scriptsize in the width of a page, and of a column of 3.3 in
 LONG = 36  # characters in a line of a cell
 GAP = 1.6  # characters beside a column: \tabcolsep at both sides
@@ -151,7 +151,9 @@ def latex_table(
         )
         for number, part in enumerate(parts)
     ]
-    return "".join(texts)
+    is_long = any("{longtable}" in text for text in texts)
+    hint = f"% Long: a paper takes rows of {name}.csv, or scorecard_column.tex.\n"
+    return "".join([hint * is_long, *texts])
 
 
 def _environment(

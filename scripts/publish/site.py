@@ -48,6 +48,7 @@ from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of, paper_tables
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
+from scripts.publish.table import EXPERIMENT, OF_COLUMN
 
 ALL = "all"  # the "study" of items that are about all studies
 # A column with a cell of more characters is not squeezed to the width of its longest word.
@@ -74,8 +75,14 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
     """Return a table for the page: its rows in groups by the columns `heads`, and the other columns
     with their looks (CSS classes). heads=None: the columns before the first numbers, as many as
-    give groups of two or more rows on average.
+    give groups of two or more rows on average. experiments: what each cell leads to, if anything.
     """
+    experiments = {
+        name.removeprefix(OF_COLUMN): table.pop(name)
+        for name in list(table)
+        if name.startswith(OF_COLUMN)
+    }
+    experiments |= {name: table[name] for name in table if name == EXPERIMENT}
     number = {name: column.str.fullmatch(NUMBER).all() for name, column in table.items()}
     if heads is None:
         first = next((name for name in table if number[name]), table.columns[0])
@@ -84,6 +91,7 @@ def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
             heads = heads[:-1]
     titles = pd.Series([tuple(row) for row in table[heads].to_numpy()], dtype=object)
     rest = table.drop(columns=heads)
+    links = pd.DataFrame(experiments, table.index).reindex(columns=list(rest), fill_value="")
     return {
         "header": list(rest),
         "looks": [
@@ -91,7 +99,11 @@ def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
             for name in rest
         ],
         "groups": [
-            {"title": " · ".join(filter(None, title)), "rows": rows.to_numpy().tolist()}
+            {
+                "title": " · ".join(filter(None, title)),
+                "rows": rows.to_numpy().tolist(),
+                "experiments": links.loc[rows.index].to_numpy().tolist(),
+            }
             for title, rows in rest.groupby(titles, sort=False)
         ],
     }

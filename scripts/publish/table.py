@@ -18,7 +18,10 @@ from scripts.publish.latex import PAGE, latex_table
 from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
 from scripts.publish.selection import with_interval
 
-EXPERIMENT = "Experiment"  # a column that the page links to the runs, and LaTeX lacks
+# A column with names of experiments (`, ` between them), which the page links to their runs. LaTeX
+# lacks it. `Experiment of X` has the names for the column X; the page shows them as links alone.
+EXPERIMENT = "Experiment"
+OF_COLUMN = f"{EXPERIMENT} of "
 ABOVE = "Above the best control (points)"
 ABOVE_BLIND = "Above itself, blind (points)"
 ABOVE_VIEW = "Above the best control that sees one option at a time (points)"
@@ -123,11 +126,11 @@ def write(
     latex_table().
     """
     write_csv(table, output.with_name(f"{output.name}.csv"))
+    table = table[[name for name in table if not name.startswith(OF_COLUMN)]]
+    plain = table.drop(columns=EXPERIMENT, errors="ignore")
     files = {
         "md": f"{markdown_table(table, numbers)}\n{markdown(caption)}\n",
-        "tex": latex_table(
-            table.drop(columns=EXPERIMENT, errors="ignore"), caption, numbers, output.name, holds
-        ),
+        "tex": latex_table(plain, caption, numbers, output.name, holds),
     }
     for suffix, text in files.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:

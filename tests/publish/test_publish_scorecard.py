@@ -337,7 +337,7 @@ def test_clear_is_above_the_best_control_of_other_conditions_too(
     for name in BOTH:
         card.call(name)
     points = points_of(card, "scorecard")
-    table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -1]
+    table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -2]
     assert points["clear"].tolist() == [verdict == "above"]
     assert table[HOSTILE].partition("), ")[2] == f"{said}: {verdict}"
     drawn = card.drawn("scorecard")
@@ -356,7 +356,8 @@ def test_a_score_of_unread_answers_is_marked(tmp_path, program):
     drawn = card.drawn("scorecard")
     assert "(unread 75.0)" in drawn and "most answers could not be read" in drawn
     assert points_of(card, "scorecard")["unread"].tolist() == [0.75]
-    assert "; unread 75.0" in table_of(card, "scorecard_table").iloc[0, -1]
+    score, experiment = table_of(card, "scorecard_table").iloc[0, -2:]
+    assert "; unread 75.0" in score and experiment == answer[0]["experiment"]
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):

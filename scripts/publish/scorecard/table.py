@@ -12,7 +12,7 @@ import pandas as pd
 from scripts.publish import latex
 from scripts.publish.arguments import run_program
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, at, read_scorecard, size_in_words
-from scripts.publish.table import interval, percent, publish_table, signed
+from scripts.publish.table import OF_COLUMN, interval, percent, publish_table, signed
 from scripts.publish.verdicts import ABOVE, BELOW as BELOW_CONTROL, in_short
 
 
@@ -71,6 +71,11 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
             "Parameters": size_in_words(row["parameters"]),
         }
         | {name: cell_text(card.cell(row, probe)) for name, probe in columns.items()}
+        | {
+            f"{OF_COLUMN}{name}": cell["experiment"]
+            for name, probe in columns.items()
+            if not isinstance(cell := card.cell(row, probe), str)
+        }
         for row in card.rows
     ] + [
         {"Kind": BELOW, "Model": who}
