@@ -140,10 +140,7 @@ def test_wrong_answers_files_are_refused_in_one_sentence(program, tasks, tmp_pat
         [
             (lines[1:], "have no answer"),
             ([*lines, answered(0, docs[0], "B")], "has two answers, so the file holds two runs"),
-            ([answered(0, doc, " ") for doc in docs], "every answer is empty"),
             ([lines[0] | {"arguments": sent}, *lines[1:]], "line 1: the harness asked 'Quite"),
-            ([lines[0] | {"resps": [[["-1", "False"]]]}, *lines[1:]], "line 1: resps is"),
-            ([lines[0] | {"resps": [["A", "B"]]}, *lines[1:]], "line 1: resps is"),
             (
                 [lines[0], lines[1] | {"doc": {"question": "?"}}],
                 "line 2: is not an answer to a task",

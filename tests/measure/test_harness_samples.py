@@ -183,15 +183,10 @@ def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
     asked = {"gen_args_0": {"arg_0": "Quite another text", "arg_1": row["text"]}}
     return [
         (lines[:last] + lines[last + 1 :], f"the first is {row['label']} of {row['example_id']}"),
-        ([sample(0, doc, "0.0") for doc in docs], "every log-likelihood is 0.0"),
         (other, "has the dataset sample/other, not"),
         (rebuilt, "has changed since these rows"),
         (twice, f"line {len(lines) + 1}: its row is already above with another log-likelihood"),
         (mixed, "its rows have 2 values of wording; give the samples of one task"),
-        (put(3, sample(3, docs[3], "nan")), "line 4: resps is [[['nan', 'False']]]"),
-        (put(3, lines[3] | {"resps": [["(a)"]]}), "line 4: resps is [['(a)']], not one log-lik"),
-        (put(3, lines[3] | {"doc_hash": "0"}), "line 4: its doc does not have the hash"),
-        (put(3, "text"), "line 4: is not a row of a task"),
         (put(last, lines[last] | {"arguments": asked}), "the harness asked 'Quite another text'"),
     ]
 

@@ -9,13 +9,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.manifest import write_manifest
-from scripts.data.tables import read_table, write_table
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from scripts.data.tables import read_table
 from tests.conftest import ROOT
 from tests.files import read_json
 from tests.models import fetched
@@ -233,56 +230,12 @@ def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
     )
 
 
-def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
-    """The order can be learnt from text_b alone here; the model trains on the whole
-    training split.
-    """
-    train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
-    facts = read_json(tmp_path / "run.json")
-    assert (facts["train_examples"], facts["held_out_examples"]) == (
-        VIDEOS["train"] * 8,
-        VIDEOS["val_1"] * 8,
-    )
-    history = results(tmp_path)[0].set_index("split")
-    assert history.loc["held_out", "accuracy"] == history.loc["val_1", "accuracy"] > 0.9
-
-
 def test_without_what_is_held_out_the_last_epoch_is_reported(train, tmp_path):
     """MC-TACO's authors choose no epoch."""
     train(tmp_path, {"epochs": 2, "held_out_fraction": 0}, method={"peak": False})
     facts, predictions = read_json(tmp_path / "run.json"), results(tmp_path)[1]
     assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
     assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2}
-
-
-def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
-    """A model with two labels fits a study with three: two of the study's labels count as one."""
-    three = yaml.safe_load("""
-        labels: [swapped, in_order, unsaid]
-        merged_labels:
-          swapped: [swapped]
-          in_order: [in_order, unsaid]
-        learns: false
-    """)
-    for split in ("train", "val_1"):
-        table = read_table(prepared / f"data/{split}.parquet")
-        label = np.where(np.arange(len(table)) % 3 == 0, 2, table["label"].to_numpy())
-        write_table(
-            table.set_column(
-                table.schema.get_field_index("label"), "label", pa.array(label, pa.int8())
-            ),
-            tmp_path / f"data/{split}.parquet",
-            STRIDED_PAIRS,
-            {},
-        )
-    train(tmp_path / "run", method=three, model=labelled, data=tmp_path / "data")
-    facts = read_json(tmp_path / "run/run.json")
-    assert (facts["labels"], facts["label_columns"]) == (["swapped", "in_order"], [0, 1, 1])
-    history, predictions = results(tmp_path / "run")
-    predicted = np.stack(predictions["score"]).argmax(1)
-    assert history["accuracy"].item() == pytest.approx(
-        np.mean(predicted == np.minimum(predictions["label"], 1))
-    )
 
 
 def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train, tmp_path):
@@ -389,16 +342,4 @@ def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path)
     assert read_json(tmp_path / "learnt/run.json")["hardware"]["precision"] == "bf16"
     assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, (
         "the lower half of an fp32 number is rounded away in bf16"
-    )
-
-
-def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, tmp_path):
-    shutil.copytree(prepared / "model", tmp_path / "model")
-    files = ["config.json", "tokenizer.json", "tokenizer_config.json"]
-    made = tmp_path / "model/manifest.json"
-    write_manifest(tmp_path / "model", files, made)
-    data = (tmp_path / "model/tokenizer.json").read_bytes()
-    (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
-    train(tmp_path / "out", ok=False, model=tmp_path / "model").refused(
-        "tokenizer.json: has changed since its rule wrote it"
     )

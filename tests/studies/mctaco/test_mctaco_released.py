@@ -177,15 +177,8 @@ def test_letters_and_candidates_are_accepted_anywhere(program, tmp_path):
             "one.txt: has 3 answers, but the split has 2 questions; give a line for each, or name "
             "lines that are one answer in released.csv (joined)",
         ),
-        ("(A)\n", {"form": "letters"}, "one.txt: has 1 answers, but the split has 2 questions"),
-        (
-            "yes\n" * 5,
-            {"form": "words"},
-            "released.csv: row 1 (one): form is 'words'; write judgements or letters",
-        ),
         ("(A)\n", {"form": "letters", "joined": "3-2"}, "row 1 (one): joined is '3-2'; write the"),
         ("(A)\n(B)\n", {"form": "letters", "joined": "2-3"}, "one.txt: has 2 lines, but released"),
-        ("yes\n" * 5, {"form": "judgements", "joined": "1-2"}, "row 1 (one): joined is '1-2'"),
     ],
 )
 def test_wrong_files_are_refused_in_one_sentence(program, tmp_path, text, row, said):

@@ -31,7 +31,8 @@ def pairs(rows: list[tuple], split: str) -> pd.DataFrame:
 
 def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     study = NliStudy(tmp_path, program)
-    place = {"source": "event_templates", "dataset": "temp_order", "metric": "accuracy"}
+    place = {"source": "event_templates", "dataset": "temp_order", "challenge_set": "temp_order"}
+    place |= {"model": "minilm", "method": "train", "metric": "accuracy", "scoring": "ternary"}
     study.write_metrics(with_draws([metric_row("temporal_nli", 0.5, **place)]))
     labels = [number % 3 for number in range(12)]
     test = [

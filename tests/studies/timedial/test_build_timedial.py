@@ -599,20 +599,7 @@ def other_mask(text: str):
             changed("dialogs", 1, "text", lambda text: "two weeks <MASK> ."),
             "turn 1 of dialog train:2 holds <MASK>",
         ),
-        (
-            changed("dialogs", 2, "turn", lambda turn: 9),
-            "the turns of dialog train:2 are not numbered 0, 1, 2",
-        ),
-        (
-            changed("spans", 0, "dialog_id", lambda name: "train:77"),
-            "turn 1 of dialog train:77, which is not among the cleaned dialogs",
-        ),
         (changed("spans", 0, "start", lambda start: start + 1), "is not the text there"),
-        (
-            changed("challenge", 1, "dialog", lambda text: text + " Indeed ."),
-            "instance 1 has rows with different dialogs",
-        ),
-        (other_mask("<MASK> <MASK> !"), "the dialog of instance 9 has 2 <MASK>, not one"),
         (other_mask("Never !"), "the dialog of instance 9 has 0 <MASK>, not one"),
         (
             changed("challenge", 4, "is_original", lambda original: False),

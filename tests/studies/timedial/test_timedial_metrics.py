@@ -348,8 +348,6 @@ def labelled(*labels: int):
         (score_of_nan, "is not a number"),
         (without_domain, "write `domain: in` or `domain: out`"),
         (labelled(1, 1, 1, 0), "instance 1 has"),
-        (labelled(0, 0, 0, 0), "test.parquet"),
-        (labelled(1, 0, 0, 0), "instance 1 has"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
@@ -417,17 +415,11 @@ def test_a_file_of_scores(scored):
         (FIRST, "none of its 1 lines is for id 7 (1 of 2 ids have no line)"),
         (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 repeats an earlier line"),
         (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
-        (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
         (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
         (f"{FIRST}\n{SECOND.replace('7', '8')}", "line 2: no instance has the id 8"),
-        (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is not one of its options"),
         (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
         (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
         (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
-        (FIRST.replace("-1", "1e999"), "line 1: id 1: the score of '9 days' is"),
-        (FIRST.replace("-1", "true"), "the score of '9 days' is True"),
-        (FIRST.replace("-1", "[" * 2000), "line 1 is not an object like"),
-        ("\udcff", "UTF-8"),
     ],
 )
 def test_wrong_scores_are_refused_with_the_line(lines, said, scored):
