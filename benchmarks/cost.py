@@ -58,7 +58,7 @@ def shape_of(model: str, models: dict) -> dict:
         return shape_of(entry["without_pretraining"], models)
     if shape := entry.get("init") or stated()["models"].get(model):
         return shape
-    raise UserError(f"{model}: state its architecture in resources/sizes.yaml")
+    raise UserError(f"resources/sizes.yaml: lacks the architecture of {model}; state it")
 
 
 def first(config: dict, *names: str, otherwise=None):
@@ -212,9 +212,8 @@ def measured_report(work: Workplan, results: Path) -> str:
     }
     rows, every, missing = [], [], 0
     for stage, places in files.items():
-        costs = [cost_of(file) for file in places]
-        missing += costs.count(None)
-        done = [cost for cost in costs if cost]
+        done = [cost for file in places if (cost := cost_of(file))]
+        missing += len(places) - len(done)
         every += done
         rows += [stage_row(stage.split("/")[0], done)] if done else []
     rows.append(stage_row("**all**", every))

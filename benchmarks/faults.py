@@ -118,7 +118,7 @@ if __name__ == "__main__":
     options.add_argument(
         "--keep",
         type=Path,
-        default=Path(tempfile.gettempdir()) / "faults",
-        help="where the input of faults goes; default: %(default)s",
+        default=Path(tempfile.gettempdir(), "faults"),
+        help="where the input of faults goes",
     )
     sys.exit(main(options.parse_args()))

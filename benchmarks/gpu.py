@@ -37,7 +37,7 @@ from scripts.train.hardware import precision_for, versions
 
 # Dense bf16 teraFLOPs a second without sparsity, by a part of the card's name (NVIDIA's data
 # sheets). The first part that the name contains counts.
-PEAK = {"B200": 2250, "H200": 989, "H100": 989, "A100": 312, "L40S": 362, "A40": 150, "L4": 121}
+PEAK = {"H200": 989, "H100": 989, "A100": 312}
 EPOCHS, SEEDS = 10, 3  # as in the paper and in presets/paper.yaml
 EXACT = {"precision": "fp32", "dropout": 0.0}
 

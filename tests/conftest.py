@@ -38,7 +38,7 @@ LONGEST = (
     "test_slurm.py test_harness.py test_resources.py test_faults.py test_training.py "
     "test_reruns.py test_dialogs_and_questions.py test_docs.py test_benchmarks.py test_rules.py "
     "test_probes.py test_temporal_nli.py test_errors.py test_new_study.py test_initial.py "
-    "test_publish_temporal_nli.py test_build_temporal_nli.py test_build_timedial.py test_fuzz.py"
+    "test_figures.py test_build_temporal_nli.py test_build_timedial.py test_fuzz.py"
 ).split()
 
 

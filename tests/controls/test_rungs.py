@@ -13,7 +13,7 @@ from scripts.controls.lsa import word_vectors
 from scripts.controls.search import Vectors
 from scripts.controls.stack import Found, search
 from scripts.controls.view import View
-from tests.controls.test_search import YEAR, captions, dated, dialogs, examples, kind, run_search
+from tests.controls.test_search import YEAR, dated, dialogs, examples, kind
 from scripts.data.runs import facts_of
 from tests.controls.test_controls import run_control, scores_of
 
@@ -301,11 +301,3 @@ def test_a_stack_joins_what_two_views_know_and_is_left_out_where_one_knows_all()
     assert max(value for name, value in found.values.items() if name != "stack") < 0.85
     alone = search(both, train.assign(label=(train["size"] > 0).astype(int)), 2, False)
     assert alone.learner.startswith("one: ") and alone.value > 0.97
-
-
-def test_other_labels_of_what_is_measured_change_no_score_of_a_stack(program, tmp_path):
-    train, test, found = captions(1), captions(2), []
-    for name, measured in (("same", test), ("other", test.assign(label=1 - test["label"]))):
-        run_search(program, tmp_path / name, "words", train, measured).checked()
-        found.append(scores_of(tmp_path / name))
-    np.testing.assert_array_equal(*found)

@@ -109,19 +109,6 @@ def test_a_training_split_of_one_group_has_no_value(program, tmp_path):
     assert [one["training_value"] for one in facts.values()] == [None, None]
 
 
-def test_other_labels_of_what_is_measured_change_no_value(program, tmp_path):
-    train, test = pairs(300, 1), pairs(80, 2)
-    controls = {"lengths": LENGTHS, "search": {"search": "both_texts"}}
-    found = []
-    for name, measured in (("same", test), ("other", test.assign(label=1 - test["label"]))):
-        (folder := tmp_path / name).mkdir()
-        facts = facts_by_run(
-            program, folder, train, measured, controls, settings={"study": "strided_sop"}
-        )
-        found.append([(one["training_value"], one.get("learner")) for one in facts.values()])
-    assert found[0] == found[1]
-
-
 def test_folds_keep_groups_together():
     table = pd.DataFrame({"group_id": [str(number // 5) for number in range(500)]})
     fold = pd.Series(fold_of(table))

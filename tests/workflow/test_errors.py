@@ -2,9 +2,6 @@
 half-written, and keeps finished work.
 """
 
-import os
-import subprocess
-
 import pytest
 
 
@@ -77,30 +74,6 @@ def test_a_file_or_a_folder_is_asked_for_by_its_name(study):
     for folder in ("results/build/strided_sop/mini/stride-0", "results/clean/mini/"):
         assert study.jobs(folder) == {}
         assert study.jobs(f"{folder.rstrip('/')}/train.parquet") == {}
-
-
-def test_no_space_on_the_device(study):
-    """With results/build on a full device, the message says so. Once there is room, the same
-    command succeeds.
-    """
-    place = study / "results/build/strided_sop/mini"
-    for file in place.rglob("*.parquet"):
-        file.unlink()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", place], capture_output=True
-    )
-    if mounted.returncode or os.geteuid():
-        pytest.skip("a full device is simulated by a small tmpfs, which needs root and mount")
-    try:
-        said = fails(study, "build")
-        assert "no space left on the device" in said
-        assert "free some" in said
-        assert "Traceback" not in said
-        assert not list(place.rglob("*.parquet"))
-    finally:
-        subprocess.run(["umount", place], check=True)
-    study.run("build")
-    assert study.jobs("build") == {}
 
 
 def test_what_is_missing_is_said_before_work_begins(study, upstream):

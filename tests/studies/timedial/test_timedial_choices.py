@@ -129,27 +129,6 @@ def test_a_choice_that_leaves_nothing_is_refused(corpus):  # noqa: F811
     assert "use contrast: none" in corpus.build(ok=False, contrast="unit")
 
 
-def test_each_exchanged_set_of_options_stands_in_two_dialogs(real):
-    exchanged = chosen(real, "exchanged", pd.Series(["Well ."]), "here")
-    right, wrong = (
-        exchanged[exchanged["label"] == label].groupby("instance_id")["candidate"].agg(frozenset)
-        for label in (1, 0)
-    )
-    assert len(right) > 900 and len(exchanged) == 4 * len(right)
-    before = real.groupby("instance_id")["candidate"].agg(list)
-    assert all(right[name] == set(before[name][:2]) for name in right.index)
-    assert sorted(map(sorted, right)) == sorted(map(sorted, wrong))
-    sets = [one | other for one, other in zip(right, wrong)]
-    assert all(sets.count(one) % 2 == 0 for one in sets), "each set of four stands in two dialogs"
-    texts = sorted(set(exchanged["candidate"]))
-    score = dict(zip(texts, np.random.default_rng(1).random(len(texts))))
-    alone = exchanged["candidate"].map(score).to_numpy()
-    assert rights(exchanged, alone).mean() <= 0.5, "whatever reads no dialog"
-    assert rights(exchanged, nearest_two(table_of(exchanged))).mean() == pytest.approx(
-        0.5, abs=0.02
-    )
-
-
 def amount(text: str) -> tuple[str, float]:
     """Return the scale and value of a plain duration, read without the code that writes it."""
     found = re.search(r"(?i)(half an?|one|an?|[\d.]+) (\w+)", text)
