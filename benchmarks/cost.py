@@ -172,7 +172,7 @@ def counted_report(work: Workplan, rate: float | None) -> str:
         runs = [counted.pop(run) for run in names if run in counted]
         rows += [row_of(name, runs, rate)] if runs else []
     rows += [row_of("stages and starts", list(counted.values()), rate)] if counted else []
-    head = [*COUNTED, *(f"{card} hours" for card in CARDS), *["core hours"][: bool(rate)]]
+    head = [*COUNTED, *(f"{card} hours" for card in CARDS), *(["core hours"] if rate else [])]
     whole = table(head, [*rows, row_of("**all**", every, rate)])
     hours = [[card, *(f"{hours_on(every, card, gpus):.3g} h" for gpus in GPUS)] for card in CARDS]
     of_gpus = table(["all, one run on a GPU at a time", *map(str, GPUS)], hours)
@@ -210,14 +210,13 @@ def measured_report(work: Workplan, results: Path) -> str:
             if run.method != CONTROL
         ]
     }
-    rows, every, missing = [], [], 0
+    rows, every = [], []
     for stage, places in files.items():
         done = [cost for file in places if (cost := cost_of(file))]
-        missing += len(places) - len(done)
         every += done
         rows += [stage_row(stage.split("/")[0], done)] if done else []
     rows.append(stage_row("**all**", every))
-    return f"{table(MEASURED, rows)}\n\nNot measured (unfinished): {missing} runs."
+    return table(MEASURED, rows)
 
 
 def stage_row(name: str, costs: list[tuple]) -> list[str]:

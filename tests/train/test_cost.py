@@ -88,4 +88,3 @@ def test_what_was_measured_is_summed(program, tmp_path):
     assert "| train | 1 | 10.0 | 2.00 | 0.10 | 3.00 |" in done.stdout
     assert "| build | 1 | 1.0 | 0.01 | 0.00 | 1.05 |" in done.stdout
     assert "| **all** | 2 | 11.0 | 2.01 | 0.10 | 3.00 |" in done.stdout
-    assert "(unfinished): 1 runs" in done.stdout
