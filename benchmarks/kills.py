@@ -23,8 +23,8 @@ import psutil
 
 from benchmarks.measure import checkout
 
-STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
-KILLED = ["train", *[stage for stage in STAGES if stage != "train"]]
+STAGES = "fetch clean build train evaluate publish".split()
+KILLED = "train fetch clean build evaluate publish".split()
 VICTIMS = ["group", "group", "snakemake", "program", "launcher"]
 LONGEST = 1800  # the most seconds that a command may take, on a busy machine
 # The log that a job's program writes shows its stage: studies have programs of several stages.
