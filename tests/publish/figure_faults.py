@@ -1,15 +1,11 @@
 """Find the faults of a figure from its artists: marks that are cut off, and texts that overlap."""
 
-import importlib
-
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
 
 CAPS = ("|", "_", 0, 1, 2, 3)  # of intervals, which may leave an axis if the figure says so
 SLACK = 1.0  # pixels that boxes may share: letters do not fill their boxes
@@ -101,18 +97,3 @@ def faults_of(figure: Figure) -> list[str]:
     """
     figure.draw_without_rendering()
     return cut_marks(figure) + text_faults(figure)
-
-
-def faults_in(monkeypatch, module: str, *given) -> list[str]:
-    """Run a program of scripts/publish in this process with these arguments; return the faults of
-    its figure.
-    """
-    found: list[str] = []
-
-    def look(draw, _) -> None:
-        found.extend(faults_of(style.drawn(draw)))
-        plt.close("all")
-
-    monkeypatch.setattr(style, "save", look)
-    importlib.import_module(module).main(publisher_arguments("").parse_args(list(map(str, given))))
-    return found

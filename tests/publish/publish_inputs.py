@@ -20,7 +20,6 @@ from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.ladder import compared
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
-from tests.publish.figure_faults import faults_in
 from tests.registers import FIGURES, hand_over
 from tests.files import read_texts, write_rows, write_yaml
 from tests.runs import write_run
@@ -292,7 +291,7 @@ class Inputs:
         self.folder, self.program, self.study, self.schema = folder, program, study, schema
         self.results, self.resources = folder / "results", folder / "resources"
         self.metrics, self.publish = self.results / "metrics.parquet", self.results / "publish"
-        self.runs, self.controls, self.human = [], [], folder / "answers.csv"
+        self.runs, self.controls = [], []
         self.write_metrics(rows)
 
     def write_metrics(self, rows: list[dict]) -> None:
@@ -327,7 +326,6 @@ class Inputs:
     def options(self, item: dict, **more) -> list:
         """Return the arguments of an item's program."""
         of_study = "" if self.study == "all" else self.study
-        human = [self.human] if self.human.exists() else []
         runs = self.runs + self.controls * ("controls" in item["reads"])
         given = {name: [self.resources / f"{name}.yaml"] for name in ("sources", "models")}
         given |= {
@@ -338,21 +336,12 @@ class Inputs:
             "runs": {"train": [self.results / "train" / of_study], "runs": runs},
             "datasets": {"build": [self.results / "build" / of_study]},
             "cleaned": {"cleaned": [self.results / "clean"]},
-            "released": {"fetched": [self.results / "fetch"]},
-            "human": {"human": human},
             "headline": {"headline": [read_studies().get(item["study"], {}).get("headline")]},
         }
         for name in item["reads"]:
             given |= reads.get(name, {})
         given |= {name: [value] for name, value in more.items()}
         return [word for name, values in given.items() for word in (f"--{name}", *values)]
-
-    def draw_and_check(self, name: str, monkeypatch) -> pd.DataFrame:
-        """Draw a figure, check that it has no faults, and return its points."""
-        self.call(name)
-        item = self.item(name)
-        assert faults_in(monkeypatch, item["program"], *self.options(item)) == []
-        return points_of(self, name)
 
     def drawn(self, name: str) -> str:
         """Return the SVG of a figure."""
