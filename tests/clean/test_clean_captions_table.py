@@ -4,6 +4,7 @@ refused with the file, the place and the remedy.
 
 import json
 from shutil import rmtree
+from time import sleep
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ import yaml
 from scripts.data.keyed import keyed_uniform
 from scripts.data.tables import CAPTIONS, read_table
 from tests.clean.cleaned_dialogs import call, counted
+from tests.conftest import ROOT
 from tests.files import write_json, write_yaml
 from tests.rows import each_row, texts_of
 
@@ -453,3 +455,45 @@ def test_a_dry_run_refuses_it_in_the_presets_words(program, tmp_path, cleaner, n
     write_yaml(tmp_path / "mine.yaml", preset)
     error = program("tests.plan_of", tmp_path / "mine.yaml").checked(False).stderr
     assert f"`sources:` of the configuration (mine): {tmp_path / name}" in error and said in error
+
+
+def test_a_large_table_is_read_to_its_first_fault_in_a_dry_run(program, tmp_path):
+    """Its beginning is read: names of columns are checked, and a cell in quotes may be cut."""
+    rows = pd.concat([rows_of_videos('a\n"b" ' + "word " * 40)] * 100)
+    rows.to_csv(tmp_path / "own.csv", index=False)
+    assert (tmp_path / "own.csv").stat().st_size > 4_000_000
+    preset = yaml.safe_load(PRESET)
+    preset["sources"]["mine"]["local"] = str(tmp_path / "own.csv")
+    for columns, ok in (({}, True), ({"text": "sentence"}, False)):
+        preset["sources"]["mine"]["columns"] = columns
+        write_yaml(tmp_path / "mine.yaml", preset)
+        done = program("tests.plan_of", tmp_path / "mine.yaml").checked(ok)
+        assert ok or "column sentence is missing" in done.stderr
+
+
+def test_a_dry_run_checks_captions_that_changed_after_their_tables(program, tmp_path):
+    """A file that is older than the tables is not read again."""
+    own, made = tmp_path / "own.csv", tmp_path / "results/clean/mine/manifest.json"
+    rows_of_videos().to_csv(own, index=False)
+    preset = yaml.safe_load(PRESET)
+    preset["sources"]["mine"]["local"] = str(own)
+    write_yaml(tmp_path / "mine.yaml", preset)
+    made.parent.mkdir(parents=True)
+
+    def plan(ok: bool) -> str:
+        sleep(0.05)  # times of files are as coarse as the kernel's clock
+        call = {"cwd": tmp_path, "PYTHONPATH": str(ROOT)}
+        return program("tests.plan_of", tmp_path / "mine.yaml", **call).checked(ok).stderr
+
+    plan(True)
+    own.write_text("video_id,start,txt\nv,1,a\n")
+    sleep(0.05)
+    made.write_text('{"files": {}}')
+    plan(True)
+    own.touch()
+    assert "column text is missing" in plan(False)
+    made.touch()
+    sleep(0.05)
+    preset["sources"]["mine"]["columns"] = {"text": "txt"}
+    write_yaml(tmp_path / "mine.yaml", preset)
+    assert "1 videos with captions" in plan(False)

@@ -9,10 +9,13 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import AutoModelForMaskedLM
 
 from scripts.fetch import convert_weights
 from scripts.running.program import UserError
 from tests.conftest import ROOT
+from tests.files import write_json, write_yaml
+from tests.models import fetched
 from tests.rows import each_row
 
 
@@ -48,6 +51,34 @@ def test_weights_are_the_same_tensors(tmp_path, zipped):
     assert found.keys() == tensors.keys()
     assert all(torch.equal(found[name], value) for name, value in tensors.items())
     assert all(found[name].dtype == torch.float16 for name in tensors)
+
+
+@pytest.mark.models
+@each_row("shards", [1, 2])
+def test_the_folder_that_is_written_can_be_fetched(tmp_path_factory, program, shards):
+    """The other files of the model are copied, so the folder is a model."""
+    place = tmp_path_factory.mktemp("pickled")
+    fetched("tiny_bert", place / "m", AutoModelForMaskedLM)
+    weights = load_file(place / "m/model.safetensors")
+    (place / "m/model.safetensors").unlink()
+    names = sorted(weights)
+    parts = {f"pytorch_model-{number}.bin": names[number::shards] for number in range(shards)}
+    for file, part in parts.items():
+        torch.save({name: weights[name] for name in part}, place / "m" / file)
+    table = {name: file for file, part in parts.items() for name in part}
+    index = place / "m/pytorch_model.bin.index.json"
+    write_json(index, {"weight_map": table})
+    source = index if shards > 1 else place / "m" / next(iter(parts))
+    output = place / "converted"
+    program("scripts.fetch.convert_weights", str(source), "--output", str(output)).checked()
+    assert len(list(output.glob("*.safetensors"))) == shards
+    write_yaml(place / "models.yaml", {"mine": {"folder": str(output), "licence": "none"}})
+    program(
+        f"scripts.fetch.model --model mine --models {place}/models.yaml "
+        f"--output {place}/out --partial {place}/partial"
+    ).checked()
+    network = AutoModelForMaskedLM.from_pretrained(place / "out")
+    assert all(torch.equal(network.state_dict()[name], weights[name]) for name in names)
 
 
 @pytest.mark.models

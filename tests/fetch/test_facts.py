@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import transformers
 import yaml
+from huggingface_hub import constants
 from safetensors.torch import load_file
 
 from scripts.plan.model_facts import facts_reader, identity, cached_facts
@@ -210,6 +211,35 @@ def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
     assert read(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
 
 
+@pytest.mark.parametrize("kind", ["folder", "url"])
+def test_of_a_mirror(tmp_path, server, kind):
+    """The program does not ask the hub, although the mirror's server could also answer as
+    the hub.
+    """
+    shutil.copytree(server.folder, tmp_path / "mirror/huggingface.co/me/mine/resolve/main")
+    known = read(tmp_path, ENTRY, tmp_path / "mirror" if kind == "folder" else server.url)
+    assert known["abilities"] == ["encoder", "mask_filler"]
+    assert all(path.startswith("/huggingface.co/") for _, path, _ in server.asked)
+
+
+def test_weights_that_come_too_slowly(tmp_path, server, monkeypatch):
+    server.state.add("slow")
+    monkeypatch.setattr(facts, "LONGEST_WAIT", 0.3)
+    said = refused(tmp_path, ENTRY)
+    assert "the hub does not give" in said and "no whole answer in 0.3 s" in said
+
+
+def test_what_the_hub_refuses(tmp_path, server, monkeypatch):
+    said = refused(tmp_path, ENTRY | {"hub": "you/yours"})
+    assert "shows no model you/yours: correct hub in `model:` of the configuration (mine)" in said
+    server.state.add("gated")
+    assert "me/mine is gated: ask for access at" in refused(tmp_path, ENTRY)
+    server.asked.clear()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert "is not asked, since HF_HUB_OFFLINE is set" in refused(tmp_path, ENTRY)
+    assert server.asked == []
+
+
 # ---- kept facts
 
 
@@ -235,3 +265,15 @@ def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_p
     assert cached_facts("mine", ENTRY, tmp_path) is None
     (tmp_path / "results/fetch/facts/mine.json").write_text("{")
     assert cached_facts("mine", entry, tmp_path) is None
+
+
+def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.raises(
+        UserError,
+        match="^mine: folder .* is not there; correct it in `model:` of the configuration",
+    ):
+        facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")(
+            "mine", here(tmp_path / "nowhere"), True
+        )

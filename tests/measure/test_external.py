@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -207,6 +208,42 @@ def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
         assert done.stderr.startswith(f"error: {tmp_path / name}: ")
         assert said in done.stderr, (name, done.stderr)
         assert len(done.stderr.splitlines()) == 1 and not done.stdout and done.returncode == 1
+
+
+@pytest.mark.parametrize("dataset", ["timedial"], indirect=True)
+def test_wrong_arguments(program, dataset, tmp_path):
+    study, folder, table = dataset
+    file = tmp_path / "labels.csv"
+    labels_of(study, table, table["label"] * 0).to_csv(file, index=False)
+    elsewhere = tmp_path / "elsewhere/default"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "test.parquet").write_bytes((folder / "test.parquet").read_bytes())
+    doubled = tmp_path / "doubled/test.parquet"
+    doubled.parent.mkdir()
+    pq.write_table(pa.concat_tables([pq.read_table(folder / "test.parquet")] * 2), doubled)
+    for place, files, options, said in (
+        (doubled.parent, [file], {}, "occurs twice; build it again"),
+        (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
+        (folder, [file], {"name": "a/b"}, "is not a valid name"),
+        (
+            folder,
+            [file] * 2,
+            {"name": "twice"},
+            "2 files are given, but a name stands for one file",
+        ),
+        (elsewhere, [file], {"name": "kept"}, f"the dataset must be in results/build/{study}/"),
+    ):
+        done = measure(program, study, place, *files, ok=False, **options)
+        assert said in done.stderr and len(done.stderr.splitlines()) == 1
+    for given, said in (
+        (["--predictions", file], "--dataset is missing"),
+        ([], "--experiment, --runs"),
+    ):
+        program(f"scripts.studies.{study}.evaluate", *given).refused(said, code=2)
+    program(
+        f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} --dataset {folder}"
+    ).refused("--gold is given with --dataset or --name", code=2)
+    assert not (tmp_path / "results/external").exists()
 
 
 def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True):

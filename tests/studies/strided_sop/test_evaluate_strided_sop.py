@@ -191,3 +191,21 @@ def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
         write_rows(rows, file, PREDICTIONS)
     metrics = evaluate(program, folder)
     assert metrics.loc[metrics["metric"] == "accuracy", "value"].eq(0.5).all()
+
+
+@pytest.mark.parametrize(
+    "changed, said",
+    [
+        (lambda pairs: pairs[:-1], "belong to other pairs than the dataset's; run it again"),
+        (lambda pairs: [pairs[0] | {"overlap": None}, *pairs[1:]], "val.parquet: "),
+    ],
+)
+def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said):
+    folder, _ = trained
+    place = folder / "build/sample_howto100m/stride-0/val.parquet"
+    pairs = changed([scored_pair(pair) for pair in range(120)])
+    write_rows(pairs, place, STRIDED_PAIRS)
+    error = evaluate(program, folder, ok=False)
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert not (folder / "metrics.parquet").exists()
