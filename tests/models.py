@@ -10,6 +10,7 @@ from transformers import AutoConfig
 
 from scripts.fetch import model
 from scripts.train.batches import Examples, collate, sorted_batches
+from scripts.train.plain import alike
 from tests.conftest import ROOT
 
 
@@ -48,7 +49,9 @@ def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
 
 
 def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:
-    """Return the network's scores, from batches of `at_once` texts (or those of one place)."""
+    """Return the network's scores, from batches of `at_once` texts (or those of one place). The
+    plain scores of each text must be the same.
+    """
     paradigm.network.eval()
     batches = sorted_batches(examples.lengths, examples.choices, at_once)
     with torch.no_grad():
@@ -58,4 +61,11 @@ def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:
                 for rows in batches
             ]
         )
-    return scores[np.argsort(np.concatenate(batches))].numpy()
+        scores = scores[np.argsort(np.concatenate(batches))]
+        alone = [
+            collate(examples, row, paradigm.padding, "cpu")
+            for row in np.split(np.arange(len(examples)), len(examples))
+        ]
+        plain = torch.cat([paradigm.plain_scores(paradigm.network, batch) for batch in alone])
+    assert alike(scores, plain, next(paradigm.network.parameters()).dtype)
+    return scores.numpy()

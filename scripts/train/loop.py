@@ -239,6 +239,12 @@ def learn(
             f"epoch {state.epoch} of {training['epochs']} ({rate:.0f} tokens/s)", rows
         )
         saver.save(state)
+    losses = held_out_losses(state.history)
+    if losses and not np.isfinite(losses).any():
+        raise UserError(
+            f"{job['run']}: the held-out loss is not finite in any epoch; lower learning_rate "
+            f"({training['learning_rate']}), set precision: fp32, or get the right weights"
+        )
     rows = score_reported(state, scorer, examples, job)
     if rows:
         progress.measured(f"epoch {rows[0]['epoch']} is reported", rows)

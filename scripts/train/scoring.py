@@ -4,16 +4,19 @@ decide a rank.
 
 import time
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import torch
 from accelerate import Accelerator
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from scripts.running.program import UserError, log
 from scripts.train.adapter import in_fp32
-from scripts.train.batches import Examples, collate, equal_batches, sorted_batches
+from scripts.train.batches import Batch, Examples, collate, equal_batches, sorted_batches
 from scripts.train.early_end import Stop
 from scripts.train.epochs import State
+from scripts.train.plain import alike, checked
 
 ROWS = 128  # of a batch on a CPU, where larger batches are no faster
 GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory runs out
@@ -23,8 +26,8 @@ ALONE = 8  # texts that are scored alone and beside a longer one
 class Scorer:
     """Scores examples with the current network; the processes share the batches.
 
-    Some networks (ConvBERT, Nystromformer, FNet) read padding. They score texts of equal length
-    together, so that no score depends on the texts beside it.
+    Some networks (ConvBERT, FNet, Nystromformer, XLNet, YOSO) read padding. They score texts of
+    equal length together, so that no score depends on the texts beside it.
     """
 
     def __init__(self, accelerator: Accelerator, network: torch.nn.Module, paradigm, stop: Stop):
@@ -62,7 +65,13 @@ class Scorer:
             )
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
                 self.stop.check()
-                scores[torch.from_numpy(rows).to(scores.device)] = self._of(network, examples, rows)
+                of_batch, plain = (
+                    self._of(network, examples, rows),
+                    partial(self._alone, network, examples),
+                )
+                scores[torch.from_numpy(rows).to(scores.device)] = checked(
+                    of_batch, rows, plain, dtype_of(network)
+                )
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
 
@@ -76,8 +85,7 @@ class Scorer:
             return None
         together = self._of(network, examples, rows)
         alone = torch.cat([self._of(network, examples, row) for row in np.split(rows, len(rows))])
-        is_short = next(network.parameters()).dtype == torch.bfloat16
-        if torch.allclose(together, alone, rtol=0.2 if is_short else 1e-3, atol=1e-3):
+        if alike(together, alone, dtype_of(network)):
             return False
         log.warning(
             "warning: a text's scores change by up to %.2g with the padding of its batch, so texts "
@@ -86,12 +94,21 @@ class Scorer:
         )
         return True
 
+    def _batch(self, examples: Examples, rows: np.ndarray) -> Batch:
+        return collate(examples, rows, self.paradigm.padding, self.accelerator.device)
+
+    def _alone(
+        self, network: torch.nn.Module, examples: Examples, rows: np.ndarray
+    ) -> torch.Tensor:
+        """The plain scores of texts, each read alone, without a fused kernel of attention."""
+        batches = (self._batch(examples, row) for row in np.split(rows, len(rows)))
+        with sdpa_kernel(SDPBackend.MATH):
+            return torch.cat([self.paradigm.plain_scores(network, batch) for batch in batches])
+
     def _of(self, network: torch.nn.Module, examples: Examples, rows: np.ndarray) -> torch.Tensor:
         """The scores of one batch; in halves where it does not fit into the GPU's memory."""
         with suppress(torch.OutOfMemoryError):
-            return self.paradigm.scores(
-                network, collate(examples, rows, self.paradigm.padding, self.accelerator.device)
-            )
+            return self.paradigm.scores(network, self._batch(examples, rows))
         torch.cuda.empty_cache()  # only here, since the error holds the computed tensors
         middle = halves_at(examples.choices[rows])
         if middle is None:
@@ -103,6 +120,11 @@ class Scorer:
         return torch.cat(
             [self._of(network, examples, rows[:middle]), self._of(network, examples, rows[middle:])]
         )
+
+
+def dtype_of(network: torch.nn.Module) -> torch.dtype:
+    """The type of a network's weights."""
+    return next(network.parameters()).dtype
 
 
 def halves_at(choices: np.ndarray) -> int | None:

@@ -39,7 +39,9 @@ def parameter_groups(network: torch.nn.Module, weight_decay: float) -> list[dict
 
 
 def seed_everything(*numbers: int) -> None:
-    """Seed torch from several numbers (a run's seed, a step, a process)."""
+    """Seed torch from several numbers (a run's seed, a step, a process). Zeros at the end do not
+    count: fresh weights (s) and the first step (s, 0, 0, 0) share a seed (docs/numbers.md).
+    """
     torch.manual_seed(
         int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
     )

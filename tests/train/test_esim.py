@@ -1,6 +1,10 @@
 """ESIM: its network against plain loops, and its words."""
 
+from statistics import NormalDist
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
@@ -8,8 +12,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
+from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError
-from scripts.train.paradigms.esim import Esim, load, words_of
+from scripts.train.paradigms.esim import Esim, Paradigm, load, words_of
 from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer
 from scripts.train.labels import Head
 from tests.files import read_json, write_json
@@ -215,16 +220,33 @@ def test_case_is_a_setting(vectors_folder):
     write_json(vectors_folder / "config.json", config | {"lower_case": False})
     words = words_of(vectors_folder, texts)
     assert words == {"Go", "NOW", "go"}
-    tokenizer, _ = load(vectors_folder, HEAD, TRAINING, words)
+    tokenizer, _ = load(vectors_folder, HEAD, TRAINING, words, words)
     assert tokenizer.tokenize("Go go NOW now") == "Go go NOW [UNK]".split()
+
+
+@pytest.mark.parametrize("measured", ["noon go", "noon she said two hours"])
+def test_the_vector_of_an_unknown_word_follows_from_words_of_the_training_split_alone(
+    vectors_folder, measured
+):
+    job = {"head": vars(HEAD), "inputs": ["text"], "settings": {"training": TRAINING}}
+    tables = {"learned": pa.table({"text": ["go at noon"]}), "test": pa.table({"text": [measured]})}
+    paradigm = Paradigm(vectors_folder, job, tables)
+    lines = dict(line.split(" ", 1) for line in (vectors_folder / "v.txt").open())
+    known = [float(number) for word in ("go", "at") for number in lines[word].split()]
+    shares = keyed_uniform(pd.Series(["noon"] * 5), np.arange(5))
+    expected = [np.mean(known) + np.std(known) * NormalDist().inv_cdf(share) for share in shares]
+    vector = paradigm.network.words.table.weight[paradigm.tokenizer.convert_tokens_to_ids("noon")]
+    assert vector.tolist() == pytest.approx(expected, abs=1e-6)
 
 
 # ---- models from files
 
 
 def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
-    with pytest.raises(UserError, match="v.txt: has none of the 1 words of the texts"):
-        load(vectors_folder, HEAD, TRAINING, {"Wort"})
+    with pytest.raises(
+        UserError, match="v.txt: has none of the 1 words of the texts to learn from"
+    ):
+        load(vectors_folder, HEAD, TRAINING, {"Wort", *WORDS}, {"Wort"})
 
 
 @pytest.mark.parametrize(
@@ -241,13 +263,13 @@ def test_a_wrong_configuration_is_refused(vectors_folder, change, said):
     config = read_json(vectors_folder / "config.json")
     write_json(vectors_folder / "config.json", config | change)
     with pytest.raises(UserError, match=said):
-        load(vectors_folder, HEAD, TRAINING, WORDS)
+        load(vectors_folder, HEAD, TRAINING, WORDS, WORDS)
 
 
 def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
     assert words_of(encoder_folder, ["a"]) is None
     torch.manual_seed(0)
-    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
+    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None, None)
     encoded = tokenizer(
         *TEXTS, truncation="longest_first", max_length=32, return_attention_mask=False
     )
@@ -269,7 +291,7 @@ def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
 
 def test_an_encoder_without_weights_or_too_short_is_refused(encoder_folder, tmp_path):
     with pytest.raises(UserError, match="takes 40 tokens at most, but max_length is 128"):
-        load(encoder_folder, HEAD, {"max_length": 128}, None)
+        load(encoder_folder, HEAD, {"max_length": 128}, None, None)
     (tmp_path / "config.json").write_text((encoder_folder / "config.json").read_text())
     with pytest.raises(UserError, match="encoder: has no model.safetensors"):
-        load(tmp_path, HEAD, TRAINING, None)
+        load(tmp_path, HEAD, TRAINING, None, None)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 import torch
 import yaml
+from accelerate import Accelerator
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
@@ -32,8 +33,9 @@ from transformers import (
 )
 
 from scripts.running.program import UserError
-from scripts.train.batches import collate
+from scripts.train.early_end import Stop
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
+from scripts.train.scoring import Scorer
 from scripts.train.threshold import best_threshold
 from tests.models import cloze_table, fetched
 from tests.models import scores_of as unfinished
@@ -325,21 +327,28 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog, monkeypatch):
-    """The sums of some texts of a batch are wrong, as sometimes on a GPU."""
-    monkeypatch.setitem(causal.CHECKED, "cpu", causal.CHECKED["cuda"])
-    table, paradigm = cloze(), likelihood.Paradigm(models / name, cloze_job(), {})
-    examples = paradigm.encode(table)
-    batch = collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")
-    with torch.inference_mode():
-        right = paradigm.sums(paradigm.network, batch)
-        assert causal.checked(paradigm.network, batch, right) is right
-        wrong = right - 2 * (torch.arange(len(right)) % 4 == 1)
-        with caplog.at_level("WARNING", logger="timestride"):
-            again = causal.checked(paradigm.network, batch, wrong)
-    assert torch.allclose(again, right, atol=1e-4)
-    assert "all texts of its batch are read alone" in caplog.text
+    """The scores of some texts of a batch are wrong, as sometimes on a GPU."""
+    paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
+    examples = paradigm.encode(cloze())
+    right, fast = unfinished(paradigm, examples), paradigm.scores
+    scorer = Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None))
+    scorer.reads_padding = False
+    wrong = 0
+
+    def scores(network, batch):
+        return (
+            fast(network, batch) - wrong * (torch.arange(len(batch["choices"])) % 4 == 0)[:, None]
+        )
+
+    monkeypatch.setattr(paradigm, "scores", scores)
+    with caplog.at_level("WARNING", logger="timestride"):
+        assert scorer.scores(examples).numpy() == pytest.approx(right, abs=1e-3)
+        assert not caplog.text
+        wrong = 2
+        assert scorer.scores(examples).numpy() == pytest.approx(right, abs=1e-3)
+    assert "all texts of the batch are read alone" in caplog.text
 
 
 def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(models, tmp_path):

@@ -5,12 +5,15 @@ before the first step, and no result is left.
 import io
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.fuzz import TARGETS, content_of, filled, place, table
 from tests.rows import rows_of
+from tests.training import arguments, pairs, write_pairs
 
 FILES = TARGETS["train"].files
 PIECES, WEIGHTS = FILES["m/tokenizer.json"], content_of("model.safetensors", None)
@@ -73,6 +76,32 @@ def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     assert last.startswith("error: ")
     assert said in last
     assert "Traceback" not in done.stderr, done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
+
+
+@pytest.mark.models
+def test_a_run_without_a_finite_held_out_loss_ends_in_a_sentence(program, tmp_path):
+    """The weights have no number for a sign that the training texts lack."""
+    import torch
+    from safetensors.torch import load_file, save_file
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from tests.models import fetched
+
+    model = fetched("tiny_bert", tmp_path / "model", AutoModelForSequenceClassification)
+    weights = load_file(model / "model.safetensors")
+    mark = AutoTokenizer.from_pretrained(model).convert_tokens_to_ids("?")
+    weights["bert.embeddings.word_embeddings.weight"][mark] = torch.nan
+    save_file(weights, model / "model.safetensors", {"format": "pt"})
+    write_pairs(tmp_path / "data", {"train": 20, "val": 8})
+    table = pairs(8, 3)
+    marked = pa.array([f"{text} ?" for text in table["text_a"].to_pylist()])
+    table = table.set_column(table.schema.names.index("text_a"), "text_a", marked)
+    write_table(table, tmp_path / "data/held.parquet", STRIDED_PAIRS, {})
+    given = {"method": {"held_out": "held"}, "training": {"epochs": 2}}
+    done = program(
+        "scripts.train.run", *arguments(tmp_path / "out", tmp_path / "data", model, **given)
+    )
+    done.refused("run-1: the held-out loss is not finite in any epoch; lower learning_rate")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
 
 

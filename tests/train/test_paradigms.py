@@ -89,7 +89,7 @@ def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
 
 
 @pytest.mark.parametrize("max_length", [64, 24])
-def test_the_mask_stays_inside(models, max_length):
+def test_the_mask_stays_inside_and_all_candidates_of_a_place_have_one_context(models, max_length):
     table = cloze()
     for module, name in ((classify, "bert"), (fill, "bert"), (generate, "t5")):
         paradigm = module.Paradigm(models / name, job(True, max_length), {})
@@ -100,16 +100,20 @@ def test_the_mask_stays_inside(models, max_length):
             else tokenizer.mask_token_id
         )
         assert examples.lengths.max() <= max_length
-        assert 3 <= examples.truncated <= (3 if max_length == 64 else 6)
-        assert examples.truncated_choices == -(-examples.truncated // 3), (
-            "the long context is cut for each of its three candidates"
-        )
+        assert examples.truncated in ([3] if max_length == 64 else [3, 6])
+        assert examples.truncated_choices == examples.truncated // 3
         words = [
             len(tokenizer(text, add_special_tokens=False)["input_ids"])
             for text in table["candidate"].to_pylist()
         ]
         marks = (examples.fields["input_ids"].padded(max_length, -1) == mark).sum(1)
         assert marks.tolist() == (words if module is fill else [1] * len(words))
+        contexts = set()
+        for row, (choice, count) in enumerate(zip(table["choice"].to_pylist(), words)):
+            ids = examples.fields["input_ids"].take(np.array([row])).padded(max_length, -1)[0]
+            ids = ids[: examples.lengths[row] - (count + 1 if module is classify else 0)]
+            contexts.add((choice, *ids[ids != mark]))
+        assert len(contexts) == 3
 
 
 # ---- scores, against a loop over candidates and tokens
@@ -122,9 +126,11 @@ def test_fill_scores_the_mean_log_likelihood_of_the_candidate(models, max_length
     found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
     network = AutoModelForMaskedLM.from_pretrained(models / "bert").eval()
+    of_place = dict(zip(CONTEXTS, CANDIDATES))
     for row, (context, candidate) in enumerate(texts_of(table)):
-        words = tokenizer(candidate, add_special_tokens=False)["input_ids"]
-        left, right = sides(context, tokenizer, max_length - 2 - len(words))
+        every = [tokenizer(one, add_special_tokens=False)["input_ids"] for one in of_place[context]]
+        words = every[of_place[context].index(candidate)]
+        left, right = sides(context, tokenizer, max_length - 2 - max(map(len, every)))
         ids = [
             tokenizer.cls_token_id,
             *left,

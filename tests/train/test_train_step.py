@@ -15,6 +15,7 @@ from transformers import (
     ConvBertConfig,
     FNetConfig,
     NystromformerConfig,
+    YosoConfig,
 )
 
 from scripts.running.program import UserError
@@ -72,6 +73,9 @@ class Pairs(classify.Paradigm):
         if self.room and rows * width > self.room:
             raise torch.OutOfMemoryError("too much at once")
         self.passes.append(batch["choices"].tolist())
+        return super().scores(network, batch)
+
+    def plain_scores(self, network, batch):
         return super().scores(network, batch)
 
 
@@ -234,7 +238,13 @@ def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_togethe
 
 @pytest.mark.parametrize(
     "kind, reads_padding",
-    [(BertConfig, False), (ConvBertConfig, True), (FNetConfig, True), (NystromformerConfig, True)],
+    [
+        (BertConfig, False),
+        (ConvBertConfig, True),
+        (FNetConfig, True),
+        (NystromformerConfig, True),
+        (YosoConfig, True),
+    ],
 )
 def test_a_score_does_not_depend_on_the_texts_beside_it(kind, reads_padding, caplog):
     """The reference reads one text at a time, by the network's own forward."""

@@ -7,10 +7,6 @@ it. So the model reads each text as if there were no other text in the row.
 Some models see only near columns, or take a token's position from its column or count it from
 another number than 0. reads_trees() detects these models, and they read each text in a row of its
 own.
-
-A GPU may be wrong. On an H200, 5 of 47 scorings of Gemma 3 270M had log-likelihoods that were up to
-8 off, and no cause was found (docs/findings.md). A text's likelihood may also depend on the texts
-beside it. So checked() reads some texts of each batch again, by the network's own forward.
 """
 
 import inspect
@@ -21,7 +17,6 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import PreTrainedModel
 
-from scripts.running.program import log
 from scripts.train.batches import Batch, Ragged, parts_of
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
 
@@ -29,7 +24,6 @@ NODES = 512  # of a tree, about; a larger one repeats fewer beginnings, but atte
 AT_ONCE = {"cpu": 2048, "cuda": 65_536}  # nodes of one reading, padding included
 CLOSE = {torch.bfloat16: 2e-2}  # relative: two readings give the same likelihoods; in fp32 1e-4
 TRIED = 16  # tokens of which reads_trees() compares the likelihoods
-CHECKED = {"cpu": 2, "cuda": 16}  # texts of a batch that checked() reads again
 
 
 def trees_of(ids: Ragged) -> np.ndarray:
@@ -154,25 +148,6 @@ def scored_likelihoods(network: torch.nn.Module, batch: Batch, in_trees: bool) -
         each = likelihoods_of(network, nodes, wanted, in_trees)[torch.from_numpy(number)]
         found[texts] = summed(each, torch.from_numpy(row).to(each.device), len(texts))
     return found
-
-
-def checked(network: torch.nn.Module, batch: Batch, found: torch.Tensor) -> torch.Tensor:
-    """(texts,) the sums of scored_likelihoods(), after some of the texts are read again: each alone
-    (plain_likelihoods). Where two sums differ, all texts are read so.
-    """
-    most = CHECKED[found.device.type]
-    rows = torch.linspace(0, len(found) - 1, min(most, len(found)), device=found.device).long()
-    again = plain_likelihoods(network, {name: values[rows] for name, values in batch.items()})
-    if torch.allclose(found[rows], again, rtol=10 * CLOSE.get(network.dtype, 1e-4)):
-        return found
-    worst = (found[rows] - again).abs().argmax()
-    log.warning(
-        "warning: a text's log-likelihood is %.3f read among others and %.3f read alone, so all "
-        "texts of its batch are read alone",
-        found[rows][worst],
-        again[worst],
-    )
-    return plain_likelihoods(network, batch)
 
 
 def plain_likelihoods(network: torch.nn.Module, batch: Batch) -> torch.Tensor:

@@ -185,6 +185,10 @@ class Paradigm:
         """(rows, labels) log-probabilities."""
         return log_probabilities(network, self.head, batch)
 
+    def plain_scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+        """(1, labels) what scores() returns for one text (scripts/train/plain.py)."""
+        return self.scores(network, batch)
+
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the rows' cross-entropies, and how many rows are right."""
         scores = self.scores(network, batch)

@@ -60,7 +60,7 @@ class Paradigm(mlm.Paradigm):
         return load(model, job["settings"]["training"])
 
     def likelihoods(
-        self, network: torch.nn.Module, batch: Batch
+        self, network: torch.nn.Module, batch: Batch, plain: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens but the first, and the share of them that
         the model would write itself.
@@ -69,4 +69,4 @@ class Paradigm(mlm.Paradigm):
         following = torch.cat([ids[:, 1:], ids[:, :1]], 1)
         is_target = torch.cat([inside[:, 1:], torch.zeros_like(inside[:, :1])], 1)
         targets = torch.where(is_target, following, IGNORED)
-        return of_targets(logits_at(network, is_target, batch), targets)
+        return of_targets(logits_at(network, is_target, batch, plain=plain), targets)

@@ -24,6 +24,7 @@ Reads  <model>/config.json and <model>/<vectors>, or <model>/encoder/ (config.js
 """
 
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -228,28 +229,29 @@ def words_of(model: Path, texts: Iterable[str]) -> set[str] | None:
     return set(counter.get_vocab())
 
 
-def load(model: Path, head: Head, training: dict, words: set[str]):
+def load(model: Path, head: Head, training: dict, words: set[str], learned: set[str]):
     """The tokenizer and the network with a fresh head; training's dropout, or 0.5.
 
     The caller seeds torch.
 
-    words: all words of the texts that will be read (words_of); not used for a model over an
-    encoder. Raises UserError for a wrong configuration, and for vectors that know none of the
-    words. Raises UserError for an encoder without weights, or with a too long max_length.
+    words: all words of the texts that will be read (words_of); learned: those of the texts to
+    learn from. Both are not used for a model over an encoder. Raises UserError for a wrong
+    configuration, and for vectors that know none of the learned words. Raises UserError for an
+    encoder without weights, or with a too long max_length.
     """
     config = read_config(model)
     dropout = DROPOUT if training.get("dropout") is None else training["dropout"]
     if "vectors" in config:
         known, vectors = read_vectors(model / config["vectors"], words)
-        if not known:
+        if learned.isdisjoint(known):
             raise UserError(
-                f"{model / config['vectors']}: has none of the {len(words)} words of the texts; "
-                "name vectors of their language, and see whether lower_case in config.json fits "
-                "them"
+                f"{model / config['vectors']}: has none of the {len(learned)} words of the texts "
+                "to learn from; name vectors of their language, and see whether lower_case in "
+                "config.json fits them"
             )
         tokenizer = build_tokenizer(words, config["lower_case"])
         tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
-        embedded = WordVectors(initial_vectors(tokens, known, vectors))
+        embedded = WordVectors(initial_vectors(tokens, known, vectors, learned))
     else:
         tokenizer, embedded = load_encoder(model / "encoder", training["max_length"])
     return tokenizer, Esim(embedded, len(head.labels), config["hidden_size"], dropout)
@@ -260,10 +262,10 @@ class Paradigm(classify.Paradigm):
 
     def load(self, model: Path, training: dict, tables: dict[str, pa.Table]):
         """Tokenizer and network."""
-        texts = (
-            text
-            for table in tables.values()
-            for name in self.inputs
-            for text in table[name].to_pylist()
-        )
-        return load(model, self.head, training, words_of(model, texts))  # type: ignore[arg-type]  # None is not used
+
+        def words(*of: pa.Table) -> set[str] | None:
+            columns = (table[name].to_pylist() for table in of for name in self.inputs)
+            return words_of(model, chain.from_iterable(columns))
+
+        every, learned = words(*tables.values()), words(tables["learned"])
+        return load(model, self.head, training, every, learned)  # type: ignore[arg-type]  # None is not used

@@ -80,12 +80,14 @@ def build_tokenizer(words: Iterable[str], lower_case: bool = True) -> PreTrained
     )
 
 
-def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) -> np.ndarray:
+def initial_vectors(
+    tokens: list[str], known: list[str], vectors: np.ndarray, learned: set[str]
+) -> np.ndarray:
     """(tokens, dimension) float32: the vector of each token, zeros for the first, which pads.
 
     A token without a known vector draws each number from a normal distribution. Its mean and
-    standard deviation are those of the known vectors, as in AllenNLP. Here a hash of the token
-    decides the draws: they are the same in every run, whatever the other tokens.
+    standard deviation are those of the known vectors, as in AllenNLP. Here only words of the
+    training split count for these, and a hash of the token decides the draws.
     """
     dimension = vectors.shape[1]
     places = {token: place for place, token in enumerate(tokens)}
@@ -96,9 +98,8 @@ def initial_vectors(tokens: list[str], known: list[str], vectors: np.ndarray) ->
     names = pd.Series(np.array(tokens, dtype=object)[unknown])
     shares = keyed_uniform(names.repeat(dimension), np.tile(np.arange(dimension), len(names)))
     drawn = torch.special.ndtri(torch.from_numpy(shares.clip(1e-12, 1 - 1e-12))).numpy()
-    matrix[unknown] = vectors.mean(dtype=np.float64) + vectors.std(
-        dtype=np.float64
-    ) * drawn.reshape(-1, dimension)
+    seen = vectors[[word in learned for word in known]].astype(np.float64)
+    matrix[unknown] = seen.mean() + seen.std() * drawn.reshape(-1, dimension)
     matrix[0] = 0
     return matrix
 

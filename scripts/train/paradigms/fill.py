@@ -71,14 +71,20 @@ def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tenso
 
 
 def logits_at(
-    network: torch.nn.Module, places: torch.Tensor, batch: Batch, fields: tuple[str, ...] = FIELDS
+    network: torch.nn.Module,
+    places: torch.Tensor,
+    batch: Batch,
+    fields: tuple[str, ...] = FIELDS,
+    plain: bool = False,
 ) -> torch.Tensor:
     """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
 
     The head reads each place by itself and costs as much as a small encoder (a decoder's as many
     layers). Few places are needed, so the head gets only these. fields: those fields of the batch
-    that the network reads.
+    that the network reads. plain: the head gets all places.
     """
+    if plain:
+        return network(**fields_of(batch, *fields)).logits[places]
 
     def only_these(module, given, output):
         # a decoder's head wants rows
@@ -130,16 +136,21 @@ class Paradigm(Choosing):
         return cloze_examples(table, fields, truncated)
 
     def likelihoods(
-        self, network: torch.nn.Module, batch: Batch
+        self, network: torch.nn.Module, batch: Batch, plain: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets,
         and the share of them that the model would write itself.
         """
-        return of_targets(logits_at(network, batch["targets"] != IGNORED, batch), batch["targets"])
+        is_target = batch["targets"] != IGNORED
+        return of_targets(logits_at(network, is_target, batch, plain=plain), batch["targets"])
 
-    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
-        """(rows, 1) mean log-likelihoods."""
-        return self.likelihoods(network, batch)[0][:, None]
+    def scores(self, network: torch.nn.Module, batch: Batch, plain: bool = False) -> torch.Tensor:
+        """(rows, 1) mean log-likelihoods. plain: of one text, by the network's own forward."""
+        return self.likelihoods(network, batch, plain)[0][:, None]
+
+    def plain_scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+        """(1, width) what scores() returns for one text (scripts/train/plain.py)."""
+        return self.scores(network, batch, plain=True)
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Minus the sum of the rows' mean log-likelihoods,

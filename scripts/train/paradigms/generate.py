@@ -95,7 +95,7 @@ class Paradigm(fill.Paradigm):
         return cloze_examples(table, fields, truncated)
 
     def likelihoods(
-        self, network: torch.nn.Module, batch: Batch
+        self, network: torch.nn.Module, batch: Batch, plain: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets,
         and the share of them that the model would write itself.
@@ -104,7 +104,7 @@ class Paradigm(fill.Paradigm):
             "attention_mask": batch["attention_mask"],
             "decoder_input_ids": batch["decoder_input_ids"],
         }
-        if network.training:
+        if network.training or plain:
             given["input_ids"] = batch["input_ids"]
         else:  # candidates for one place share its context: the encoder reads it once
             first, place = first_of_groups(batch["choices"])

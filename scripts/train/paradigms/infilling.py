@@ -38,18 +38,22 @@ def contexts(
 
 
 def scored_likelihoods(
-    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
+    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int], plain: bool = False
 ) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
     written by the decoder.
 
     after: the special tokens at the end of the encoder's text; the rows already have those at its
-    beginning.
+    beginning. plain: by the network's own forward; the batch is one text.
     """
     ids, start, end = batch["input_ids"], batch["scored_from"], batch["scored_to"]
     pad, sentinel = network.config.pad_token_id, tokenizer.convert_tokens_to_ids(SENTINEL)
     first, group = first_of_groups(batch["choices"])
     tokens, seen = contexts(ids[first], start[first], [sentinel, *after], pad)
+    if plain:
+        written = torch.cat([tokens.new_tensor([[sentinel]]), ids[:, int(start) : int(end)]], 1)
+        logits = network(input_ids=tokens, labels=written).logits[0, 1:].float()
+        return logits.log_softmax(-1).gather(1, written[0, 1:, None]).sum()[None]
     encoded = network.get_encoder()(input_ids=tokens, attention_mask=seen.long()).last_hidden_state
     columns = torch.arange(int((end - start).max()), device=ids.device)
     inside = columns < end - start

@@ -258,6 +258,15 @@ class Paradigm:
             self.sums_by_batch[read.digest()] = self.sums(network, batch)
         return (self.sums_by_batch[read.digest()] / batch["divisor"][:, 0])[:, None]
 
+    def plain_scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+        """(1, 1) what scores() returns for one text (scripts/train/plain.py)."""
+        if self.kind == "decoder":
+            plain = causal.plain_likelihoods(network, batch)
+        else:
+            scoring = infilling if self.kind == "encoder_decoder" else masking
+            plain = scoring.scored_likelihoods(network, batch, self.tokenizer, self.after, True)
+        return (plain / batch["divisor"][:, 0])[:, None]
+
     def sums(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
         """(texts,) sums of log-likelihoods."""
         if self.kind != "decoder":
@@ -269,8 +278,7 @@ class Paradigm:
                 log.info(
                     "%s: cannot read texts as trees, so equal beginnings are read again", self.model
                 )
-        found = causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
-        return causal.checked(network, batch, found)
+        return causal.scored_likelihoods(network, batch, self.in_trees[self.max_length])
 
     def finished(
         self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]

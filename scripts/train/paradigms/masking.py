@@ -19,10 +19,12 @@ AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
 
 def scored_likelihoods(
-    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int]
+    network: torch.nn.Module, batch: Batch, tokenizer, after: list[int], plain: bool = False
 ) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row,
     each masked alone, or with the later tokens of its word.
+
+    plain: by the network's own forward; the batch is one text.
     """
     ids, inside, body = batch["input_ids"], batch["attention_mask"], network.base_model
     places = torch.arange(ids.shape[1], device=ids.device)
@@ -37,6 +39,11 @@ def scored_likelihoods(
             words = batch["words"][row]
             is_masked = (places >= column[:, None]) & (words == words.gather(1, column[:, None]))
         masked = ids[row].masked_fill(is_masked, tokenizer.mask_token_id)
+        if plain:
+            logits = network(input_ids=masked).logits[torch.arange(len(row)), column]
+            each = logits.float().log_softmax(-1)
+            found.append(each.gather(1, ids[row, column][:, None])[:, 0])
+            continue
         output = body(input_ids=masked, attention_mask=inside[row])
         hidden = output.last_hidden_state[torch.arange(len(row), device=ids.device), column]
         found.append(

@@ -4,7 +4,8 @@ It makes a model from which other runs start.
 
 The model must predict 15 % of the tokens. Four fifths of these are masked, a tenth is replaced by
 another token, and a tenth stays (Devlin et al. 2019, section 3.1). Each step draws anew. Each
-dialog occurs once, with its own words in place of the mask.
+dialog occurs once, with its own words in place of the mask. The loss is a mean over dialogs of the
+means over their tokens. BERT's is a mean over the tokens of a batch.
 """
 
 from pathlib import Path
@@ -70,7 +71,7 @@ class Paradigm(fill.Paradigm):
         )
 
     def likelihoods(
-        self, network: torch.nn.Module, batch: Batch
+        self, network: torch.nn.Module, batch: Batch, plain: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the
         model would write itself.
@@ -92,11 +93,11 @@ class Paradigm(fill.Paradigm):
             "input_ids": torch.where(is_target, written, ids),
             "targets": torch.where(is_target, ids, IGNORED),
         }
-        return super().likelihoods(network, given)
+        return super().likelihoods(network, given, plain)
 
-    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch, plain: bool = False) -> torch.Tensor:
         """(rows, 2): mean log-likelihood, share right."""
-        return torch.stack(self.likelihoods(network, batch), 1)
+        return torch.stack(self.likelihoods(network, batch, plain), 1)
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Minus the sum of the rows' mean log-likelihoods, and the sum of the shares right."""

@@ -27,6 +27,7 @@ from scripts.text.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Batch, Examples, Ragged, pieces
 from scripts.train.labels import read_config as config_of
 from scripts.train.early_end import ran_out
+from scripts.train.paradigms.scored_tokens import of_group
 
 DROPOUTS = (
     "hidden_dropout_prob",
@@ -266,6 +267,7 @@ def window(
     """Both sides of a mask cut to `room` (n,) tokens together; each side may use the room that the
     other one leaves. Also how many were cut: candidates, and the places of these candidates.
 
+    The longest candidate of a place sets the room of all, so all candidates have one context.
     Raises UserError if a candidate leaves no room.
     """
     if len(room) and room.min() < 0:
@@ -273,6 +275,7 @@ def window(
             f"the candidate {table['candidate'][int(room.argmin())].as_py()!r} leaves no room for "
             "its context; raise max_length"
         )
+    room = of_group(room, table["choice"].to_numpy(), "min")
     half = room // 2
     keep_left = np.minimum(left.lengths, np.maximum(half, room - right.lengths))
     keep_right = np.minimum(right.lengths, room - keep_left)

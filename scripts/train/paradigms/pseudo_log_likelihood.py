@@ -20,7 +20,6 @@ from scripts.train.paradigms.paradigm import (
     mask_token,
     window,
 )
-from scripts.train.paradigms.scored_tokens import of_group
 
 AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
@@ -33,9 +32,8 @@ class Paradigm(fill.Paradigm):
     def encode(self, table: pa.Table) -> Examples:
         """The texts with their candidates in place."""
         left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
-        n, longest = len(table), of_group(candidate.lengths, table["choice"].to_numpy(), "max")
-        room = self.max_length - len(self.before + self.after) - longest
-        left, right, truncated = window(left, right, room, table)
+        n, room = len(table), self.max_length - len(self.before + self.after)
+        left, right, truncated = window(left, right, room - candidate.lengths, table)
         fields = {
             "input_ids": joined(
                 repeated(self.before, n), left, candidate, right, repeated(self.after, n)
@@ -43,7 +41,7 @@ class Paradigm(fill.Paradigm):
         }
         return cloze_examples(table, fields, truncated)
 
-    def scores(self, network: torch.nn.Module, batch: Batch) -> torch.Tensor:
+    def scores(self, network: torch.nn.Module, batch: Batch, plain: bool = False) -> torch.Tensor:
         """(rows, 1) pseudo-log-likelihoods."""
         ids, inside = batch["input_ids"], batch["attention_mask"]
         mask, width = mask_token(self.tokenizer, self.model), ids.shape[1]
@@ -58,9 +56,8 @@ class Paradigm(fill.Paradigm):
             row, column = rows[start : start + step], columns[start : start + step]
             masked = ids[row].scatter(1, column[:, None], mask)
             here = places == column[:, None]
-            logits = fill.logits_at(
-                network, here, {"input_ids": masked, "attention_mask": inside[row]}
-            )
+            given = {"input_ids": masked, "attention_mask": inside[row]}
+            logits = fill.logits_at(network, here, given, plain=plain)
             found = torch.log_softmax(logits.float(), -1)
             total = total.index_add(0, row, found.gather(1, ids[row, column][:, None])[:, 0])
         return total[:, None]
