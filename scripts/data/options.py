@@ -2,7 +2,8 @@
 
 A study declares each option once, as a field of the class Options in its options.py: the name, the
 type, the bounds, the default, and one sentence below it. From there come the check of an
-experiment, the help of the builder, and the names of datasets. Standard library only.
+experiment, the help of the builder, the names of datasets, the column of the metrics with its
+meaning, and the notes on series in figures. Standard library only.
 """
 
 import ast
@@ -21,14 +22,27 @@ TYPES = {
     dict: "object",
     NoneType: "null",
 }
+ARROW = {"integer": "int64", "number": "float64", "boolean": "bool"}  # other values are texts
 PEOPLE = "people"  # stands for a method in DatasetOptions.refuses()
 
 
-def option(*, default: Any = MISSING, later: bool = False, **bounds) -> Any:
-    """Return a field of Options. bounds: keywords of JSON Schema (minimum, pattern, …). later: the
-    option is not written at its default, so results from before it keep their names.
+def option(
+    *,
+    default: Any = MISSING,
+    later: bool = False,
+    column: str | None = "",
+    series: str = "",
+    **bounds,
+) -> Any:
+    """Return a field of Options. bounds: keywords of JSON Schema (minimum, pattern, …).
+
+    later: the option is not written at its default, so results from before it keep their names.
+    column: the Arrow type of its column in the metrics; empty: that of the option; None: no column.
+    series: a note on the series of figures that have a value; {} stands for the value. Series of
+    different values are different.
     """
-    return field(default=default, metadata={"bounds": bounds, "later": later})
+    facts = {"bounds": bounds, "later": later, "column": column, "series": series}
+    return field(default=default, metadata=facts)
 
 
 def _type(hint: Any) -> dict:
@@ -38,6 +52,13 @@ def _type(hint: Any) -> dict:
     parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else [hint]
     names = [TYPES[get_origin(part) or part] for part in parts]
     return {"type": names if len(names) > 1 else names[0]}
+
+
+def _arrow(schema: dict) -> str:
+    """Return the Arrow type of an option of one type (or null)."""
+    types = schema.get("type", "string")
+    [name] = {types} if isinstance(types, str) else {*types} - {"null"}
+    return ARROW.get(name, "string")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +94,20 @@ class DatasetOptions:
             | ({} if one.default is MISSING else {"default": one.default})
             for one in fields(cls)
         }
+
+    @classmethod
+    def columns(cls) -> dict[str, str]:
+        """Return the options that are columns of the metrics, each with its Arrow type."""
+        return {
+            one.name: one.metadata["column"] or _arrow(cls.schemas()[one.name])
+            for one in fields(cls)
+            if one.metadata["column"] is not None
+        }
+
+    @classmethod
+    def series(cls) -> dict[str, str]:
+        """Return the options that part the series of figures, each with its note."""
+        return {one.name: one.metadata["series"] for one in fields(cls) if one.metadata["series"]}
 
     def written(self) -> dict:
         """Return the options by name, as files and names of runs hold them."""

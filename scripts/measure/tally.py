@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from scripts.data.options import DatasetOptions
 from scripts.data.tables import METRICS
 from scripts.measure.intervals import over_groups, share_over_seeds
 from scripts.measure.bootstrap import Crossed, Resampling, by_block, drawn_sums
@@ -41,18 +42,25 @@ MEASURES = [
 ]  # the columns that metric_rows() fills, besides slice, metric, seed and wording
 
 
-def metrics_schema(study_columns: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return the schema of a study's metrics: METRICS, the method, the study's own columns,
-    MEASURES and the runs.
+def metrics_schema(
+    options: type[DatasetOptions], others: Mapping[str, pa.DataType] = {}
+) -> pa.Schema:
+    """Return the schema of a study's metrics: METRICS, the method, the columns of its options, the
+    study's other columns, MEASURES and the runs.
     """
     names = METRICS.names
+    columns = {
+        name: pa.type_for_alias(kind)
+        for name, kind in options.columns().items()
+        if name not in names
+    }
     place, metric = names.index("dataset") + 1, names.index("metric") + 1
     fields = list(METRICS)
     return pa.schema(
         [
             *fields[:place],
             ("method", pa.string()),
-            *study_columns.items(),
+            *{**columns, **others}.items(),
             *fields[place:metric],
             *MEASURES,
             METRICS.field("sample"),

@@ -22,6 +22,8 @@ from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.cards import ABOUT
 from tests.conftest import ROOT
 from tests.registers import STUDIES
+from scripts.data.options import DatasetOptions
+from scripts.data.studies import options_of
 from scripts.measure.tally import metrics_schema
 from scripts.data.studies import beside
 from scripts.data.yaml_files import read_yaml
@@ -109,11 +111,13 @@ def test_every_column_is_told():
     assert {name: list(OWN[name]["dataset"]) for name in built_by} == {
         name: schema.names for name, schema in built_by.items()
     }
-    shared = set(metrics_schema({}).names)
+    shared = set(metrics_schema(DatasetOptions).names)
     assert set(COLUMNS["metrics"]) == shared
     for study in (strided_sop, temporal_nli, mctaco, timedial, hellaswag):
-        columns = OWN[study.ANSWERED.study]["metrics"]
-        assert set(columns) == set(study.SCHEMA.names) - shared
+        name = study.ANSWERED.study
+        own = {*OWN[name]["metrics"]} | {*options_of(name).columns()} - shared
+        assert own == set(study.SCHEMA.names) - shared
+        assert not {*OWN[name]["metrics"]} & {*options_of(name).schemas()}
     assert list(COLUMNS["cards"])[: len(ABOUT)] == ABOUT
     assert all(
         isinstance(text, str) and text

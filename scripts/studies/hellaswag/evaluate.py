@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.running.program import execute
+from scripts.studies.hellaswag.options import Options
 from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
@@ -25,9 +26,7 @@ from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.measure.ranking import checked, outranked, outranked_by_chance, scores_of
 
-SCHEMA = metrics_schema(
-    {"domain": pa.string(), "train_items": pa.int64(), "train_examples": pa.int64()}
-)
+SCHEMA = metrics_schema(Options, {"train_examples": pa.int64()})
 PRINTED = {"domain=": ("accuracy",)}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
     "hellaswag",

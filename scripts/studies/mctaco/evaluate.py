@@ -34,6 +34,7 @@ import pyarrow as pa
 from scripts.clean.mctaco import CATEGORIES, read
 from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.running.program import execute
+from scripts.studies.mctaco.options import Options
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import Resampling, resampling
@@ -62,11 +63,7 @@ PRINTED = {"category=": OF_PEOPLE}  # metrics of slices to print for external pr
 ANSWERED = Answered(
     "mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],)
 )
-SCHEMA = metrics_schema(
-    {"unit_normalization": pa.bool_()}
-    | dict.fromkeys(["train_questions", "train_pairs", "draw"], pa.int64())
-    | {"contrast": pa.string()}
-)
+SCHEMA = metrics_schema(Options, {"train_pairs": pa.int64()})
 
 
 def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:

@@ -30,9 +30,10 @@ from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import metric_rows, metrics_schema
 from scripts.running.program import UserError, execute
+from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.slices import READ
 from scripts.studies.strided_sop.strides import strides_of
-from scripts.studies.strided_sop.tables import COUNT, NUMBER, STRIDED_PAIRS, TEXT
+from scripts.studies.strided_sop.tables import NUMBER, STRIDED_PAIRS, TEXT
 from scripts.studies.strided_sop.tallies import (
     Found,
     highest,
@@ -52,24 +53,7 @@ PAIRS = pa.schema(
         for name in dict.fromkeys([*READ, "video_id", "first_position", "seconds_apart", "label"])
     ]
 )
-SCHEMA = metrics_schema(
-    {
-        "stride": COUNT,
-        "size_matched": COUNT,
-        "same_videos": COUNT,
-        "hard": pa.bool_(),
-        "train_pairs": pa.int64(),
-        "context": TEXT,
-        "seconds_apart": NUMBER,
-        "train_stride": TEXT,
-        "learn_from": TEXT,
-        "predict": TEXT,
-        "span": COUNT,
-        "order_by": TEXT,
-        "train_labels": TEXT,
-        "objectives": TEXT,
-    }
-)
+SCHEMA = metrics_schema(Options, {"seconds_apart": NUMBER, "objectives": TEXT})
 
 
 def read_pairs(file: Path) -> pd.DataFrame:

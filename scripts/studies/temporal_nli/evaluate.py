@@ -47,6 +47,7 @@ from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
 from scripts.studies.temporal_nli.reader import FALLBACK, LABELS, read_labels
 from scripts.running.program import execute
+from scripts.studies.temporal_nli.options import Options
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.studies.temporal_nli.times import LISTS, times_in
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
@@ -116,13 +117,7 @@ SLICES = {
 BY_LIST = ["choice distance"]
 LESS_THAN = ["less_than_gold", "less_than_gold_plus_1", "less_than_gold_times_10"]
 BASELINES = {"majority": "majority", "rule_reader": "baseline"}  # and their methods
-SCHEMA = metrics_schema(
-    dict.fromkeys(
-        ["held_out", "held_out_list", "balanced", "contrast", "challenge_set", "scoring"],
-        pa.string(),
-    )
-    | {"balanced": pa.bool_(), "train_pairs": pa.int64()}
-)
+SCHEMA = metrics_schema(Options, {"scoring": pa.string()})
 
 
 def written(choice: str | None) -> str | None:

@@ -12,20 +12,22 @@ GENERATED = "event_templates"  # the kind of source of which the pairs are gener
 class Options(DatasetOptions):
     challenge_set: Literal["temp_order", "temp_duration", "cross_unit"] = option()
     """set I: order of two times; set II: a duration; set III: durations in adjacent units"""
-    train_templates: int | None = option(default=None, minimum=2, maximum=1_000_000_000)
+    train_templates: int | None = option(
+        default=None, minimum=2, maximum=1_000_000_000, column=None
+    )
     """the number of event templates to learn from, drawn by hash; dev is a part of them; null:
     all"""
     train_pairs: int | None = option(default=None, minimum=3, maximum=1_000_000_000, later=True)
     """the number of pairs to learn from, drawn by hash; dev is not cut; null: all"""
-    test_templates: int | None = option(default=None, minimum=1, maximum=1_000_000_000)
+    test_templates: int | None = option(default=None, minimum=1, maximum=1_000_000_000, column=None)
     """the number of event templates to measure on, drawn by hash; null: all"""
-    iterations: int = option(default=5, minimum=1, maximum=100)
+    iterations: int = option(default=5, minimum=1, maximum=100, column=None)
     """the number of draws of times for each form of sentence (sets I and II, generated only);
     the paper has 5"""
-    generation_seed: int = option(default=0, minimum=0, maximum=4_294_967_295)
+    generation_seed: int = option(default=0, minimum=0, maximum=4_294_967_295, column=None)
     """the seed of all draws of times (generated only); a new seed gives a set that no model has
     seen"""
-    dev_fraction: float = option(default=0.1, exclusiveMinimum=0, maximum=0.5)
+    dev_fraction: float = option(default=0.1, exclusiveMinimum=0, maximum=0.5, column=None)
     """the share of the training templates that is held out as dev, on which the epoch is
     chosen"""
     held_out: Literal["template", "list", "spelling", "unit", "range", "form"] = option(

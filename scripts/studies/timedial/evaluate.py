@@ -52,6 +52,7 @@ import pyarrow as pa
 
 from scripts.data.counterparts import contrast_pairs
 from scripts.running.program import UserError, execute
+from scripts.studies.timedial.options import Options
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
@@ -73,23 +74,7 @@ from scripts.measure.ranking import (
 )
 
 TEXT, COUNT = pa.string(), pa.int64()
-SCHEMA = metrics_schema(
-    {
-        "measured_on": TEXT,
-        "domain": TEXT,
-        "context_scope": TEXT,
-        "negatives": COUNT,
-        "negatives_from": TEXT,
-        "negatives_of": TEXT,
-        "negatives_by": TEXT,
-        "negative_seed": COUNT,
-        "max_dialogs": COUNT,
-        "contaminated": pa.bool_(),
-        "choices": TEXT,
-        "contrast": TEXT,
-        "train_examples": COUNT,
-    }
-)
+SCHEMA = metrics_schema(Options, {"measured_on": TEXT, "domain": TEXT, "train_examples": COUNT})
 PRINTED = {"rule=": ("wrong_above_right",)}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
     "timedial",

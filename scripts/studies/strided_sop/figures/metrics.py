@@ -19,12 +19,13 @@ from scripts.publish.names import (
     without_people,
 )
 from scripts.studies.strided_sop.evaluate import SCHEMA
+from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.strides import UP_TO
 
 PLAIN = ["train", "control", "human"]  # methods that are not written beside the model's name
-# the columns that distinguish series of one model
-VARIANT = "size_matched same_videos hard context train_stride learn_from train_labels".split()
-VARIANT += ["objectives", "method"]
+# the options that part series of one model, with their notes; as in the record, same_videos first
+NOTES = {"same_videos": ""} | Options.series()
+VARIANT = [*NOTES, "objectives", "method"]  # the columns that part series of one model
 NUMBERS = "value sd ci_low ci_high n groups sample".split()
 
 
@@ -32,20 +33,17 @@ def variant_title(facts: Mapping) -> str:
     """Return how a model was trained and measured, by the columns VARIANT: `, size-matched, learnt
     from strides 0 to 4`.
     """
-    context, corpus = facts.get("context"), str(facts.get("learn_from")).replace("_", " ")
-    stride = f"stride {facts.get('train_stride')}".replace(f"stride {UP_TO}", "strides 0 to ")
-    weight = str(facts.get("objectives")).rpartition(" ")[2]
-    return (
-        method_note(facts["method"], PLAIN)
-        + ", same videos" * pd.notna(facts["same_videos"])
-        + ", size-matched" * pd.notna(facts["size_matched"])
-        + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
-        + f", windows of {context}" * pd.notna(context)
-        + f", learnt from {stride}" * pd.notna(facts.get("train_stride"))
-        + f", learnt from {corpus}" * pd.notna(facts.get("learn_from"))
-        + ", learnt from coins" * pd.notna(facts.get("train_labels"))
-        + f", beside masked words (weight {weight})" * pd.notna(facts.get("objectives"))
-    )
+    values = {name: facts.get(name) for name in [*NOTES, "objectives"]}
+    notes = [
+        note.format(values[name])
+        for name, note in NOTES.items()
+        if pd.notna(values[name]) and values[name] is not False
+    ]
+    notes = [note.replace(f"stride {UP_TO}", "strides 0 to ").replace("_", " ") for note in notes]
+    if pd.notna(values["objectives"]):
+        weight = str(values["objectives"]).rpartition(" ")[2]
+        notes.append(f"beside masked words (weight {weight})")
+    return method_note(facts["method"], PLAIN) + "".join(f", {note}" for note in notes)
 
 
 def sop_metrics(path: Path) -> pd.DataFrame:
