@@ -1,9 +1,19 @@
 """Build a strided sentence order dataset from cleaned captions (Jain et al. 2020, section 2).
 
-Videos with fewer than five sentences are left out. So are the first and the last sentence of each
-video. For stride n every span of n + 2 consecutive sentences gives one pair: its first and its last
-sentence. A coin (a hash of the pair) decides whether both are in the order of the video (label 1)
-or swapped (label 0).
+spans() and swapped() are the paper's protocol. Every other step serves options (options.py), and
+stands in a file of its own:
+
+  captions.py    reads the captions of a split; max_videos
+  windows.py     context
+  sizes.py       size_matched, train_pairs, and equally many pairs of several strides
+  hard_pairs.py  hard
+  limited.py     limit
+  orders.py      order_by: permutations
+  labels.py      train_labels, predict
+
+The strides of the pairs follow from stride, span and train_stride. The first split is the training
+split; with learn_from it is that of another source. The videos of same_videos have a pair of that
+stride; those of span have its k units.
 
 Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema
        captions)
@@ -13,300 +23,166 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
         --splits train val_1 val_2 \\
         --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' \\
         --output /tmp/stride-2
-
-options.py explains the options. The first split is the training split.
-
-  hard pairs    evaluation pairs that hard_pairs.py keeps; the training pairs do not change
-  limit         draws pairs by hash of the video and of the place of the first sentence. So all
-                strides are compared on nearly the same places. Spans are drawn by hash of place.
-                The draw ignores the control of hard pairs, so the control is right on about half
-                of the drawn hard pairs
-  context       sentences, strides and positions are counted in windows (parts.py)
-  span: k       the evaluation pairs are all pairs of k units (tallies.py puts the units in order),
-                from the videos that have k units; the training pairs have all strides of these
-                pairs, equally many of each
-  order_by      permutations: a row is one order of the k units (orders.py), and size_matched cuts
-                spans
-
-Each row also has the columns of the pair's slices (pairs.py).
 """
 
 import argparse
-from collections.abc import Callable, Iterator
-from functools import cache, partial
-from pathlib import Path
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.studies.strided_sop import orders
-from scripts.data.limit import limit_hashes, limit_provenance
 from scripts.data.builder_arguments import builder_arguments
-from scripts.studies.strided_sop.pairs import (
-    fewest_sentences,
-    labelled,
-    pair_ids,
-    spans,
-    with_coins,
-)
-from scripts.studies.strided_sop.parts import Part, pairs_of, shards, units_of
-from scripts.studies.strided_sop.options import Options
 from scripts.data.files import whole_set
-from scripts.data.keyed import cutoff_hash, keyed_hash
-from scripts.running.program import UserError, execute, log
-from scripts.data.tables import provenance_of, table_writer
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import execute
+from scripts.studies.strided_sop.captions import captions_of, categories_of, with_counts
+from scripts.studies.strided_sop.labels import in_training, labelled
+from scripts.studies.strided_sop.limited import limited
+from scripts.studies.strided_sop.options import Options
+from scripts.studies.strided_sop.orders import candidates, with_units
+from scripts.studies.strided_sop.pair_columns import described
+from scripts.studies.strided_sop.sizes import cut_to_size
+from scripts.studies.strided_sop.tables import Split, Tables, after
+from scripts.studies.strided_sop.windows import windows
+from scripts.studies.strided_sop.written import write
 
-Keep = Callable[[pa.Table], np.ndarray]  # from a table of pairs to (n,) booleans, the kept rows
-SIZE = 2  # the number of the draw of pairs: other draws from the same key differ
-HIGHEST = np.uint64(2**64 - 1)
-BITS = 16  # the first bits of a hash, used to count pairs
-PERMUTATIONS = "permutations"  # a value of the option order_by
-
-
-def filtered(tables: Iterator[pa.Table], keep: Keep) -> Iterator[pa.Table]:
-    """Return the kept pairs, table by table."""
-    return (pairs.filter(pa.array(keep(pairs))) for pairs in tables)
-
-
-def of_kept(part: Part, options: Options, keep: Keep) -> Iterator[pa.Table]:
-    """Return the kept pairs of a split, table by table."""
-    return filtered(pairs_of(part, options), keep)
+FEWEST = 5
+COIN = 1  # the number of the draw that swaps a pair: other draws from the same key differ
 
 
-def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Return the hash that decides the cut to a size: pairs with the lowest hashes are kept."""
-    return keyed_hash(ids.to_pandas(), SIZE)
+# ---- the paper, section 2
 
 
-def all_of(pairs: pa.Table) -> np.ndarray:
-    """Return (n,) True."""
-    return np.ones(len(pairs), bool)
+def spans(captions: pa.Table, stride: int) -> tuple[pa.Table, pa.Table]:
+    """Return the captions of the first and of the last sentence of every span.
 
-
-def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
-    """Return (n,) whether each pair is kept in the cut to a size. highest: the highest kept hash of
-    each stride.
+    captions: whole videos, sorted by video and position, with `sentences` and `row`.
     """
-    strides = sorted(highest)
-    limits = np.array([highest[stride] for stride in strides], np.uint64)
-    return (
-        size_hashes(pairs["pair_id"])
-        <= limits[np.searchsorted(strides, pairs["stride"].to_numpy())]
-    )
+    position, sentences = (captions[name].to_numpy() for name in ("position", "sentences"))
+    # "We discard any videos with fewer than five sentences and discard the first and last sentence
+    # per video."
+    is_inner = (sentences >= FEWEST) & (position > 0) & (position < sentences - 1)
+    inner = captions.filter(pa.array(is_inner))
+    # "When stride is set to n, n + 2 consecutive sentences are selected to form a span. From the
+    # span, the first and last sentences are picked to form the sentence pair."
+    first, last = inner[: max(0, len(inner) - stride - 1)], inner[stride + 1 :]
+    is_span = pc.equal(first["video_id"], last["video_id"])
+    # Not in the paper: nothing shows the order of two equal sentences.
+    is_pair = pc.and_(is_span, pc.not_equal(first["text"], last["text"]))
+    return first.filter(is_pair), last.filter(is_pair)
 
 
-def hashes_of_pairs(
-    part: Part, stride: int, matched: int, options: Options
-) -> Iterator[tuple[np.ndarray, int]]:
-    """Return, table by table, the size hashes of all pairs of one stride in a split, and the number
-    of pairs of the stride `matched`.
+def swapped(first: pa.Table, last: pa.Table, stride: int, label_seed: int) -> pa.Table:
+    """Return the pairs of spans(). A coin decides whether the model sees a pair in the order of the
+    video (label 1) or swapped (label 0).
     """
-    for captions in units_of(part, options):
-        rows = pa.array(spans(captions, stride, part.same_videos)[0])
-        video_id, position = (
-            captions[name].take(rows).combine_chunks() for name in ("video_id", "position")
-        )
-        yield (
-            size_hashes(pair_ids(video_id, position, stride)),
-            len(spans(captions, matched, part.same_videos)[0]),
-        )
+    video, place = first["video_id"], first["position"]
+    coin = keyed_hash(video.to_pandas(), place.to_numpy(), stride, label_seed, COIN)
+    in_order = pa.array(coin >= np.uint64(1 << 63))
+    pair = {
+        "pair_id": pc.binary_join_element_wise(video, str(stride), place.cast(pa.string()), ":"),
+        "video_id": video,
+        "stride": np.full(len(first), stride),
+        "first_position": place,
+        "second_position": last["position"],
+        "text_a": pc.if_else(in_order, first["text"], last["text"]),
+        "text_b": pc.if_else(in_order, last["text"], first["text"]),
+        "label": in_order.cast(pa.int8()),
+    }
+    return pa.table(pair)
 
 
-def size_limit(
-    part: Part, stride: int, matched: int, share: int, options: Options, most: int | None
-) -> np.uint64:
-    """Return the highest hash of the kept pairs of a stride. The number of kept pairs is `most`, or
-    else the number of pairs of the stride `matched`, divided by `share` and rounded up. Raises
-    UserError if no pair is kept, or if there are fewer than `most`.
+# ---- the options
 
-    The function counts pairs by the first bits of their hashes. So memory holds only those near the
-    limit.
+
+def all_pairs(
+    captions: pa.Table, strides: list[int], label_seed: int, categories: pa.Table | None = None
+) -> pa.Table:
+    """Return every pair of a table of captions (schema strided pairs), by the place of its first
+    sentence, then by stride. categories: video_id and category_1, if known.
     """
-    shift, counted, wanted = np.uint64(64 - BITS), np.zeros(1 << BITS, np.int64), 0
-    for hashes, of_matched in hashes_of_pairs(part, stride, matched, options):
-        counted += np.bincount((hashes >> shift).astype(np.int64), minlength=1 << BITS)
-        wanted += of_matched
-    if wanted == 0:
-        setting = (
-            f"stride {options.stride} mixes"
-            if options.size_matched is None
-            else "size_matched names"
-        )
-        raise UserError(
-            f"{part.split}.parquet: {setting} stride {matched}, which has no pairs in "
-            f"{part.cleaned} split {part.split}; name a smaller stride"
-        )
-    wanted, up_to = most or -(-wanted // share), np.cumsum(counted)
-    if most and most > up_to[-1]:
-        raise UserError(
-            f"{part.split}.parquet: train_pairs is {most}, but {part.cleaned} split {part.split} "
-            f"has {up_to[-1]} pairs of stride {stride}; ask for fewer"
-        )
-    if wanted >= up_to[-1]:
-        return HIGHEST
-    near = int(np.searchsorted(up_to, wanted))
-    held = [
-        table[table >> shift == near]
-        for table, _ in hashes_of_pairs(part, stride, matched, options)
-    ]
-    return np.sort(np.concatenate(held))[wanted - up_to[near] + counted[near] - 1]
+    captions, tables, rows = with_counts(captions), [], []
+    for stride in strides:
+        first, last = spans(captions, stride)
+        tables.append(described(swapped(first, last, stride, label_seed), first, last, categories))
+        rows.append(first["row"].to_numpy())
+    if len(strides) == 1:
+        return tables[0]
+    return pa.concat_tables(tables).take(pa.array(np.argsort(np.concatenate(rows), kind="stable")))
 
 
-def cut_to_size(part: Part, matched: int | None, options: Options, most: int | None = None) -> Keep:
-    """Return a function that selects the kept pairs of a split. Of several strides it keeps equally
-    many pairs, as many as the largest stride has. With `matched`, all strides together keep as many
-    pairs as the stride `matched` has. With `most`, each stride keeps `most` pairs.
+def pairs_of(split: Split, options: Options) -> Iterator[pa.Table]:
+    """Return the pairs of a split before any cut, table by table."""
+    categories = categories_of(split.cleaned)
+    for captions in captions_of(split.cleaned, split.name, options.max_videos):
+        if options.context:
+            captions = windows(captions, options.context)
+        pairs = all_pairs(captions, split.strides, options.label_seed, categories)
+        if split.reach is not None:
+            pairs = pairs.filter(pc.field("sentences") >= split.reach + 4)
+        if options.is_permuted:
+            pairs = with_units(pairs, captions, options)
+        yield pairs
+
+
+def learnt_pairs(split: Split, options: Options) -> Tables:
+    """Return the training pairs."""
+    read = partial(pairs_of, split, options)  # type: Tables
+    matched = None
+    if options.size_matched is not None:
+        matched = partial(pairs_of, split._replace(strides=[options.size_matched]), options)
+    if len(split.strides) > 1 or matched or options.train_pairs:
+        read = after(read, cut_to_size(read, split, options, matched, options.train_pairs))
+    if options.is_permuted:
+        wrong = options.wrong_orders
+        read = after(read, partial(candidates, label_seed=options.label_seed, wrong=wrong))
+    return after(read, partial(in_training, options=options))
+
+
+def measured_pairs(
+    split: Split, every: Tables, options: Options, where: str
+) -> tuple[Tables, dict]:
+    """Return the pairs of an evaluation split, and the provenance of the limit. every: the pairs of
+    all splits, from which the judge of hard pairs learns.
     """
-    if matched is None and most is None and len(part.strides) == 1:
-        return all_of
-    size, share = (part.strides[-1], 1) if matched is None else (matched, len(part.strides))
-    return partial(
-        are_lowest,
-        highest={
-            stride: size_limit(part, stride, size, share, options, most) for stride in part.strides
-        },
-    )
+    read = partial(pairs_of, split, options)  # type: Tables
+    cut = {}  # type: dict
+    if len(split.strides) > 1 and options.span is None:
+        read = after(read, cut_to_size(read, split, options))
+    if options.hard:
+        # imported here, because scikit-learn takes a second
+        from scripts.studies.strided_sop.hard_pairs import hard_pairs
 
-
-def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
-    """Return the hash that decides the limit of evaluation pairs. Pairs of any stride that begin at
-    one place have the same hash; in a mixture of strides each stride has another hash.
-    """
-    numbers = [
-        pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))
-    ]
-    return limit_hashes(pairs["video_id"].to_pandas(), *numbers)
-
-
-def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
-    """Return (n,) whether each pair is in a kept span: a span of `length` units with a hash of at
-    most `highest`. The units of a span are `step` places apart.
-    """
-    first, sentences = (
-        pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences")
-    )
-    video, gap, is_kept = (
-        pairs["video_id"].to_pandas(),
-        (pairs["stride"].to_numpy() + 1) // step,
-        np.zeros(len(pairs), bool),
-    )
-    for place in range(length - 1):  # the place of the pair's first unit in the span
-        start = first - place * step
-        fits = (
-            (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + gap < length)
-        )
-        is_kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
-    return is_kept
-
-
-def within_limit(part: Part, options: Options, keep: Keep, output: Path) -> tuple[Keep, dict]:
-    """Return a function that selects the kept evaluation pairs of a split, and the provenance of
-    the cut. It cuts the pairs of `keep`, or their spans, to the option limit.
-    """
-    length, limit = options.span, options.limit
-    if limit is None:
-        return keep, {}
-    # count one pair for each span
-    counted = part if length is None else part._replace(strides=part.strides[-1:])
-    mixed = len(counted.strides) > 1
-    hashes = np.concatenate(
-        [place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(counted, options)]
-    )
-    highest, items = cutoff_hash(hashes, limit), "pairs" if length is None else "spans"
-    cut = limit_provenance(min(limit, len(hashes)), len(hashes), items, f"{output} {part.split}")
-    if length is not None:
-        return partial(of_kept_spans, highest=highest, length=length, step=options.step), cut
-    return lambda pairs: keep(pairs) & (place_hashes(pairs, mixed) <= highest), cut
-
-
-def none_left(part: Part, options: Options) -> UserError:
-    """Return the error that a split has no pair."""
-    cleaned, split = part.cleaned, part.split
-    stride, same_videos = part.strides[-1], part.same_videos
-    reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
-    units = "windows" if options.context else "sentences"
-    return UserError(
-        f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
-        f"{fewest_sentences(stride if same_videos is None else same_videos)} {units} or more with "
-        f"two different texts, which {reach} needs. As in the paper, videos with fewer than five "
-        f"{units} are left out, and so are the first and the last of each video. Use a smaller "
-        f"stride{', shorter windows' * bool(options.context)} or another source"
-    )
-
-
-def build_split(
-    part: Part, options: Options, keep: Keep, cut: dict, output: Path, learnt: bool
-) -> dict:
-    """Write the kept pairs of one split, or the orders of its kept spans, shard by shard. Return
-    its counts. Raises UserError if nothing is kept.
-
-    cut: further facts for the provenance. learnt: whether this is the training split.
-    """
-    counts, schema, tables = (
-        {"videos": 0, "pairs": 0, "in_order": 0},
-        STRIDED_PAIRS,
-        pairs_of(part, options),
-    )
-    if options.order_by == PERMUTATIONS:
-        tables, keep, schema = (
-            orders.orders_of(part, options, keep, options.wrong_orders if learnt else None),
-            all_of,
-            orders.CANDIDATES,
-        )
-    provenance = {"split": output.stem, "options": options.written()}
-    provenance = provenance_of(shards(part)[0]) | provenance | cut
-    with table_writer(output, schema, provenance) as writer:
-        for pairs in filtered(tables, keep):
-            if learnt and options.train_labels == "coin":
-                pairs = with_coins(pairs, options.label_seed)
-            counts["videos"] += pc.count_distinct(pairs["video_id"]).as_py()
-            counts["pairs"] += len(pairs)
-            counts["in_order"] += pc.sum(pairs["label"]).as_py() or 0
-            writer.write_table(labelled(pairs, options.predict).cast(writer.schema))
-        if counts["pairs"] == 0:
-            raise none_left(part, options)
-    return counts
+        read = after(read, hard_pairs(read, every, str(split.cleaned), split.name))
+    if options.limit is not None:
+        step, cut = limited(read, split.strides, options, where)
+        read = after(read, step)
+    if options.is_permuted:
+        read = after(read, partial(candidates, label_seed=options.label_seed, wrong=None))
+    return after(read, partial(labelled, predict=options.predict)), cut
 
 
 def main(given: argparse.Namespace) -> None:
-    options = Options.of(given.options)
-    measured, learnt = options.measured_strides, options.learnt_strides
-    reached = measured[-1] if options.span is not None else options.same_videos
-    other = given.beside.get("learn_from")
-    cleaned, split = (other.cleaned, other.train) if other else (given.cleaned, given.splits[0])
-    learn = Part(cleaned, split, learnt, options.same_videos)
-    measured_parts = [Part(given.cleaned, split, measured, reached) for split in given.splits]
-    if options.hard:
-        # imported here, because scikit-learn takes a second
-        from scripts.studies.strided_sop.hard_pairs import hard_of, judge_of
+    options, [training, *_] = Options.of(given.options), given.splits
+    learn = Split(given.cleaned, training, options.learnt_strides, options.same_videos)
+    if other := given.beside.get("learn_from"):
+        learn = learn._replace(cleaned=other.cleaned, name=other.train)
+    strides, reach = options.measured_strides, options.same_videos
+    if options.span is not None:
+        reach = strides[-1]
+    splits = [Split(given.cleaned, name, strides, reach) for name in given.splits]
 
-        all_pairs = (pairs for part in measured_parts for pairs in pairs_of(part, options))
-        judge = cache(partial(judge_of, all_pairs, str(given.cleaned)))
+    def every() -> Iterator[pa.Table]:
+        return (pairs for split in splits for pairs in pairs_of(split, options))
+
     with whole_set(given.output) as folder:
-        for name, part in zip(given.splits, [learn, *measured_parts[1:]]):
-            cut: dict = {}
-            if part is learn:
-                keep = cut_to_size(part, options.size_matched, options, options.train_pairs)
-            else:
-                keep = all_of if options.span else cut_to_size(part, None, options)
-                if options.hard:
-                    sized = partial(of_kept, part, options, keep)
-                    keep = hard_of(sized, judge, f"{given.cleaned} split {name}")
-                keep, cut = within_limit(part, options, keep, given.output)
-            counts = build_split(
-                part, options, keep, cut, folder / f"{name}.parquet", part is learn
-            )
-            log.info(
-                "%s %s: %d %s of %d videos, %d in order",
-                given.output,
-                name,
-                counts["pairs"],
-                "orders" if options.order_by == PERMUTATIONS else "pairs",
-                counts["videos"],
-                counts["in_order"],
-            )
+        write(learnt_pairs(learn, options), learn, options, folder / f"{training}.parquet", {})
+        for split in splits[1:]:
+            where = f"{given.output} {split.name}"
+            read, cut = measured_pairs(split, every, options, where)
+            write(read, split, options, folder / f"{split.name}.parquet", cut)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ are judged again.
 import hashlib
 from base64 import b64decode
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ from scripts.data.keyed import keyed_hash
 from scripts.measure.filtered import balanced
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.controls import BOTH_TEXTS
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS, Step, Tables
 from scripts.controls.folds import FOLDS, as_margin, enough_folds, fold_of
 from scripts.controls.search import Search
 
@@ -121,12 +122,13 @@ def examples_of(pairs: pa.Table) -> pd.DataFrame:
     ).rename(columns={"video_id": "group_id"})
 
 
-def judge_of(tables: Iterable[pa.Table], source: str) -> Judge:
-    """Learn to judge pairs from the tables of all splits.
+@cache
+def judge_of(every: Tables, source: str) -> Judge:
+    """Learn to judge pairs from the pairs of all splits.
 
     Raises UserError if too few videos have pairs to learn from.
     """
-    sample = examples_of(sample_of(tables))
+    sample = examples_of(sample_of(every()))
     if sample["group_id"].nunique() < FOLDS:
         raise unlearnable(sample, source)
     with threadpool_limits(1):
@@ -184,14 +186,11 @@ def contents_of(pairs: pa.Table) -> np.ndarray:
     return keyed_hash(table["first"] + "\n" + table["second"], hashes_of(pairs))
 
 
-def hard_of(
-    read: Callable[[], Iterable[pa.Table]], judge: Callable[[], Judge], split: str
-) -> Callable[[pa.Table], np.ndarray]:
-    """Return a function from a table to (n,): which pairs of a split are hard. It stores 16 bytes
-    for each pair of the split, not its texts.
+def hard_pairs(read: Tables, every: Tables, source: str, split: str) -> Step:
+    """Return a step that keeps the hard pairs. It stores 16 bytes for each pair, not its texts.
 
-    read: the tables of the split. judge: trained only if a choice is not in CHOSEN. Raises
-    UserError if no pair is hard.
+    every: see judge_of(); the judge learns only if a choice is not in CHOSEN. source, split: their
+    names. Raises UserError if no pair is hard.
     """
     seen = [(hashes_of(pairs), contents_of(pairs)) for pairs in read()]
     hashes, contents = (np.concatenate(parts) for parts in zip(*seen))
@@ -200,13 +199,13 @@ def hard_of(
         bits = np.frombuffer(b64decode(chosen), np.uint8)
         kept = hashes[np.unpackbits(bits, count=len(hashes)) == 1]
     else:
-        judged = judge()
-        sure = np.concatenate([judged(pairs) for pairs in read()])
+        judge = judge_of(every, source)
+        sure = np.concatenate([judge(pairs) for pairs in read()])
         kept = hashes[balanced(sure, hashes)]
         if len(sure) and not len(kept):
             raise UserError(
-                f"{split}: no pair is left: of {len(sure)} pairs the control gets "
+                f"{source} split {split}: no pair is left: of {len(sure)} pairs the control gets "
                 f"{(sure > 0).sum()} right and {(sure < 0).sum()} wrong, and equally many of both "
                 "are kept; set hard: false, or use a larger source"
             )
-    return lambda pairs: np.isin(hashes_of(pairs), kept)
+    return lambda pairs: pairs.filter(pa.array(np.isin(hashes_of(pairs), kept)))

@@ -17,17 +17,15 @@ evaluation splits have all k! orders.
 """
 
 import math
-from collections.abc import Callable, Iterator
 from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.studies.strided_sop.options import Options
-from scripts.studies.strided_sop.pairs import pair_table, spans, words
-from scripts.studies.strided_sop.parts import Part, categories_of, units_of
 from scripts.data.keyed import keyed_hash
+from scripts.studies.strided_sop.options import Options
+from scripts.studies.strided_sop.pair_columns import words
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
@@ -57,22 +55,37 @@ def lines(texts: pa.Array, rows: np.ndarray) -> pa.Array:
     return pc.binary_join_element_wise(*(texts.take(pa.array(column)) for column in rows.T), "\n")
 
 
-def with_units(
-    pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndarray, order: np.ndarray
-) -> pa.Table:
-    """Return the candidates (CANDIDATES): `order[i]` of the units of `span[i]`.
-
-    pairs: one pair a span. rows: (spans, k) the row of each unit in the texts.
+def with_units(pairs: pa.Table, captions: pa.Table, options: Options) -> pa.Table:
+    """Return the pairs of the first and the last unit of spans, with all units of each span (a list
+    of k texts). captions: of which the pairs were made.
     """
-    length = rows.shape[1]
+    length = options.span or 0
+    starts = np.flatnonzero(captions["position"].to_numpy() == 0)
+    videos = captions["video_id"].take(pa.array(starts)).combine_chunks()
+    video = pc.index_in(pairs["video_id"], videos).to_numpy()
+    first = starts[video] + pairs["first_position"].to_numpy()
+    rows = first[:, None] + options.step * np.arange(length)
+    texts = captions["text"].combine_chunks().take(pa.array(rows.ravel()))
+    return pairs.append_column("units", pa.FixedSizeListArray.from_arrays(texts, length))
+
+
+def candidates(pairs: pa.Table, label_seed: int, wrong: int | None) -> pa.Table:
+    """Return the orders (CANDIDATES) of spans from with_units(). A span with two equal units is
+    left out: it has no single right order. wrong: see chosen_orders().
+    """
+    length = pairs.schema.field("units").type.list_size
+    texts = pc.list_flatten(pairs["units"]).combine_chunks()
+    rows = np.arange(len(texts)).reshape(-1, length)
+    unit = np.sort(texts.dictionary_encode().indices.to_numpy().reshape(-1, length), axis=1)
+    differs = (np.diff(unit, axis=1) > 0).all(axis=1)
+    pairs, rows = pairs.filter(pa.array(differs)), rows[differs]
+    span, order = chosen_orders(pairs, math.factorial(length), label_seed, wrong)
     every = np.array(list(permutations(range(length))))
     shown = np.take_along_axis(rows[span], every[order], axis=1)
     # each unit i times, once for each unit before it
     before = np.repeat(np.arange(length), np.arange(length))
-    first, second = (
-        lines(texts, shown[:, length - 1 - before[::-1]]),
-        lines(texts, shown[:, before]),
-    )
+    first = lines(texts, shown[:, length - 1 - before[::-1]])
+    second = lines(texts, shown[:, before])
     named = pa.array(["".join(map(str, one)) for one in every]).take(pa.array(order))
     table = pairs.take(pa.array(span))
     changed = {
@@ -87,27 +100,3 @@ def with_units(
     return pa.table(
         {name: table[name] for name in STRIDED_PAIRS.names} | changed, schema=CANDIDATES
     )
-
-
-def orders_of(
-    part: Part, options: Options, keep: Callable[[pa.Table], np.ndarray], wrong: int | None
-) -> Iterator[pa.Table]:
-    """Return the candidates of a split, table by table. A span with two equal units is left out:
-    it has no single right order.
-
-    keep: selects spans by the pair of their first and last unit; wrong: see chosen_orders().
-    """
-    assert options.span
-    categories, [stride], length = categories_of(part.cleaned), part.strides, options.span
-    for captions in units_of(part, options):
-        first = spans(captions, stride, part.same_videos)[0]
-        pairs = pair_table(captions, stride, options.label_seed, part.same_videos, categories)
-        texts, rows = (
-            captions["text"].combine_chunks(),
-            first[:, None] + options.step * np.arange(length),
-        )
-        unit = texts.dictionary_encode().indices.to_numpy()[rows]
-        kept = keep(pairs) & (np.diff(np.sort(unit, axis=1), axis=1) > 0).all(axis=1)
-        pairs, rows = pairs.filter(pa.array(kept)), rows[kept]
-        span, order = chosen_orders(pairs, math.factorial(length), options.label_seed, wrong)
-        yield with_units(pairs, texts, rows, span, order)

@@ -2,7 +2,14 @@
 program.
 """
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
 import pyarrow as pa
+
+Tables = Callable[[], Iterator[pa.Table]]  # reads tables, again at each call
+Step = Callable[[pa.Table], pa.Table]
 
 TEXT, COUNT, NUMBER = pa.string(), pa.int32(), pa.float64()
 STRIDED_PAIRS = pa.schema(
@@ -25,3 +32,19 @@ STRIDED_PAIRS = pa.schema(
         "category": TEXT,
     }
 )
+
+
+class Split(NamedTuple):
+    """A split of a cleaned source, the strides of its pairs, and a stride that its videos must also
+    reach (or None).
+    """
+
+    cleaned: Path
+    name: str
+    strides: list[int]
+    reach: int | None
+
+
+def after(read: Tables, step: Step) -> Tables:
+    """Return the tables after a step."""
+    return lambda: map(step, read())

@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.studies.strided_sop.parts import windows
+from scripts.studies.strided_sop.windows import windows
 from scripts.data.tables import CAPTIONS
 from tests.studies.strided_sop.test_build_strided_sop import built, cleaned  # noqa: F401 (fixtures)
 
