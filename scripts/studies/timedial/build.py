@@ -1,21 +1,19 @@
-"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4). Each instance masks one
-temporal expression of a dialog. options.py explains the options.
+"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4).
 
-Dialogs are dropped for these reasons, in turn:
-  1. The challenge was made from them, exactly or nearly (scripts/studies/timedial/leakage.py).
-  2. They share runs of words with an instance or its answer (scripts/text/word_overlap.py).
-  3. They repeat an earlier dialog.
-With the option contaminated, only reason 3 counts. Instances that share half as much with a kept
-dialog are marked (leak: near), even if max_dialogs then drops that dialog.
+masked() is the paper's way to make training data of dialogs, and measured() its challenge. The
+options (options.py) are further steps, in files of their own:
 
-Every span of the remaining dialogs gives one instance. The span's text is right, and `negatives`
-other candidates are wrong. With negatives from a pool, a cue remains: a candidate that also occurs
-elsewhere in the dialog is nearly always right in training, but seldom on the challenge.
+  left_out.py   dialogs that are left out of training: sources of the challenge (unless
+                contaminated), repeated dialogs, dialogs over max_dialogs
+  pool.py       negatives_from, negatives_of, negatives_by
+  choices.py    choices
+  contrast.py   contrast
 
-The pool contains each different text of the split's spans once. A frequent text is then not drawn
-more often, so the more frequent candidate tends to be the right one. negatives_by: occurrence draws
-a text as often as it occurs and removes this cue. Held-out instances draw from their own texts and
-from the training texts, because the held-out split may have too few texts of a kind.
+Instances that share half as much with a kept dialog are marked (leak: near), even if max_dialogs
+then drops that dialog. max_dialogs counts dialogs with a span, and keeps a fifth as many of the
+second split. A larger number keeps the dialogs of a smaller number and their candidates, because
+the pool does not shrink. Held-out instances draw from their own texts and from the training texts,
+because the held-out split may have too few texts of a kind.
 
 A candidate never has the value of the right one or of another candidate ("two weeks", "14 days").
 At the start of a sentence it has a capital; elsewhere it is written as inside a sentence. So the
@@ -36,10 +34,6 @@ Writes <output>/train.parquet, validation.parquet and <split>.parquet (schema cl
                    "spans": "results/build/temporal_spans/timedial",
                    "evaluate": ["test", "extras"]}}' \\
         --options '{"context_scope": "local", "negatives_from": "dialog"}' --output /tmp/timedial
-
-max_dialogs counts dialogs with a span. It keeps the dialogs of the first split with the lowest
-hashes of their ids, and a fifth as many of the second split. A larger number keeps the dialogs of a
-smaller number and their candidates, because the pool does not shrink.
 """
 
 import argparse
@@ -49,12 +43,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.builder_arguments import Beside, builder_arguments, source_beside
 from scripts.data.counterparts import COUNTERPART
-from scripts.studies.timedial.options import Options
 from scripts.data.files import whole, whole_set
-from scripts.data.keyed import keyed_hash
 from scripts.data.limit import limited
-from scripts.data.builder_arguments import builder_arguments, source_beside
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log
 from scripts.studies.timedial.choices import chosen
@@ -66,146 +58,33 @@ from scripts.studies.timedial.instances import (
     ordered,
     spans_in_dialogs,
 )
-from scripts.studies.timedial.leakage import challenge_turns, sources
+from scripts.studies.timedial.leakage import challenge_turns
+from scripts.studies.timedial.left_out import cut, funnel, left_spans, log_funnel, reasons_to_leave
+from scripts.studies.timedial.options import Options
 from scripts.studies.timedial.pool import pool_of, wrong_rows
 from scripts.studies.timedial.tables import CLOZE
-from scripts.text.word_overlap import filled_in, leaks, overlaps, still_near
+from scripts.text.word_overlap import filled_in, overlaps, still_near
 
 LEARNT = ("train", "validation")
-EXACT, NEAR, DUPLICATE = (
-    "exact source of the challenge",
-    "near source of the challenge",
-    "occurs before",
-)
-SHARES_WORDS = "shares words with the challenge"
-NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # with max_dialogs: training dialogs for each held-out dialog
 
 
-# A number of its own for each kind of draw, so that no choice predicts another.
-# scripts/studies/timedial/pool.py and choices.py have the others.
-DIALOG = 2
+# ---- the paper, section 4
 
 
-def reasons_to_leave(
-    dialogs: pd.DataFrame, instance_turns: pd.DataFrame, shares: pd.DataFrame, contaminated: bool
-) -> np.ndarray:
-    """Return the reason to drop each dialog, by its number; empty text for kept dialogs.
-    instance_turns: from challenge_turns(); shares: from overlaps(); contaminated: dialogs of the
-    challenge are kept.
-    """
-    reasons = np.where(
-        dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE
-    ).astype(object)
-    if not contaminated:
-        exact, near = sources(dialogs, instance_turns)
-        for found, reason in (
-            (shares.loc[leaks(shares), "dialog"], SHARES_WORDS),
-            (near, NEAR),
-            (exact, EXACT),
-        ):
-            reasons[found] = reason
-    return reasons
-
-
-def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | None) -> np.ndarray:
-    """Add reasons to drop: for dialogs without a span, and for dialogs over the limit `most`. The
-    kept dialogs are those with the lowest hashes of their ids.
-    """
-    spanless = np.bincount(spans["dialog"], minlength=len(reasons)) == 0
-    reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
-    if most is not None:
-        stay = np.flatnonzero(reasons == "")
-        reasons[stay[np.argsort(keyed_hash(ids.iloc[stay], DIALOG), kind="stable")[most:]]] = (
-            TOO_MANY
-        )
-    return reasons
-
-
-def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
-    """Return the share of instances whose candidate with the most frequent text (in lower case) is
-    right. A tie counts in part.
-    """
-    count = built["candidate"].str.lower().map(texts.value_counts())
-    best = built[count == count.groupby(built["instance_id"]).transform("max")]
-    return float(best.groupby("instance_id")["label"].mean().mean())
-
-
-def funnel(
-    reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series
-) -> pd.DataFrame:
-    """Return the rows of leakage.csv for one split: the dialogs that were dropped for each reason,
-    and what was kept after it.
-
-    texts: the texts of the pool's spans, in lower case.
-    """
-    rows, stay = [], np.ones(len(reasons), bool)
-    for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
-        stay &= reasons != step
-        rows.append(
-            {
-                "reason": step,
-                "dialogs_dropped": (reasons == step).sum(),
-                "dialogs_kept": stay.sum(),
-                "spans": stay[spans["dialog"]].sum(),
-            }
-        )
-    rows.append(
-        rows[-1]
-        | {
-            "reason": "built",
-            "dialogs_dropped": 0,
-            "mask_instances": built["label"].sum(),
-            "candidates": len(built),
-            "pool": texts.nunique(),
-            "right_by_frequency": round(right_by_frequency(texts, built), 4),
-        }
-    )
-    return pd.DataFrame(rows).astype(
-        dict.fromkeys(["mask_instances", "candidates", "pool"], "Int64")
-    )
-
-
-def build_split(
+def masked(
     dialogs: pd.DataFrame,
-    spans: pd.DataFrame,
-    reasons: np.ndarray,
+    masks: pd.DataFrame,
+    places: pd.DataFrame,
+    pool: pd.DataFrame,
     options: Options,
-    most: int | None,
-    where: str,
-    learnt: pd.DataFrame,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the dataset of one split (schema cloze), its funnel(), and its remaining spans, for
-    the pool of another split.
-
-    dialogs: from ordered(). spans: from spans_in_dialogs(). reasons: from reasons_to_leave(). most:
-    the number of dialogs to keep. learnt: spans of another split whose texts are in the pool, too.
-    Raises UserError if no span is left, or if the pool is too small.
+) -> pd.DataFrame:
+    """Return the instances (schema cloze) of masked spans. dialogs: from ordered(); masks: from
+    spans_in_dialogs(); places, pool: from pool_of().
     """
-    left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
-    if left.empty:
-        raise UserError(
-            f"{where}: no temporal expression is left: the dialogs have none, or all dialogs with "
-            "one are sources of the challenge or repeat another dialog; use another source of "
-            "dialogs"
-        )
-    by_kind = options.negatives_of == "same_kind"
-    pooled = pd.concat([left, learnt], ignore_index=True)
-    pool, places = pool_of(pooled, by_kind, options.negatives_by == "occurrence")
-    places = places[: len(left)]
-    small = places[places["meanings"] <= options.negatives]
-    if len(small):
-        kind, alternative = (
-            (f" of kind {small['kind'].iloc[0]}", ", or any_kind,") if by_kind else ("", "")
-        )
-        raise UserError(
-            f"{where}: {options.negatives} wrong candidates for each span need as many other "
-            f"values{kind}, but there are only {small['meanings'].iloc[0] - 1}; ask for fewer "
-            f"negatives{alternative} or give more dialogs"
-        )
-    reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
-    stay = reasons[left["dialog"]] == ""
-    masks, places = (table[stay].reset_index(drop=True) for table in (left, places))
+    # 4.1.1: "we mask each temporal span in this corpus and use the masked text as one positive
+    # example". "To generate negative example, we randomly sample another temporal span." 4.3: "we
+    # draw 3 negative samples per positive sample".
     rows = wrong_rows(masks, places, pool, options)
     offered = pd.DataFrame(
         {
@@ -215,11 +94,11 @@ def build_split(
             "label": 0,
         }
     )
-    built = cloze(masks, dialogs, offered, options.context_scope)
-    return built, funnel(reasons, spans, built, pooled["text"].str.lower()), left
+    # 4.2: the full dialog, the turns around the mask, or the turn with the mask
+    return cloze(masks, dialogs, offered, options.context_scope)
 
 
-def measured_options(
+def measured(
     challenge: pd.DataFrame,
     spans: pd.DataFrame,
     options: Options,
@@ -247,90 +126,97 @@ def measured_options(
     return numbered(built)
 
 
-def build(given: argparse.Namespace, output: Path) -> None:
-    """Write every split and leakage.csv to the folder `output`."""
-    options = Options.of(given.options)
-    asks = source_beside(given, "challenge")
-    measured = {
+# ---- the files
+
+
+def read_challenge(asks: Beside) -> dict[str, pd.DataFrame]:
+    """Return the instances of each evaluation split (schema challenge). Raises UserError if there
+    are none, or if a split has the name of a split to learn from.
+    """
+    if not set(LEARNT).isdisjoint(asks.evaluate):
+        raise UserError(
+            f"--beside: challenge.evaluate: {' '.join(asks.evaluate)}: {' and '.join(LEARNT)} are "
+            "the names of the training and the held-out split; rename the challenge's split"
+        )
+    challenge = {
         split: read_complete(asks.cleaned / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
         for split in asks.evaluate
     }
-    if not any(map(len, measured.values())):
+    if not any(map(len, challenge.values())):
         raise UserError(
             f"{asks.cleaned}: no instance in {' or '.join(asks.evaluate)}.parquet; clean the "
             "challenge again"
         )
+    return challenge
 
-    def write(built: pd.DataFrame, name: str, file: Path, limit: dict) -> None:
-        write_table(
-            pa.Table.from_pandas(built, CLOZE, preserve_index=False),
-            output / f"{name}.parquet",
-            CLOZE,
-            provenance_of(file) | {"split": file.stem, "options": options.written()} | limit,
-        )
 
-    challenges = pd.concat(measured.values(), ignore_index=True)
-    instance_turns = challenge_turns(challenges, str(asks.cleaned))
-    filled = filled_in(challenges, instance_turns)
-    most, rows, learnt, near = options.max_dialogs, [], None, set()
-    turns = pd.Series(dtype=object)
+def write(built: pd.DataFrame, file: Path, source: Path, facts: dict) -> None:
+    """Write instances (schema cloze). source: the file that they were made of; facts: further
+    provenance.
+    """
+    table = pa.Table.from_pandas(built, CLOZE, preserve_index=False)
+    provenance = provenance_of(source) | {"split": source.stem} | facts
+    write_table(table, file, CLOZE, provenance)
+
+
+def write_learnt(
+    given: argparse.Namespace, options: Options, challenges: pd.DataFrame, folder: Path
+) -> tuple[set[str], pd.Series]:
+    """Write the training and the held-out split, and leakage.csv. Return the instances of the
+    challenge that share words with a kept dialog, and the texts of the training dialogs.
+    """
+    where = str(source_beside(given, "challenge").cleaned)
+    instance_turns = challenge_turns(challenges, where)
+    filled, most, rows = filled_in(challenges, instance_turns), options.max_dialogs, []
+    training, near = [], set()  # type: list[pd.Series], set[str]
+    learnt = []  # type: list[pd.DataFrame]
     for name, split in zip(LEARNT, given.splits):
-        file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
+        file, spans_file = (place / f"{split}.parquet" for place in (given.cleaned, given.spans))
         dialogs = ordered(file)
         spans, shares = spans_in_dialogs(spans_file, dialogs), overlaps(dialogs, filled)
         reasons = reasons_to_leave(dialogs, instance_turns, shares, options.contaminated)
-        built, counts, learnt = build_split(
-            dialogs, spans, reasons, options, most, str(spans_file), learnt
-        )
-        near |= still_near(shares, learnt["dialog"].unique())
-        if turns.empty:  # the first split: the texts of all kept dialogs
-            turns = dialogs.loc[dialogs["dialog"].isin(learnt["dialog"]), "text"]
-        most = None if most is None else -(-most // HELD_OUT)
-        write(built, name, file, {})
+        left = left_spans(spans, reasons, str(spans_file))
+        pooled = pd.concat([left, *learnt], ignore_index=True)
+        pool, places = pool_of(pooled, options, len(left), str(spans_file))
+        learnt.append(left)
+        reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
+        stay = reasons[left["dialog"]] == ""
+        masks, places = (table[stay].reset_index(drop=True) for table in (left, places))
+        built = masked(dialogs, masks, places, pool, options)
+        write(built, folder / f"{name}.parquet", file, {"options": options.written()})
+        counts = funnel(reasons, spans, built, pooled["text"].str.lower())
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
-        left = "; ".join(
-            f"{reason} {dropped:,}"
-            for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"])
-            if dropped
-        )
-        log.info(
-            "%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; left: %s",
-            given.output,
-            name,
-            *counts.iloc[-1][["candidates", "mask_instances", "dialogs_kept", "pool"]],
-            left,
-        )
-    for split, challenge in measured.items():
-        file, spans_file = (folder / f"{split}.parquet" for folder in (asks.cleaned, asks.spans))
-        spans = read_complete(spans_file, SPANS).to_pandas()
-        place = f"{given.output} {split}"
-        built = measured_options(challenge, spans, options, near, turns, str(file), place)
-        # The limit comes last: instances over the limit drop training dialogs, too.
-        items = built["instance_id"].str.removesuffix(COUNTERPART)
-        built, limit = limited(built.assign(item=items), "item", options.limit, "instances", place)
-        write(built, split, file, limit)
-        log.info(
-            "%s %s: %d candidates for %d masks, %d of them near a dialog that stayed",
-            given.output,
-            split,
-            len(built),
-            built["instance_id"].nunique(),
-            built.loc[built["leak"] == "near", "instance_id"].nunique(),
-        )
-    with whole(output / "leakage.csv") as leakage:
+        log_funnel(counts, f"{given.output} {name}")
+        near |= still_near(shares, left["dialog"].unique())
+        training.append(dialogs.loc[dialogs["dialog"].isin(left["dialog"]), "text"])
+        if most is not None:
+            most = -(-most // HELD_OUT)
+    with whole(folder / "leakage.csv") as leakage:
         table = pd.concat(rows)
         table[["source", "split", *counts]].to_csv(leakage, index=False)
+    return near, training[0]
 
 
 def main(given: argparse.Namespace) -> None:
-    evaluate = source_beside(given, "challenge").evaluate
-    if not set(LEARNT).isdisjoint(evaluate):
-        raise UserError(
-            f"--beside: challenge.evaluate: {' '.join(evaluate)}: {' and '.join(LEARNT)} are the "
-            "names of the training and the held-out split; rename the challenge's split"
-        )
+    options, asks = Options.of(given.options), source_beside(given, "challenge")
+    challenge = read_challenge(asks)
     with whole_set(given.output) as folder:
-        build(given, folder)
+        challenges = pd.concat(challenge.values(), ignore_index=True)
+        near, turns = write_learnt(given, options, challenges, folder)
+        for split, instances in challenge.items():
+            file, where = asks.cleaned / f"{split}.parquet", f"{given.output} {split}"
+            spans = read_complete(asks.spans / file.name, SPANS).to_pandas()
+            built = measured(instances, spans, options, near, turns, str(file), where)
+            # The limit comes last: instances over the limit drop training dialogs, too.
+            items = built["instance_id"].str.removesuffix(COUNTERPART)
+            built = built.assign(item=items)
+            built, cut_facts = limited(built, "item", options.limit, "instances", where)
+            write(built, folder / file.name, file, {"options": options.written()} | cut_facts)
+            log.info(
+                "%s: %d candidates for %d masks, %d of them near a dialog that stayed",
+                *(where, len(built), built["instance_id"].nunique()),
+                built.loc[built["leak"] == "near", "instance_id"].nunique(),
+            )
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ from scipy import sparse
 
 from scripts.studies.timedial.options import Options
 from scripts.data.keyed import keyed_hash, keyed_uniform
+from scripts.running.program import UserError
 
 # A number of its own for each kind of draw, so that no choice predicts another.
-# scripts/studies/timedial/build.py and choices.py have the others.
+# left_out.py and choices.py have the others.
 DRAW, FROM_DIALOG = (1, 3)
 
 
@@ -47,35 +48,41 @@ def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
 
 
 def pool_of(
-    spans: pd.DataFrame, by_kind: bool, by_occurrence: bool
+    spans: pd.DataFrame, options: Options, masks: int, where: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the pool of the different texts of spans, and the part of the pool that each span
-    draws from.
+    """Return the pool of the different texts of spans, and the part of the pool that each of the
+    first `masks` spans draws from. Raises UserError if the pool of a kind is too small.
 
-    pool: kind (one for all unless by_kind), form, meaning, end. Two texts have the same meaning (a
-    number) if any of their spans share a value, or if they differ only in case. Texts lie on a
+    pool: kind (one for all unless same_kind), form, meaning, end. Two texts have the same meaning
+    (a number) if any of their spans share a value, or if they differ only in case. Texts lie on a
     line. A text's width is its weight in draws (1, or its occurrences), and it ends at `end`.
     spans: kind, meaning, row (of its text in the pool), first and size (the piece of the line for
     its kind), meanings (the number of meanings in the pool of its kind).
     """
     key = spans["text"].str.lower()
-    texts = pd.DataFrame(
-        {
-            "kind": spans["kind"] if by_kind else "",
-            "key": key,
-            "meaning": joined(key, spans["value"]),
-        }
-    )
+    texts = pd.DataFrame({"kind": "", "key": key, "meaning": joined(key, spans["value"])})
+    if options.negatives_of == "same_kind":
+        texts["kind"] = spans["kind"]
     place = texts.groupby(["kind", "key"])
-    texts["row"], texts["width"] = (
-        place.ngroup(),
-        place["key"].transform("size") if by_occurrence else 1,
-    )
+    texts["row"], texts["width"] = place.ngroup(), 1
+    if options.negatives_by == "occurrence":
+        texts["width"] = place["key"].transform("size")
     pool = texts.drop_duplicates("row").sort_values("row", ignore_index=True)
     kinds = pool.groupby("kind").agg(size=("width", "sum"), meanings=("meaning", "nunique"))
     kinds["first"] = kinds["size"].cumsum() - kinds["size"]
     pool = pool.assign(form=pool["key"].map(words_as_written(spans)), end=pool["width"].cumsum())
-    return pool, texts[["kind", "meaning", "row"]].join(kinds, on="kind")
+    places = texts[["kind", "meaning", "row"]].join(kinds, on="kind").head(masks)
+    small = places[places["meanings"] <= options.negatives]
+    if len(small):
+        kind, alternative = "", ""
+        if options.negatives_of == "same_kind":
+            kind, alternative = f" of kind {small['kind'].iloc[0]}", ", or any_kind,"
+        raise UserError(
+            f"{where}: {options.negatives} wrong candidates for each span need as many other "
+            f"values{kind}, but there are only {small['meanings'].iloc[0] - 1}; ask for fewer "
+            f"negatives{alternative} or give more dialogs"
+        )
+    return pool, places
 
 
 def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.DataFrame:

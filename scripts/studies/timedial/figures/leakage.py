@@ -7,13 +7,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.studies.timedial.build import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS, TOO_MANY
 from scripts.running.program import UserError
 from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.publish.arguments import run_program
 from scripts.publish.names import load, split_title, study_metrics
 from scripts.publish.table import percent, publish_table
 from scripts.studies.timedial.figures.metrics import corpus_title
+from scripts.studies.timedial.left_out import (
+    DUPLICATE,
+    EXACT,
+    NEAR,
+    NO_SPAN,
+    SHARES_WORDS,
+    TOO_MANY,
+)
 
 WORDS = ["Dialogs of", "Split"]
 LEFT = {
