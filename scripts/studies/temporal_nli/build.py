@@ -1,32 +1,30 @@
-"""Build a temporal NLI challenge set (Thukral et al. 2021, section 3): generated from event
-templates, or as released.
+"""Build a temporal NLI challenge set (Thukral et al. 2021, section 3).
 
-temp_order     "They got married in March." / "They got married before July.": two times, before or
-               after
-temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted for 5 hours.": is the
-               duration right?
-cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.":
+temp_order     3.1 "They got married in March." / "They got married before July.": two times, before
+               or after
+temp_duration  3.2 "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted for 5 hours.": is
+               the duration right?
+cross_unit     3.3 "The store will close in 2 hours." / "The store will close before 40 minutes.":
                durations in adjacent units
 
-scripts/studies/temporal_nli/sets.py explains how pairs are labelled and drawn. The templates of the
-test split are always new. options.py explains --options; these change the pairs:
+sets.py generates the paper's three sets from event templates; a released set is read. Train and
+test have different templates. The paper has no dev split; here whole templates of train are dev.
+The options (options.py) are further steps, in this order:
 
-  held_out      names what else is new in the test split (scripts/studies/temporal_nli/parts.py).
-                Train and dev lose the pairs with this content. In the test split the column part
-                marks pairs with it (unseen) and without it (seen)
-  held_out_list takes the same lists in each sentence, at all distances, and holds one list or half
-                of the lists out; some of these lists are not of time (HALVES of times.py)
-  balanced      thins the test split until each cue is equally frequent with each label
-                (scripts/studies/temporal_nli/balance.py)
-  contrast      gives each pair of the test split a counterpart
-                (scripts/studies/temporal_nli/contrast.py)
-  limit         keeps at most that many pairs of the test split, by hash; an original and its
-                counterpart count as one
-  train_pairs   keeps that many pairs of train, by hash; dev does not change
+  parts.py     held_out: names what else is new in the test split. Train and dev lose the pairs with
+               this content. In the test split the column part marks pairs with it (unseen) and
+               without it (seen)
+  times.py     held_out_list: takes the same lists in each sentence, at all distances, and holds one
+               list or half of the lists out; some of these lists are not of time
+  balance.py   balanced: thins the test split until each cue is equally frequent with each label
+  contrast.py  contrast: gives each pair of the test split a counterpart
+  fewer()      train_templates, test_templates, train_pairs: draws by hash; dev does not change with
+               train_pairs
+  limit        at most that many pairs of the test split, by hash; an original and its counterpart
+               count as one
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
-Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev contains whole templates
-       taken out of train
+Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli)
 
 Every draw depends only on a hash of its place in the set and on generation_seed. So the same
 options give the same sentences on every machine. A repeated pair is drawn again.
@@ -91,128 +89,111 @@ def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templat
     return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
 
 
-def read(cleaned: Path, split: str, options: Options) -> pd.DataFrame:
+def pairs_of(cleaned: Path, split: str, options: Options) -> pd.DataFrame:
     """Return the pairs of one split, with the kinds that hold them out. A train split has at most
     `train_templates` templates, another split at most `test_templates`.
     """
-    most = options.train_templates if split == "train" else options.test_templates
-    file = cleaned / f"{split}.parquet"
+    file, most = cleaned / f"{split}.parquet", options.test_templates
+    if split == "train":
+        most = options.train_templates
     is_generated = "challenge_set" not in schema_of(file).names
     check(options.challenge_set, options.held_out, is_generated)
     check_contrast(options.challenge_set, options.contrast)
-    if not is_generated:
+    if is_generated:
+        try:
+            rows = generated(read_complete(file, TEMPLATES).to_pandas(), split, options)
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
+    else:
         rows = read_complete(file, NLI, VARIED).to_pandas()
         if not rows["label"].between(0, 2).all():
             raise UserError(f"{file}: a label is not one of 0 to 2; clean the source again")
         rows = rows[rows["challenge_set"] == options.challenge_set]
-    else:
-        templates = read_complete(file, TEMPLATES).to_pandas()
-        try:
-            rows = generated(templates, split, options)
-        except UserError as error:
-            raise UserError(f"{file}: {error}") from None
     rows = with_parts(rows, held_out_choices(options.held_out_list or "weekday"))
     where = f"{file}: {options.challenge_set}, {split}_templates"
     return rows[rows["group_id"].isin(fewer(rows["group_id"], most, where))]
 
 
-def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
-    """Return which rows belong to the templates of dev: the share of all templates with the lowest
-    hashes, at least one.
+def learnt_pairs(
+    rows: pd.DataFrame, options: Options, where: str
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the pairs of train and of dev: the pairs without held-out content. dev has a share of
+    their templates, those with the lowest hashes, at least one.
     """
+    rows = rows.assign(part=SEEN)
+    if options.held_out != TEMPLATE:
+        known = rows[~unseen(rows, options.held_out)]
+        if known.empty and len(rows):
+            raise UserError(
+                f"{where}: held_out: {options.held_out} leaves no pair of {options.challenge_set} "
+                "to learn from; ask for more templates"
+            )
+        rows = known
+    if rows.empty:  # the released set III has no training file
+        log.info(
+            "%s: no pairs of %s to learn from: only the method direct can use this dataset",
+            *(where, options.challenge_set),
+        )
+        return rows, rows
     templates = rows["group_id"].nunique()
     if templates < 2:
         raise UserError(
             f"{where}: {templates} template(s) give pairs, but dev is held out of train by "
             "template, so two are needed; ask for more templates"
         )
-    return rows["group_id"].isin(
-        fewer(rows["group_id"], max(1, round(fraction * templates)), where)
+    of_dev = fewer(rows["group_id"], max(1, round(options.dev_fraction * templates)), where)
+    is_dev = rows["group_id"].isin(of_dev)
+    train, ids = rows[~is_dev], rows.loc[~is_dev, "example_id"]
+    chosen = fewer(ids, options.train_pairs, f"{where}: train_pairs", "pairs")
+    return train[ids.isin(chosen)], rows[is_dev]
+
+
+def measured_pairs(
+    rows: pd.DataFrame, options: Options, source: Path, where: str
+) -> tuple[pd.DataFrame, dict]:
+    """Return the pairs of an evaluation split, and the provenance of the limit. where: the dataset
+    and its split. Raises UserError if there are none.
+    """
+    if rows.empty:
+        raise UserError(
+            f"{source}: no pairs of {options.challenge_set}; add templates that have such units"
+        )
+    rows = rows.assign(part=np.where(unseen(rows, options.held_out), UNSEEN, SEEN))
+    if options.balanced:
+        rows = balanced(rows, options.held_out, where, by_list=bool(options.held_out_list))
+    if options.contrast != "none":
+        rows = with_counterparts(rows, options.contrast, where)
+    rows = rows.assign(pair=rows["example_id"].str.removesuffix(COUNTERPART))
+    return limited(rows, "pair", options.limit, "pairs", where)
+
+
+def write(rows: pd.DataFrame, file: Path, source: Path, facts: dict) -> None:
+    """Write the pairs of a split (schema nli). source: the file that they were made of; facts:
+    further provenance.
+    """
+    table = pa.Table.from_pandas(rows, schema=NLI, preserve_index=False)
+    provenance = provenance_of(source) | {"split": file.stem} | facts
+    write_table(table, file, NLI, provenance)
+    shares = np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows))
+    log.info(
+        "%s: %d pairs of %d templates, %.1f %% entailment, %.1f %% neutral, %.1f %% contradiction",
+        *(file, len(rows), rows["group_id"].nunique(), *(100 * shares)),
     )
 
 
-def write_splits(
-    tables: dict[str, pd.DataFrame], options: Options, given: argparse.Namespace, folder: Path
-) -> None:
-    """Write every split to a folder.
-
-    Raises UserError for an evaluation split without pairs.
-    """
-    first = given.splits[0]
-    for split, rows in tables.items():
-        source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
-        if split in given.splits[1:] and not len(rows):
-            raise UserError(
-                f"{source}: no pairs of {options.challenge_set}; add templates that have such units"
-            )
-        limit = options.limit if split in given.splits[1:] else None
-        rows = rows.assign(pair=rows["example_id"].str.removesuffix(COUNTERPART))
-        rows, cut = limited(rows, "pair", limit, "pairs", f"{given.output} {split}")
-        write_table(
-            pa.Table.from_pandas(rows, schema=NLI, preserve_index=False),
-            folder / f"{split}.parquet",
-            NLI,
-            provenance_of(source) | {"split": split, "options": options.written()} | cut,
-        )
-        shares = ", ".join(
-            f"{share:.1%} {name}"
-            for name, share in zip(
-                ("entailment", "neutral", "contradiction"),
-                (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows))),
-            )
-        )
-        log.info(
-            "%s %s: %d pairs of %d templates, %s",
-            given.output,
-            split,
-            len(rows),
-            rows["group_id"].nunique(),
-            shares,
-        )
-
-
-def as_measured(rows: pd.DataFrame, options: Options, where: str) -> pd.DataFrame:
-    """Apply the options balanced and contrast to the pairs of an evaluation split (with part).
-    where: the dataset and its split.
-    """
-    if options.balanced and len(rows):
-        rows = balanced(rows, options.held_out, where, by_list=bool(options.held_out_list))
-    if options.contrast != "none" and len(rows):
-        rows = with_counterparts(rows, options.contrast, where)
-    return rows
-
-
 def main(given: argparse.Namespace) -> None:
-    options, first = Options.of(given.options), given.splits[0]
-    kind = options.held_out
-    tables = {split: read(given.cleaned, split, options) for split in given.splits}
-    for split, rows in tables.items():
-        tables[split] = rows.assign(
-            part=np.where(unseen(rows, kind) & (split != first), UNSEEN, SEEN)
-        )
-        if split != first:
-            tables[split] = as_measured(tables[split], options, f"{given.output} {split}")
-    learnt, where = tables[first], f"{given.cleaned / first}.parquet"
-    known = learnt if kind == TEMPLATE else learnt[~unseen(learnt, kind)]
-    if known.empty and len(learnt):
-        raise UserError(
-            f"{where}: held_out: {kind} leaves no pair of {options.challenge_set} to learn "
-            "from; ask for more templates"
-        )
-    if known.empty:  # the released set III has no training file
-        log.info(
-            "%s: no pairs of %s to learn from: only the method direct can use this dataset",
-            given.cleaned,
-            options.challenge_set,
-        )
-        tables["dev"] = known
-    else:
-        dev = held_out(known, options.dev_fraction, where)
-        learnt, ids = known[~dev], known.loc[~dev, "example_id"]
-        chosen = fewer(ids, options.train_pairs, f"{where}: train_pairs", "pairs")
-        tables |= {first: learnt[ids.isin(chosen)], "dev": known[dev]}
+    options, [first, *evaluated] = Options.of(given.options), given.splits
+    files = {split: given.cleaned / f"{split}.parquet" for split in given.splits}
+    pairs = {split: pairs_of(given.cleaned, split, options) for split in given.splits}
+    facts = {"options": options.written()}
+    train, dev = learnt_pairs(pairs[first], options, str(files[first]))
     with whole_set(given.output) as folder:
-        write_splits(tables, options, given, folder)
+        write(train, folder / files[first].name, files[first], facts)
+        write(dev, folder / "dev.parquet", files[first], facts)
+        for split in evaluated:
+            where = f"{given.output} {split}"
+            rows, cut = measured_pairs(pairs[split], options, files[split], where)
+            write(rows, folder / files[split].name, files[split], facts | cut)
 
 
 if __name__ == "__main__":
