@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.keyed import cutoff_hash, keyed_hash
-from scripts.running.program import log
+from scripts.running.program import UserError, log
 
 LIMIT = 7  # identifies this draw, so that the builders' other draws from the same ids differ
 
@@ -44,6 +44,20 @@ def limited(
     return rows[rows[item].isin(set(kept_ids))], limit_provenance(
         len(kept_ids), len(ids), items, where
     )
+
+
+def of_lowest(ids: pd.Series, wanted: int | None, what: str, *numbers: int) -> pd.Series:
+    """Return which rows belong to the `wanted` ids with the lowest hashes; None: all rows. numbers:
+    distinguish draws from the same ids. what: names the option and the items in the UserError for
+    fewer ids.
+    """
+    names = pd.Series(ids.unique(), dtype=object)
+    if wanted is None:
+        return pd.Series(True, ids.index)
+    if wanted > len(names):
+        raise UserError(f"{what} asks for {wanted}, but there are {len(names)}; ask for fewer")
+    order = np.argsort(keyed_hash(names, *numbers), kind="stable")
+    return ids.isin(names[order[:wanted]])
 
 
 def choosing(table: pa.Table, group: str, threshold: str, where: str) -> pa.Table:

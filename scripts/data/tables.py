@@ -40,6 +40,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -49,6 +50,9 @@ import pyarrow.parquet as pq
 from scripts.data.files import whole
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import MORE_MEMORY, UserError, cut, is_of_machine
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CAPTIONS = pa.schema(
     [
@@ -345,6 +349,16 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
         return (
             pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
         )
+
+
+def write_rows(
+    rows: "pd.DataFrame", file: Path, schema: pa.Schema, source: Path, facts: dict
+) -> None:
+    """Write rows to a Parquet file. source: the file that they were made of, with its provenance;
+    facts: further provenance.
+    """
+    table = pa.Table.from_pandas(rows, schema, preserve_index=False)
+    write_table(table, file, schema, provenance_of(source) | facts)
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:

@@ -26,20 +26,18 @@ Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how 
 """
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from scripts.data.limit import limited
+from scripts.data.limit import limited, of_lowest
 from scripts.data.builder_arguments import builder_arguments, source_beside
 from scripts.data.csv_files import write_csv
 from scripts.studies.hellaswag.options import Options
 from scripts.data.files import whole_set
-from scripts.data.keyed import keyed_hash, keyed_uniform
+from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, execute, log
-from scripts.data.tables import CAPTIONS, ENDINGS, provenance_of, read_complete, write_table
+from scripts.data.tables import CAPTIONS, ENDINGS, read_complete, write_rows
 from scripts.studies.hellaswag.tables import CHOICES
 
 MOST = 4  # an item consists of at most this many captions in a row
@@ -102,20 +100,15 @@ def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
     of_video = items["domain"] == "activitynet"
     article = items["context"].str.partition(". ")[0]
     drawn = np.where(keyed_uniform(article, PARTED) < 0.5, MEASURED, LEARNT)
-    dropped = np.where(
-        ~of_video | (items["found"] == 1),
-        "",
-        np.where(
-            items["found"] == 0, "no video has its captions", "several videos have its captions"
-        ),
-    )
+    videos = items["found"].where(of_video, 1).clip(upper=2)
+    why = {0: "no video has its captions", 1: "", 2: "several videos have its captions"}
     return pd.DataFrame(
         {
             "item_id": items["item_id"],
             "domain": items["domain"],
             "group_id": items["video_id"].where(of_video, article),
             "use": np.where(of_video, items["use"].to_numpy(object), drawn),
-            "dropped": dropped,
+            "dropped": videos.map(why),
         }
     )
 
@@ -125,35 +118,21 @@ def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
     each use.
     """
     why = {
-        (
-            "activitynet",
-            LEARNT,
-        ): "its video is one that sentence order is learnt from: not measured on here",
-        (
-            "activitynet",
-            MEASURED,
-        ): "its video is one that sentence order is measured on: not learnt from here",
-        **dict.fromkeys([("wikihow", LEARNT), ("wikihow", MEASURED)], "its article, by hash"),
+        LEARNT: "its video is one that sentence order is learnt from: not measured on here",
+        MEASURED: "its video is one that sentence order is measured on: not learnt from here",
     }
-    kept_items = (
-        items[items["dropped"] == ""]
-        .groupby(["domain", "use"])
-        .agg(items=("item_id", "size"), groups=("group_id", "nunique"))
-        .reset_index()
+    is_kept = items["dropped"] == ""
+    reason = items["use"].map(why).where(items["domain"] == "activitynet", "its article, by hash")
+    rows = items.assign(
+        split=items["use"].map(splits).where(is_kept, "dropped"),
+        reason=reason.where(is_kept, items["dropped"]),
+        order=(~is_kept).astype(int),
+        place=items["use"].where(is_kept, items["dropped"]),
     )
-    kept_items = kept_items.assign(
-        split=kept_items["use"].map(splits),
-        reason=[why[place] for place in zip(kept_items["domain"], kept_items["use"])],
+    counts = rows.groupby(["order", "domain", "place", "split", "reason"], as_index=False).agg(
+        items=("item_id", "size"), groups=("group_id", "nunique")
     )
-    gone = (
-        items[items["dropped"] != ""]
-        .groupby(["domain", "dropped"])
-        .size()
-        .rename("items")
-        .reset_index()
-    )
-    gone = gone.rename(columns={"dropped": "reason"}).assign(split="dropped", groups=0)
-    return pd.concat([kept_items, gone])[["split", "domain", "reason", "items", "groups"]]
+    return counts[["split", "domain", "reason", "items", "groups"]]
 
 
 def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
@@ -163,27 +142,6 @@ def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         example_id=rows["item_id"] + ":" + rows["place"].astype(str),
         context=rows["context"] + " <MASK>",
     )[CHOICES.names]
-
-
-def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:
-    """Return the rows of `wanted` items, chosen by hash; all rows if `wanted` is None.
-
-    Raises UserError if there are fewer items.
-    """
-    names = pd.Series(rows["instance_id"].unique(), dtype=object)
-    if wanted is not None and wanted > len(names):
-        raise UserError(
-            f"{where}: train_items is {wanted}, but there are {len(names)} items; ask for fewer"
-        )
-    return (
-        rows
-        if wanted is None
-        else rows[
-            rows["instance_id"].isin(
-                names[np.argsort(keyed_hash(names, DRAWN), kind="stable")[:wanted]]
-            )
-        ]
-    )
 
 
 def read_captions(given: argparse.Namespace) -> pd.DataFrame:
@@ -203,53 +161,35 @@ def read_captions(given: argparse.Namespace) -> pd.DataFrame:
     )
 
 
-def build(given: argparse.Namespace, folder: Path) -> None:
-    """Write both splits and leakage.csv to a folder."""
-    files = sorted(given.cleaned.glob("*.parquet"))
+def main(given: argparse.Namespace) -> None:
+    options, files = Options.of(given.options), sorted(given.cleaned.glob("*.parquet"))
     if not files:
         raise UserError(f"{given.cleaned}: no endings; clean the source again")
-    endings = pd.concat(
-        [read_complete(file, ENDINGS, ["video_id"]).to_pandas() for file in files],
-        ignore_index=True,
-    )
-    items, options = parted(endings, read_captions(given)), Options.of(given.options)
+    tables = [read_complete(file, ENDINGS, ["video_id"]).to_pandas() for file in files]
+    endings = pd.concat(tables, ignore_index=True)
+    items = parted(endings, read_captions(given))
     splits = dict(zip((LEARNT, MEASURED), given.splits))
-    leakage = leakage_of(items, splits)
-    write_csv(leakage, folder / "leakage.csv")
-    of_domain = items[
-        (items["dropped"] == "") & ((options.domain == "all") | (items["domain"] == options.domain))
-    ]
-    for use, split in splits.items():
-        rows = to_choose(endings, of_domain[of_domain["use"] == use])
-        cut: dict = {}
-        if use == LEARNT:
-            rows = sampled(rows, options.train_items, given.cleaned)
-        else:
-            rows, cut = limited(
-                rows, "instance_id", options.limit, "items", f"{given.output} {split}"
-            )
-        write_table(
-            pa.Table.from_pandas(rows, schema=CHOICES, preserve_index=False),
-            folder / f"{split}.parquet",
-            CHOICES,
-            provenance_of(files[0]) | {"split": split, "options": options.written()} | cut,
-        )
-        log.info(
-            "%s %s: %d items of %d videos and articles",
-            given.output,
-            split,
-            rows["instance_id"].nunique(),
-            rows["group_id"].nunique(),
-        )
+    leakage, kept = leakage_of(items, splits), items[items["dropped"] == ""]
+    if options.domain != "all":
+        kept = kept[kept["domain"] == options.domain]
+    with whole_set(given.output) as folder:
+        write_csv(leakage, folder / "leakage.csv")
+        for use, split in splits.items():
+            rows, where = to_choose(endings, kept[kept["use"] == use]), f"{given.output} {split}"
+            limit = {}  # type: dict
+            if use == LEARNT:
+                what = f"{given.cleaned}: train_items"
+                rows = rows[of_lowest(rows["instance_id"], options.train_items, what, DRAWN)]
+            else:
+                rows, limit = limited(rows, "instance_id", options.limit, "items", where)
+            facts = {"split": split, "options": options.written()} | limit
+            write_rows(rows, folder / f"{split}.parquet", CHOICES, files[0], facts)
+            counts = rows["instance_id"].nunique(), rows["group_id"].nunique()
+            log.info("%s: %d items of %d videos and articles", where, *counts)
     for row in leakage.itertuples():
         log.info(
             "%s: %s, %s: %d items (%s)", given.output, row.split, row.domain, row.items, row.reason
         )
-
-
-def main(given: argparse.Namespace) -> None:
-    with whole_set(given.output) as folder:
-        build(given, folder)
 
 
 if __name__ == "__main__":

@@ -16,34 +16,32 @@ in the other unit ("1 hour" as "60 minutes") and the same labels.
 """
 
 import argparse
-from pathlib import Path
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from scripts.data.counterparts import COUNTERPART
-from scripts.data.limit import limited
+from scripts.data.limit import limited, of_lowest
 from scripts.data.builder_arguments import builder_arguments
 from scripts.text.unit_normalization import in_another_unit, normalize_units
 from scripts.studies.mctaco.options import Options
 from scripts.data.files import whole_set
-from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
-from scripts.data.tables import QUESTIONS, provenance_of, read_complete, write_table
+from scripts.data.tables import QUESTIONS, read_complete, write_rows
 from scripts.studies.mctaco.tables import ANSWERS
 
 
 def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:
     """Return cleaned questions as rows of the schema answers."""
     answers = questions["answer"]
+    # 4, "Unit normalization"
+    text_b = normalize_units(answers) if unit_normalization else answers
     return pd.DataFrame(
         {
             "example_id": [f"{split}:{row}" for row in range(len(questions))],
             "group_id": questions["question_id"],
             "sentence_id": questions.groupby("sentence")["question_id"].transform("first"),
             "text_a": questions["sentence"] + " " + questions["question"],
-            "text_b": normalize_units(answers) if unit_normalization else answers,
+            "text_b": text_b,
             "label": questions["label"],
             "category": questions["category"],
             "answer": answers,
@@ -75,58 +73,30 @@ def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) 
     return pd.concat([originals, counterparts], ignore_index=True)
 
 
-def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
-    """Return the rows of `wanted` questions. Raises UserError if there are fewer questions."""
-    names = pd.Series(rows["group_id"].unique(), dtype=object)
-    if wanted > len(names):
-        raise UserError(
-            f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for "
-            "fewer"
-        )
-    return rows[
-        rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])
-    ]
-
-
-def build(given: argparse.Namespace, folder: Path) -> None:
-    """Write every split to a folder."""
-    options = Options.of(given.options)
-    for number, split in enumerate(given.splits):
-        file = given.cleaned / f"{split}.parquet"
-        rows = to_classify(
-            read_complete(file, QUESTIONS).to_pandas(), split, options.unit_normalization
-        )
-        if number == 0 and options.train_questions is not None:
-            rows = sampled(rows, options.train_questions, options.draw, str(file))
-        if number and options.contrast == "unit":
-            rows = with_counterparts(rows, options.unit_normalization, str(file))
-        rows, cut = limited(
-            rows.assign(pair=rows["group_id"].str.removesuffix(COUNTERPART)),
-            "pair",
-            options.limit if number else None,
-            "questions",
-            f"{given.output} {split}",
-        )
-        write_table(
-            pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False),
-            folder / f"{split}.parquet",
-            ANSWERS,
-            provenance_of(file) | {"split": split, "options": options.written()} | cut,
-        )
-        log.info(
-            "%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised",
-            given.output,
-            split,
-            len(rows),
-            rows["group_id"].nunique(),
-            100 * rows["label"].mean(),
-            (rows["text_b"] != rows["answer"]).sum(),
-        )
-
-
 def main(given: argparse.Namespace) -> None:
+    options, [first, *_] = Options.of(given.options), given.splits
     with whole_set(given.output) as folder:
-        build(given, folder)
+        for split in given.splits:
+            file, where = given.cleaned / f"{split}.parquet", f"{given.output} {split}"
+            limit = {}  # type: dict
+            questions = read_complete(file, QUESTIONS).to_pandas()
+            rows = to_classify(questions, split, options.unit_normalization)
+            if split == first:
+                what = f"{file}: train_questions"
+                wanted = options.train_questions
+                rows = rows[of_lowest(rows["group_id"], wanted, what, options.draw)]
+            else:
+                if options.contrast == "unit":
+                    rows = with_counterparts(rows, options.unit_normalization, str(file))
+                rows = rows.assign(pair=rows["group_id"].str.removesuffix(COUNTERPART))
+                rows, limit = limited(rows, "pair", options.limit, "questions", where)
+            facts = {"split": split, "options": options.written()} | limit
+            write_rows(rows, folder / file.name, ANSWERS, file, facts)
+            log.info(
+                "%s: %d answers to %d questions, %.1f %% likely, %d answers normalised",
+                *(where, len(rows), rows["group_id"].nunique(), 100 * rows["label"].mean()),
+                (rows["text_b"] != rows["answer"]).sum(),
+            )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ The options (options.py) are further steps, in this order:
                list or half of the lists out; some of these lists are not of time
   balance.py   balanced: thins the test split until each cue is equally frequent with each label
   contrast.py  contrast: gives each pair of the test split a counterpart
-  fewer()      train_templates, test_templates, train_pairs: draws by hash; dev does not change with
+  of_lowest()  train_templates, test_templates, train_pairs: draws by hash; dev does not change with
                train_pairs
   limit        at most that many pairs of the test split, by hash; an original and its counterpart
                count as one
@@ -42,10 +42,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from scripts.data.counterparts import COUNTERPART
-from scripts.data.limit import limited
+from scripts.data.limit import limited, of_lowest
 from scripts.data.builder_arguments import builder_arguments
 from scripts.studies.temporal_nli.balance import balanced
 from scripts.studies.temporal_nli.contrast import check_contrast, with_counterparts
@@ -54,9 +53,8 @@ from scripts.studies.temporal_nli.sets import SETS, temp_order
 from scripts.studies.temporal_nli.times import EACH_LIST, held_out_choices
 from scripts.studies.temporal_nli.options import Options
 from scripts.data.files import whole_set
-from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log
-from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
+from scripts.data.tables import TEMPLATES, read_complete, schema_of, write_rows
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 
 
@@ -72,21 +70,6 @@ def generated(templates: pd.DataFrame, split: str, options: Options) -> pd.DataF
     return rows.reindex(columns=[*NLI.names, "late", "known"]).replace(
         {"duration_format": {"": None}}
     )
-
-
-def fewer(names: pd.Series, wanted: int | None, where: str, what: str = "templates") -> set[str]:
-    """Return all names, or the `wanted` names with the lowest hashes.
-
-    Raises UserError if there are fewer names.
-    """
-    known = pd.Series(names.unique(), dtype=object)
-    if wanted is None:
-        return set(known)
-    if wanted > len(known):
-        raise UserError(
-            f"{where}: {wanted} {what} were asked for, but there are {len(known)}; ask for fewer"
-        )
-    return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
 
 
 def pairs_of(cleaned: Path, split: str, options: Options) -> pd.DataFrame:
@@ -110,8 +93,8 @@ def pairs_of(cleaned: Path, split: str, options: Options) -> pd.DataFrame:
             raise UserError(f"{file}: a label is not one of 0 to 2; clean the source again")
         rows = rows[rows["challenge_set"] == options.challenge_set]
     rows = with_parts(rows, held_out_choices(options.held_out_list or "weekday"))
-    where = f"{file}: {options.challenge_set}, {split}_templates"
-    return rows[rows["group_id"].isin(fewer(rows["group_id"], most, where))]
+    what = f"{file}: {options.challenge_set}, {split}_templates"
+    return rows[of_lowest(rows["group_id"], most, what)]
 
 
 def learnt_pairs(
@@ -141,11 +124,10 @@ def learnt_pairs(
             f"{where}: {templates} template(s) give pairs, but dev is held out of train by "
             "template, so two are needed; ask for more templates"
         )
-    of_dev = fewer(rows["group_id"], max(1, round(options.dev_fraction * templates)), where)
-    is_dev = rows["group_id"].isin(of_dev)
-    train, ids = rows[~is_dev], rows.loc[~is_dev, "example_id"]
-    chosen = fewer(ids, options.train_pairs, f"{where}: train_pairs", "pairs")
-    return train[ids.isin(chosen)], rows[is_dev]
+    wanted = max(1, round(options.dev_fraction * templates))
+    is_dev = of_lowest(rows["group_id"], wanted, where)
+    train, what = rows[~is_dev], f"{where}: train_pairs"
+    return train[of_lowest(train["example_id"], options.train_pairs, what)], rows[is_dev]
 
 
 def measured_pairs(
@@ -171,9 +153,7 @@ def write(rows: pd.DataFrame, file: Path, source: Path, facts: dict) -> None:
     """Write the pairs of a split (schema nli). source: the file that they were made of; facts:
     further provenance.
     """
-    table = pa.Table.from_pandas(rows, schema=NLI, preserve_index=False)
-    provenance = provenance_of(source) | {"split": file.stem} | facts
-    write_table(table, file, NLI, provenance)
+    write_rows(rows, file, NLI, source, {"split": file.stem} | facts)
     shares = np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows))
     log.info(
         "%s: %d pairs of %d templates, %.1f %% entailment, %.1f %% neutral, %.1f %% contradiction",

@@ -191,7 +191,9 @@ def gold_duration(premise: Parts) -> int | None:
     kind, lasts = premise["start_kind"], premise["end_position"] - premise["start_position"]
     if kind != premise["end_kind"] or kind not in UNIT:
         return None
-    return lasts if lasts > 0 else lasts + CYCLE[kind] if kind in CYCLE else None
+    if lasts <= 0:
+        return lasts + CYCLE[kind] if kind in CYCLE else None
+    return lasts
 
 
 def claimed_duration(hypothesis: Parts, kind: str) -> int | None:
@@ -199,7 +201,8 @@ def claimed_duration(hypothesis: Parts, kind: str) -> int | None:
     other units.
     """
     units = [unit for _, unit in hypothesis["parts"]]
-    if units not in ([[UNIT[kind]]] + [["year"], ["year", "month"]] * (kind == "date_my")):
+    of_dates = [["year"], ["year", "month"]]
+    if units != [UNIT[kind]] and not (kind == "date_my" and units in of_dates):
         return None
     return sum(number * (12 if unit != UNIT[kind] else 1) for number, unit in hypothesis["parts"])
 
@@ -210,9 +213,8 @@ def of_duration(premise: Parts, hypothesis: Parts) -> str | None:
     claimed = None if gold is None else claimed_duration(hypothesis, premise["start_kind"])
     if gold is None or claimed is None:
         return None
-    return (
-        "entailment" if (gold < claimed if hypothesis["less"] else gold == claimed) else LABELS[2]
-    )
+    is_true = gold < claimed if hypothesis["less"] else gold == claimed
+    return "entailment" if is_true else LABELS[2]
 
 
 class Grammar(NamedTuple):

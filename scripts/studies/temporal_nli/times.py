@@ -169,21 +169,19 @@ def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Se
 
 def length(choice: str) -> int:
     """Return the number of times of a list."""
+    if choice in LISTS:
+        return LISTS[choice][1]
     months = 12 * len(YEARS)
-    return (
-        LISTS[choice][1]
-        if choice in LISTS
-        else 28 * months
-        if choice.startswith("date_dmy")
-        else months
-    )
+    return 28 * months if choice.startswith("date_dmy") else months
 
 
 def preposition(choice: str) -> str:
     """Return the preposition of a fixed time: at 5 PM, on Monday, in May, on 5th May 1950, in May
     1950.
     """
-    return LISTS[choice][3] if choice in LISTS else "on" if choice.startswith("date_dmy") else "in"
+    if choice in LISTS:
+        return LISTS[choice][3]
+    return "on" if choice.startswith("date_dmy") else "in"
 
 
 def choices(units: pd.Series, dates: list[str]) -> pd.DataFrame:

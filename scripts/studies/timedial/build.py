@@ -41,13 +41,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from scripts.data.builder_arguments import Beside, builder_arguments, source_beside
 from scripts.data.counterparts import COUNTERPART
 from scripts.data.files import whole, whole_set
 from scripts.data.limit import limited
-from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
+from scripts.data.tables import CHALLENGE, SPANS, read_complete, write_rows
 from scripts.running.program import UserError, execute, log
 from scripts.studies.timedial.choices import chosen
 from scripts.studies.timedial.contrast import with_counterparts
@@ -150,15 +149,6 @@ def read_challenge(asks: Beside) -> dict[str, pd.DataFrame]:
     return challenge
 
 
-def write(built: pd.DataFrame, file: Path, source: Path, facts: dict) -> None:
-    """Write instances (schema cloze). source: the file that they were made of; facts: further
-    provenance.
-    """
-    table = pa.Table.from_pandas(built, CLOZE, preserve_index=False)
-    provenance = provenance_of(source) | {"split": source.stem} | facts
-    write_table(table, file, CLOZE, provenance)
-
-
 def write_learnt(
     given: argparse.Namespace, options: Options, challenges: pd.DataFrame, folder: Path
 ) -> tuple[set[str], pd.Series]:
@@ -183,7 +173,8 @@ def write_learnt(
         stay = reasons[left["dialog"]] == ""
         masks, places = (table[stay].reset_index(drop=True) for table in (left, places))
         built = masked(dialogs, masks, places, pool, options)
-        write(built, folder / f"{name}.parquet", file, {"options": options.written()})
+        facts = {"split": split, "options": options.written()}
+        write_rows(built, folder / f"{name}.parquet", CLOZE, file, facts)
         counts = funnel(reasons, spans, built, pooled["text"].str.lower())
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
         log_funnel(counts, f"{given.output} {name}")
@@ -210,8 +201,9 @@ def main(given: argparse.Namespace) -> None:
             # The limit comes last: instances over the limit drop training dialogs, too.
             items = built["instance_id"].str.removesuffix(COUNTERPART)
             built = built.assign(item=items)
-            built, cut_facts = limited(built, "item", options.limit, "instances", where)
-            write(built, folder / file.name, file, {"options": options.written()} | cut_facts)
+            built, limit = limited(built, "item", options.limit, "instances", where)
+            facts = {"split": split, "options": options.written()} | limit
+            write_rows(built, folder / file.name, CLOZE, file, facts)
             log.info(
                 "%s: %d candidates for %d masks, %d of them near a dialog that stayed",
                 *(where, len(built), built["instance_id"].nunique()),

@@ -97,17 +97,17 @@ def rows_of(
     for (model, method), runs in part.systems.items():
         scored = [scores_of(run, part.split, options) for run in runs]
         learns = scored[0][1]
-        untrained_domain = (
-            EXTERNAL
-            if method == EXTERNAL
-            else "few_shot"
-            if runs[0].facts.get("shots")
-            else "zero_shot"
-        )
+        domain = "zero_shot"
+        if learns:
+            domain = domain_of(part)
+        elif method == EXTERNAL:
+            domain = EXTERNAL
+        elif runs[0].facts.get("shots"):
+            domain = "few_shot"
         same = {
             "model": model,
             "method": method,
-            "domain": domain_of(part) if learns else untrained_domain,
+            "domain": domain,
             "train_examples": runs[0].facts["train_examples"] if learns else None,
         }
         # a control with few features ties often; the order of tied options is no achievement
