@@ -100,10 +100,10 @@ def swapped(first: pa.Table, last: pa.Table, stride: int, label_seed: int) -> pa
 def all_pairs(
     captions: pa.Table, strides: list[int], label_seed: int, categories: pa.Table | None = None
 ) -> pa.Table:
-    """Return every pair of a table of captions (schema strided pairs), by the place of its first
-    sentence, then by stride. categories: video_id and category_1, if known.
+    """Return every pair of captions from units_of() (schema strided pairs), by the place of its
+    first sentence, then by stride. categories: video_id and category_1, if known.
     """
-    captions, tables, rows = with_counts(captions), [], []
+    tables, rows = [], []
     for stride in strides:
         first, last = spans(captions, stride)
         tables.append(described(swapped(first, last, stride, label_seed), first, last, categories))
@@ -113,15 +113,30 @@ def all_pairs(
     return pa.concat_tables(tables).take(pa.array(np.argsort(np.concatenate(rows), kind="stable")))
 
 
-def pairs_of(split: Split, options: Options) -> Iterator[pa.Table]:
-    """Return the pairs of a split before any cut, table by table."""
-    categories = categories_of(split.cleaned)
+def units_of(split: Split, options: Options) -> Iterator[pa.Table]:
+    """Return the captions of a split, or its windows, table by table: whole videos."""
     for captions in captions_of(split.cleaned, split.name, options.max_videos):
         if options.context:
             captions = windows(captions, options.context)
-        pairs = all_pairs(captions, split.strides, options.label_seed, categories)
+        captions = with_counts(captions)
         if split.reach is not None:
-            pairs = pairs.filter(pc.field("sentences") >= split.reach + 4)
+            captions = captions.filter(pc.field("sentences") >= split.reach + 4)
+        yield captions
+
+
+def ids_of(split: Split, options: Options) -> Iterator[pa.Table]:
+    """Return pair_id and stride of the pairs of a split, to count them in less time."""
+    for captions in units_of(split, options):
+        for stride in split.strides:
+            pairs = swapped(*spans(captions, stride), stride, options.label_seed)
+            yield pairs.select(["pair_id", "stride"])
+
+
+def pairs_of(split: Split, options: Options) -> Iterator[pa.Table]:
+    """Return the pairs of a split before any cut, table by table."""
+    categories = categories_of(split.cleaned)
+    for captions in units_of(split, options):
+        pairs = all_pairs(captions, split.strides, options.label_seed, categories)
         if options.is_permuted:
             pairs = with_units(pairs, captions, options)
         yield pairs
@@ -130,11 +145,12 @@ def pairs_of(split: Split, options: Options) -> Iterator[pa.Table]:
 def learnt_pairs(split: Split, options: Options) -> Tables:
     """Return the training pairs."""
     read = partial(pairs_of, split, options)  # type: Tables
-    matched = None
+    ids, matched = partial(ids_of, split, options), None
     if options.size_matched is not None:
-        matched = partial(pairs_of, split._replace(strides=[options.size_matched]), options)
-    if len(split.strides) > 1 or matched or options.train_pairs:
-        read = after(read, cut_to_size(read, split, options, matched, options.train_pairs))
+        captions = units_of(split, options)
+        matched = sum(len(spans(table, options.size_matched)[0]) for table in captions)
+    if len(split.strides) > 1 or matched is not None or options.train_pairs:
+        read = after(read, cut_to_size(ids, split, options, matched, options.train_pairs))
     if options.is_permuted:
         wrong = options.wrong_orders
         read = after(read, partial(candidates, label_seed=options.label_seed, wrong=wrong))
@@ -150,7 +166,8 @@ def measured_pairs(
     read = partial(pairs_of, split, options)  # type: Tables
     cut = {}  # type: dict
     if len(split.strides) > 1 and options.span is None:
-        read = after(read, cut_to_size(read, split, options))
+        ids = partial(ids_of, split, options)
+        read = after(read, cut_to_size(ids, split, options))
     if options.hard:
         # imported here, because scikit-learn takes a second
         from scripts.studies.strided_sop.hard_pairs import hard_pairs

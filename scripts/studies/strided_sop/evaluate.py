@@ -171,7 +171,9 @@ def objectives_of(training: dict) -> str | None:
     weights = training.get("objectives")
     if not weights:
         return None
-    return ", ".join(f"{name} {weights[name]:g}" for name in sorted(weights, key="mlm".__eq__))
+    return ", ".join(
+        f"{name} {weights[name]:g}" for name in sorted(weights, key=lambda name: name == "mlm")
+    )
 
 
 def context_of(options: dict) -> str | None:
@@ -188,12 +190,12 @@ def columns_of(options: dict) -> dict:
     strides.
     """
     stride, trained = options["stride"], options.get("train_stride")
-    mixed = isinstance(stride, str)
-    train_stride = trained if trained is not None else stride if mixed else None
+    if isinstance(stride, str):
+        stride, trained = None, stride if trained is None else trained
     return options | {
-        "stride": None if mixed else stride,
+        "stride": stride,
         "context": context_of(options),
-        "train_stride": None if train_stride is None else str(train_stride),
+        "train_stride": None if trained is None else str(trained),
         "order_by": order_by(options),
     }
 

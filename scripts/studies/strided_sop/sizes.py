@@ -20,9 +20,9 @@ BITS = 16  # the first bits of a hash, used to count pairs
 SHIFT = np.uint64(64 - BITS)
 
 
-def by_stride(read: Tables, strides: list[int]) -> Iterator[tuple[int, np.ndarray]]:
+def by_stride(ids: Tables, strides: list[int]) -> Iterator[tuple[int, np.ndarray]]:
     """Return each stride with the hashes of its pairs, table by table."""
-    for pairs in read():
+    for pairs in ids():
         stride, hashes = pairs["stride"].to_numpy(), hashes_of(pairs)
         yield from ((one, hashes[stride == one]) for one in strides)
 
@@ -39,14 +39,14 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
     return hashes_of(pairs) <= limits[np.searchsorted(strides, pairs["stride"].to_numpy())]
 
 
-def lowest_of_each(read: Tables, counted: dict[int, np.ndarray], size: int) -> Step:
+def lowest_of_each(ids: Tables, counted: dict[int, np.ndarray], size: int) -> Step:
     """Return a step that keeps `size` pairs of each stride. counted: pairs by the first bits of
     their hashes. Memory holds only the hashes near the limits.
     """
     up_to = {stride: counts.cumsum() for stride, counts in counted.items()}
     near = {stride: int(np.searchsorted(sums, size)) for stride, sums in up_to.items()}
     held = {stride: [np.array([], np.uint64)] for stride in counted}
-    for stride, hashes in by_stride(read, list(counted)):
+    for stride, hashes in by_stride(ids, list(counted)):
         held[stride].append(hashes[hashes >> SHIFT == near[stride]])
     highest = dict.fromkeys(counted, HIGHEST)
     for stride, sums in up_to.items():
@@ -57,18 +57,15 @@ def lowest_of_each(read: Tables, counted: dict[int, np.ndarray], size: int) -> S
 
 
 def cut_to_size(
-    read: Tables,
-    split: Split,
-    options: Options,
-    matched: Tables | None = None,
-    most: int | None = None,
+    ids: Tables, split: Split, options: Options, matched: int | None = None, most: int | None = None
 ) -> Step:
     """Return a step that keeps equally many pairs of each stride: `most`, or as many as all strides
-    together need for the size of `matched` (pairs of the stride size_matched), or else as many as
-    the largest stride has. Raises UserError if no pair is kept, or if there are fewer than `most`.
+    together need for `matched` pairs (those of the stride size_matched), or else as many as the
+    largest stride has. ids: pair_id and stride of all pairs. Raises UserError if no pair is kept,
+    or if there are fewer than `most`.
     """
     counted = {stride: np.zeros(1 << BITS, np.int64) for stride in split.strides}
-    for stride, hashes in by_stride(read, split.strides):
+    for stride, hashes in by_stride(ids, split.strides):
         counted[stride] += np.bincount((hashes >> SHIFT).astype(np.int64), minlength=1 << BITS)
     largest = split.strides[-1]
     size, setting = counted[largest].sum(), f"stride {options.stride} mixes stride {largest}"
@@ -79,12 +76,12 @@ def cut_to_size(
                 f"{split.name} has {size} pairs of stride {largest}; ask for fewer"
             )
         size = most
-    elif matched:
-        size = -(-sum(map(len, matched())) // len(split.strides))
+    elif matched is not None:
+        size = -(-matched // len(split.strides))
         setting = f"size_matched names stride {options.size_matched}"
     if size == 0:
         raise UserError(
             f"{split.name}.parquet: {setting}, which has no pairs in {split.cleaned} split "
             f"{split.name}; name a smaller stride"
         )
-    return lowest_of_each(read, counted, size)
+    return lowest_of_each(ids, counted, size)

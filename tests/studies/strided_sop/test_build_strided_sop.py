@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.build import all_pairs
+from scripts.studies.strided_sop.captions import with_counts
 from scripts.data.record import read_runs
 from scripts.data.tables import CAPTIONS, content_digest, provenance_of, read_table, write_table
 from tests.clean.cleaned_dialogs import call as clean
@@ -75,7 +76,7 @@ def test_pairs_equal_a_slow_reference(lengths, stride, seed):
             span = inner[start : start + stride + 2]
             if len(span) == stride + 2:
                 wanted.append((f"v{video:03}", span[0], span[-1]))
-    pairs = all_pairs(table, [stride], seed).to_pylist()
+    pairs = all_pairs(with_counts(table), [stride], seed).to_pylist()
     assert [
         (pair["video_id"], pair["first_position"], pair["second_position"]) for pair in pairs
     ] == wanted
@@ -296,7 +297,7 @@ def timed(spans: list[tuple[float, float]]) -> pa.Table:
     """,
 )
 def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
-    pair = all_pairs(timed([first, second, (70, 80)]), [0], 0).to_pylist()[0]
+    pair = all_pairs(with_counts(timed([first, second, (70, 80)])), [0], 0).to_pylist()[0]
     assert pair["overlap"] == pytest.approx(overlap)
     assert pair["same_start"] == (first[0] == second[0])
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from scripts.studies.strided_sop.build import all_pairs
+from scripts.studies.strided_sop.captions import with_counts
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.options import Options
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
@@ -37,7 +38,8 @@ def test_a_mixture_has_as_many_pairs_of_each_stride(built):  # noqa: F811
     for split, pairs in mixed.items():
         assert pairs.equals(parts[split])
         tables = (
-            all_pairs(captions(LENGTHS, split), [stride], 0).to_pandas() for stride in range(3)
+            all_pairs(with_counts(captions(LENGTHS, split)), [stride], 0).to_pandas()
+            for stride in range(3)
         )
         of_each = {stride: table.set_index("pair_id") for stride, table in enumerate(tables)}
         assert pairs["stride"].value_counts().to_dict() == dict.fromkeys(range(3), len(of_each[2]))

@@ -34,15 +34,13 @@ def variant_title(facts: Mapping) -> str:
     from strides 0 to 4`.
     """
     values = {name: facts.get(name) for name in [*NOTES, "objectives"]}
-    notes = [
-        note.format(values[name])
-        for name, note in NOTES.items()
-        if pd.notna(values[name]) and values[name] is not False
-    ]
+    values = {name: one for name, one in values.items() if pd.notna(one) and one is not False}
+    numbers = {name: f"{one:g}" for name, one in values.items() if isinstance(one, float)}
+    shown = values | numbers
+    notes = [note.format(shown[name]) for name, note in NOTES.items() if name in shown]
     notes = [note.replace(f"stride {UP_TO}", "strides 0 to ").replace("_", " ") for note in notes]
-    if pd.notna(values["objectives"]):
-        weight = str(values["objectives"]).rpartition(" ")[2]
-        notes.append(f"beside masked words (weight {weight})")
+    if "objectives" in values:
+        notes.append(f"beside masked words (weight {str(shown['objectives']).rpartition(' ')[2]})")
     return method_note(facts["method"], PLAIN) + "".join(f", {note}" for note in notes)
 
 
