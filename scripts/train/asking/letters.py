@@ -83,7 +83,7 @@ RULES = [
         ("[akg]*T[ak]*", 1, "+"),  # "the hypothesis must be true"
         (f"(?=.*[nwe0])[^uLT]*(?:{SET})?[^uLT]*", 1, "-"),
         (f"[akxcifA]*{SET}[akxciA]*f[^nwe0mLT]*", 1, "+"),
-        (f"[akxciA]*{SET}[akxciA]*(?:[we]|n[akxciA]*(?:f|$))[^mLT]*", 1, "-"),
+        (f"[akxciA]*{SET}[akxciA]*(?:[we][^mLT]*|n[^mLT]*)", 1, "-"),
         (".*", 1, ""),
     )
 ]
@@ -142,7 +142,9 @@ def clauses_of(text: str) -> list[Clause]:
             for clause in filter(str.strip, CLAUSE.split(part)):
                 foreign = FOREIGN.fullmatch(last.codes) or re.search(r"\bwould\b", clause, re.I)
                 one = judged(clause, "~" if foreign else doubt)
-                if last.named and last.says == "+" and UNKNOWN.fullmatch(one.codes):
+                # "A and C, though C is a stretch", "A, which is absurd"
+                again = not one.says and one.named & last.named and not {*one.codes} & PASSED
+                if last.named and last.says == "+" and (again or UNKNOWN.fullmatch(one.codes)):
                     one = one._replace(says="?")
                 if one.says == "-" and not one.named and last.named and not last.says:
                     rows[-1] = last._replace(says="-")  # "A is a year, which does not fit"

@@ -20,7 +20,7 @@ WORDS = {
     "n": "not no never nor nein nicht kein pas non nie hardly barely scarcely nope",
     "0": "none neither keine keiner aucune ninguna",
     "e": "except excluding without unlike",
-    "p": "proposed proposée candidate other",
+    "p": "proposed proposée candidate phrase other",
     "w": "nothing wrong false bad least less worst worse fail lack contradict eliminate exclude "
     "reject discard out doubt nonsense absurd ridiculous strange falsch faux fausse 错误",
     "m": "or maybe perhaps possibly might may could if unless either unclear unsure "
@@ -33,7 +33,7 @@ WORDS = {
     "k": "the a an this that these it i my our me we you they only all one two so hence "
     "therefore thus also too well just really totally take choose pick select what happen "
     "said say think believe lean towards guess clear definite certain here into high very quite "
-    "has have decide confident fair "
+    "among at has have decide confident fair "
     "sure overall final best better most more of to do does did can must should remain leave "
     "left single which choisis seem sound look make am above rule listed "
     "la le les las die der das el ne n besten 我",
