@@ -27,7 +27,7 @@ WORDS = {
     "uncertain depends mistake mistaken kidding joking strike back retract ignore disregard "
     "oder ou o или 或",
     "f": "yes true correct right plausible possible likely probable reasonable valid fit "
-    "work good fine sense typical acceptable appropriate suitable realistic sensible logical "
+    "work good fine sense typical acceptable appropriate suitable realistic sensible logical proper feasible "
     "consistent coherent natural obvious follow continue complete fill relevant related ja oui "
     "richtig richtige korrekt passt passen bonne correcte correcta corretta plausibel 正确",
     "k": "the a an this that these it i my our me we you they only all one two so hence "
@@ -42,7 +42,6 @@ CODE = {word: code for code, words in WORDS.items() for word in words.split()}
 CODE |= {chr(sign): "T" if sign < LETTER else "L" for sign in range(TEXT, LETTER + 26)}
 ENDINGS = ("s", "es", "ly", "y", "d", "ed", "ing", "ting")
 OPPOSITE = re.compile("(?:un|in|im|il|ir|non|mis)(.+)")
-UNLIKE = re.compile(r"un(?!i|der|til|less)\w+(?:ed|able|al|ful|ic|ing)")  # "unrelated"
 
 
 @cache
@@ -56,4 +55,4 @@ def code_of(word: str) -> str:
     for stem in (one + end for one in stems if len(one) > 2 for end in ("", "e")):
         if stem in CODE:
             return "k" if CODE[stem] == "f" and word.endswith("ly") else CODE[stem]
-    return "w" if UNLIKE.fullmatch(word) else "u"
+    return "u"
