@@ -27,9 +27,10 @@ WORDS = {
     "uncertain depends mistake mistaken kidding joking strike back retract ignore disregard "
     "oder ou o или 或",
     "f": "yes true correct right plausible possible likely probable reasonable valid fit "
-    "work good fine sense typical acceptable appropriate suitable realistic sensible logical proper feasible "
-    "consistent coherent natural obvious follow continue complete fill relevant related ja oui "
-    "richtig richtige korrekt passt passen bonne correcte correcta corretta plausibel 正确",
+    "work good fine sense typical acceptable appropriate suitable realistic sensible logical "
+    "proper feasible consistent coherent natural obvious follow continue complete fill "
+    "relevant related ja oui richtig richtige korrekt passt passen bonne correcte correcta "
+    "corretta plausibel 正确",
     "k": "the a an this that these it i my our me we you they only all one two so hence "
     "therefore thus also too well just really totally take choose pick select what happen "
     "said say think believe lean towards guess clear definite certain here into high very quite "
