@@ -188,7 +188,7 @@ def forced_names(workflow) -> set[str]:
     if not is_main_process(workflow):
         return set(os.environ.get(FORCED, "").split("\n"))
     settings = workflow.dag_settings
-    asked = settings.forcerun | (settings.targets if settings.forcetargets else set())
+    asked = [*settings.forcerun, *(settings.targets if settings.forcetargets else [])]
     names = {"*"} if settings.forceall else set(map(str, asked))
     os.environ[FORCED] = "\n".join(sorted(names))
     return names
