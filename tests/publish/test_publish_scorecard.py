@@ -360,6 +360,17 @@ def test_a_score_of_unread_answers_is_marked(tmp_path, program):
     assert "; unread 75.0" in score and experiment == answer[0]["experiment"]
 
 
+def test_a_column_of_a_paper_has_models_by_studies(card):
+    card.call("scorecard_column")
+    table = table_of(card, "scorecard_column")
+    assert table["Model"].tolist()[:2] == [
+        f"{HOSTILE}, fine-tuned, 2 seeds",
+        f"{HOSTILE}, mask filling",
+    ]
+    assert table.iloc[0]["Order, stride 0"] == "60.0 (+5.0)"
+    assert table.set_index("Model").loc["best control", "Order, stride 0"] == "55.0"
+
+
 def test_without_a_model_it_is_refused(tmp_path, program):
     card = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3))
     card.call("scorecard_table", ok=False).refused("no headline of a model", lines=1)

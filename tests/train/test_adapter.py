@@ -2,6 +2,8 @@
 saved, and that merging does not change the numbers.
 """
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -14,6 +16,8 @@ from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, collate
 from scripts.train.hardware import Hardware
 from scripts.train.step import Learner, parameter_groups
+from tests.files import read_json, write_json
+from tests.training import arguments, write_pairs
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
 from tests.train.test_keep import LORA
@@ -162,3 +166,33 @@ def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
 
 
 # ---- memory
+
+
+def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
+    """A model of 2^50 bytes fits into no address space: the allocation fails on any machine."""
+    config = read_json(decoders["llama"] / "config.json") | {"intermediate_size": 2**44}
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / "model" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "model" / name).write_bytes((decoders["llama"] / name).read_bytes())
+    write_json(tmp_path / "model/config.json", config)
+    write_pairs(tmp_path / "data", {"train": 5, "val": 5})
+    done = program(
+        "scripts.train.run",
+        *arguments(
+            tmp_path / "out",
+            tmp_path / "data",
+            tmp_path / "model",
+            training={"epochs": 1, "batch_size": 4, "held_out_fraction": 0.3},
+        ),
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert re.search(
+        r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, "
+        r"gradient_checkpointing: true, lower batch_size, micro_batch_tokens or max_length, or "
+        r"take a smaller model",
+        done.stderr.splitlines()[-1],
+    )
+    assert not (tmp_path / "out/work/failed.json").exists(), (
+        "an attempt with more memory may succeed"
+    )
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]

@@ -4,6 +4,8 @@ launch.
 
 import random
 
+import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
 
@@ -137,6 +139,76 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_hardware_starts_the_ru
     assert "was made with other data, settings, code or another model" in caplog.text
     assert checkpoint.load(file, "d1", maker | {"precision": "bf16"}) is None
     assert "precision 'fp32', here 'bf16'" in caplog.text
+
+
+class Words:
+    """A paradigm that splits texts into words and counts how often it does so."""
+
+    def __init__(self):
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordLevel
+
+        self.asked = 0
+        self.network = None
+        self.tokenizer = type(
+            "Fast",
+            (),
+            {
+                "model_input_names": ["input_ids"],
+                "special_tokens_map": {},
+                "backend_tokenizer": Tokenizer(WordLevel({"a": 0}, unk_token="a")),
+            },
+        )()
+
+    def encode(self, table):
+        from scripts.train.batches import Examples, Ragged
+
+        self.asked += 1
+        lengths = np.array([len(text.split()) for text in table["text_a"].to_pylist()])
+        return Examples(
+            {"input_ids": Ragged.of(np.arange(lengths.sum()), lengths)},
+            table["label"].to_numpy().astype(np.int64),
+            np.arange(len(table)),
+            2,
+        )
+
+
+@pytest.mark.models
+def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
+    from scripts.train import tokens
+
+    table = pa.table({"text_a": ["one two", "three", "four five six"], "label": [0, 1, 1]})
+    job = {
+        "head": None,
+        "inputs": ["text_a"],
+        "paradigm": "classify",
+        "settings": {"training": {"max_length": 8}},
+    }
+    paradigm = Words()
+    for _ in range(2):
+        examples = tokens.encoded(paradigm, job, table, tmp_path)
+        assert examples.lengths.tolist() == [2, 1, 3]
+        assert examples.labels.tolist() == [0, 1, 1]
+        assert examples.truncated == 2
+        assert examples.fields["input_ids"].padded(3, -1).tolist() == [
+            [0, 1, -1],
+            [2, -1, -1],
+            [3, 4, 5],
+        ]
+    assert paradigm.asked == 1
+    tokens.encoded(paradigm, job | {"settings": {"training": {"max_length": 9}}}, table, tmp_path)
+    tokens.encoded(paradigm, job | {"inputs": ["text_b"]}, table, tmp_path)
+    tokens.encoded(paradigm, job, table.slice(1), tmp_path)
+    assert paradigm.asked == 4
+    file = tmp_path / tokens.key_of(paradigm, job, table)[:32] / "input_ids.flat.npy"
+    file.write_bytes(file.read_bytes()[:-1] + b"\x07")
+    assert tokens.encoded(paradigm, job, table, tmp_path).fields["input_ids"].padded(
+        3, -1
+    ).tolist() == [[0, 1, -1], [2, -1, -1], [3, 4, 5]]
+    assert paradigm.asked == 5, "damaged tokens are made anew"
+    paradigm.network = "a network of another kind"
+    tokens.encoded(paradigm, job, table, tmp_path)
+    assert paradigm.asked == 6
 
 
 class Scripted:

@@ -2,6 +2,7 @@
 some models are refused.
 """
 
+import json
 import shutil
 import subprocess
 
@@ -106,6 +107,18 @@ def test_a_hub_that_must_not_be_asked_is_said_before_anything_runs(probe):
     probe.snakemake("--dry-run", *PRESET, "--config", "model=me/mine", HF_HUB_OFFLINE="1").refused(
         "HF_HUB_OFFLINE is set"
     )
+
+
+def test_weights_that_the_disk_cannot_hold(probe):
+    """The refusal comes before anything is fetched, from the header alone."""
+    folder = shutil.copytree(probe / "my/tiny_bert", probe / "my/huge")
+    tensor = {"huge": {"dtype": "F32", "shape": [10**15], "data_offsets": [0, 4 * 10**15]}}
+    header = json.dumps(tensor).encode()
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    probe.snakemake("--dry-run", *PRESET, "--config", "model=./my/huge").refused(
+        "4000000.0 GB", "name a smaller model"
+    )
+    assert not (probe / "results/fetch/models/huge").exists()
 
 
 def test_quantised_weights_without_a_gpu(probe):

@@ -388,6 +388,52 @@ def test_no_word_tells_the_order_of_hard_pairs(worded, built):
     assert (((second - first) % len(LETTERS) == 3) == hard["label"]).all()
 
 
+def of_videos(folder, keep) -> None:
+    for split in ("train", "val"):
+        table = read_table(folder / f"worded/{split}.parquet")
+        kept = pa.array([keep(int(name[1:])) for name in table["video_id"].to_pylist()])
+        write_table(table.filter(kept), folder / f"worded/{split}.parquet", CAPTIONS, {})
+
+
+def without_turned(folder) -> None:
+    of_videos(folder, lambda video: video % 2 == 1 and video // 2 % 3 > 0)
+
+
+def of_few_videos(folder) -> None:
+    of_videos(folder, lambda video: video in (1, 121))
+
+
+def without_words(folder) -> None:
+    for split in ("train", "val"):
+        table = read_table(folder / f"worded/{split}.parquet")
+        place = table.column_names.index("text")
+        table = table.set_column(place, "text", pa.array(["one text"] * len(table)))
+        write_table(table, folder / f"worded/{split}.parquet", CAPTIONS, {})
+
+
+def without_text(folder) -> None:
+    table = captions([9]).drop_columns(["text"])
+    write_table(table, folder / "worded/train.parquet", table.schema, {})
+
+
+@pytest.mark.parametrize(
+    "change, options, said",
+    [
+        (without_text, {}, ["no column text", "worded/train.parquet"]),
+        (without_turned, {"stride": 2, "hard": True}, ["of 80 pairs the control gets 80 right"]),
+        (
+            of_few_videos,
+            {"stride": 2, "hard": True},
+            ["2 videos have too few pairs; set hard: false"],
+        ),
+        (without_words, {"stride": 2, "hard": True}, ["no pair is left", "two different texts"]),
+    ],
+)
+def test_captions_without_pairs_are_refused(program, worded, change, options, said):
+    change(worded)
+    refused(program, worded, options, said)
+
+
 @each_row(
     "options, said",
     [
