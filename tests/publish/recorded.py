@@ -41,21 +41,24 @@ class Recorded:
             frame = change(table.to_pandas())
             table = pa.Table.from_pandas(frame, schema=table.schema, preserve_index=False)
         pq.write_table(table, self.metrics)
-        kept = [one["run"] for one in read_runs(RECORD / study).values()]
-        self.runs = [
-            run["run"] for run in kept if run["dataset"] in set(table["dataset"].to_pylist())
-        ]
+        self.datasets = set(table["dataset"].to_pylist())
+
+    def write_runs(self) -> list[str]:
+        """Write run.json of the runs on these datasets; return their names."""
+        kept = [one["run"] for one in read_runs(RECORD / self.study).values()]
+        kept = [run for run in kept if run["dataset"] in self.datasets]
         for run in kept:
-            place = folder / "train" / run["run"]
+            place = self.folder / "train" / run["run"]
             place.mkdir(parents=True, exist_ok=True)
             write_json(place / "run.json", run)
+        return [run["run"] for run in kept]
 
     def options(self, item: dict) -> list[str]:
         reads, output = item["reads"], self.folder / f"{item['kind']}s" / item["name"]
         given = f"--metrics {self.metrics} --output {output}"
         given += f" --sources {ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml"
         if "runs" in reads:
-            given += f" --train {self.folder}/train --runs {' '.join(self.runs)}"
+            given += f" --train {self.folder}/train --runs {' '.join(self.write_runs())}"
         if "headline" in reads:
             given += f" --headline {read_studies()[self.study]['headline']}"
         return given.split()
