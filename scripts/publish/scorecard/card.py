@@ -15,7 +15,6 @@ from scripts.publish.names import in_order, load, load_systems, source_title, sp
 from scripts.publish.scorecard.cells import (
     ELSEWHERE,
     KINDS,
-    OTHER_WAYS,
     PROBE,
     UNKNOWN,
     WAYS,
@@ -151,7 +150,7 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
     rows = rows.assign(title=titles_of(rows, models))
     kinds = [*KINDS.values(), ELSEWHERE, UNKNOWN]
-    ways = dict.fromkeys([*WAYS, *OTHER_WAYS.values(), NOT_ASKED])
+    ways = dict.fromkeys([*WAYS, NOT_ASKED])
     by = ["kind", "parameters", "title", "way"]
     return in_order(rows, by, kind=kinds, way=ways).to_dict("records")
 

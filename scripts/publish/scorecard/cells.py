@@ -37,11 +37,11 @@ KINDS = {
 }
 UNKNOWN = "unknown kind"
 ELSEWHERE = "predictions from elsewhere"  # no run gives their kind
-WAYS = list(map(method_title, "train direct fill likelihood answer answer_all".split()))
+ASKED = "direct fill likelihood answer answer_all released external".split()
+WAYS = [*map(method_title, ["train", *ASKED])]
 FINE_TUNED, _, FILLED, LIKELIHOOD, *_ = WAYS
-OTHER_WAYS = {
-    name: method_title(name) for name in "direct answer answer_all released external".split()
-} | {"fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED}
+FILLS = ("fill", "pseudo_log_likelihood")  # paradigms that fill masks with any model
+SCORES = ("likelihood", "generate")  # paradigms that fill masks with an encoder alone
 UNTRAINED = "untrained"  # has no cell: not evidence of what a model understands
 Networks = dict[str, tuple[str, float]]  # by model: its kind and parameters
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
@@ -71,11 +71,13 @@ def networks_of(files: list[Path]) -> Networks:
 
 def way_of(study: dict, method: str, kind: str) -> str:
     """Return the way in which a method of a study asks a model of this kind."""
-    if study["methods"].get(method, {}).get("learns"):
+    how = study["methods"].get(method, {})
+    paradigm = how.get("paradigm")
+    if how.get("learns"):
         return FINE_TUNED
-    if method.startswith(("likelihood", "verbalizer", "generate")):
-        return FILLED if kind == KINDS["encoder"] else LIKELIHOOD
-    return OTHER_WAYS.get(method, method.replace("_", " "))
+    if paradigm in FILLS or (paradigm in SCORES and kind == KINDS["encoder"]):
+        return FILLED
+    return LIKELIHOOD if paradigm in SCORES else method_title(method)
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
