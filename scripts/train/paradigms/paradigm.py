@@ -7,6 +7,8 @@ the job and the tables, after the caller has seeded torch. It holds
   tokenizer, network   the model that is trained or asked
   width                how many scores an example gets
   padding              {field: number that pads it}, for collate()
+
+and it scores batches: fast (scores), and one text by the network's own forward (plain_scores).
 """
 
 from collections.abc import Callable, Iterator
