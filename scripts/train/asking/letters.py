@@ -1,9 +1,9 @@
 """Which options an answer in words names, by letter or by text. Not a program; without torch.
 
-spelling.py writes the options as signs. Each word of a clause is one code; RULES says what a clause
-of these codes says. It names an option only if it affirms it: its words are known, none denies or
-hedges, and nothing but a reason follows. "The answer is B" outweighs a letter alone, and a letter
-alone outweighs a verdict ("B fits").
+spelling.py writes the options as signs. Each word of a clause is one code (words.py); RULES says
+what a clause of these codes says. It names an option only if it affirms it: its words are known,
+none denies or hedges, and nothing but a reason follows. "The answer is B" outweighs a letter alone,
+and a letter alone outweighs a verdict ("B fits").
 Clauses that contradict each other leave an answer unread, unless the later corrects the earlier.
 """
 
@@ -280,12 +280,14 @@ def of_verdict(clauses: list[Clause], negative: set[int]) -> set[int] | None:
 
 def whole_option(whole: str, texts: list[str], hedged: set[int]) -> set[int]:
     """The options that a whole answer is: "The man opens the door" for an option that lacks its
-    subject, and "false" for the label that alone holds the word. hedged: labels that are unsure.
+    subject, "false" for the label that alone holds the word, and "maybe" for the one that hedges.
     """
     ends = {at for at, one in enumerate(texts) if whole.endswith(f" {one}")}
     if len(ends) == 1 and SUBJECT.fullmatch(whole.removesuffix(texts[min(ends)])):
         return ends
     labels = [words_of(one) for one in texts]
+    if code_of(whole) == "m" and all(labels):
+        return hedged
     holds = {at for at, one in enumerate(labels) if whole in one} - hedged
     return holds if whole[1:] or whole.isdigit() else set()
 
