@@ -188,11 +188,11 @@ class Published:
         if item.get("show") in ("verdicts", "published"):
             facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
             values["studies"] = {study: facts | {"altered": work.altered.get(study, [])}}
-        if study == ALL or "headline" in item["reads"]:
-            shown = ("headline_methods", "extensions", "altered")
-            values["studies"] = self.studies_shown(studies, *shown)
+        shown = self.studies_shown(studies, "headline_methods", "extensions", "altered")
         if study == ALL:
-            values["left_out"] = self.left_out
+            values |= {"studies": shown, "left_out": self.left_out}
+        if "headline" in item["reads"]:
+            values["studies"] = fields_of(shown, [study], set(shown[study]) - {"title", "metrics"})
         return {f"{file}.yaml": json.dumps(value) for file, value in values.items()}
 
     def papers_of(self, name: str) -> dict:
