@@ -39,7 +39,7 @@ from typing import NamedTuple
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-import spacy
+from scripts.text.spacy_alone import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab

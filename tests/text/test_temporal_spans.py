@@ -3,6 +3,8 @@ TimeDial.
 """
 
 import re
+import subprocess
+import sys
 
 import pandas as pd
 import pyarrow as pa
@@ -178,6 +180,14 @@ def test_different_values(rules, kind, texts):
 def program():
     """Return the fixture of all tests, with spaCy imported once."""
     return programs((*SHARED, "spacy"))
+
+
+def test_rules_start_without_torch():
+    code = f"import sys, {MODULE}; print('torch' in sys.modules)"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == "False\n"
 
 
 @pytest.mark.slow
