@@ -19,7 +19,13 @@ NONE = (
 )
 MOMENTS = ["The moment of sentence 1", "The moment of sentence 2"]
 NLI = ["Yes, it must be true", "It may be true or false", "No, it must be false"]
-HALVES = ("Yes, it may be true or false.", "A: it must be false.", "B. No", "It may be false.")
+HALVES = (
+    "No, it need not be true.",
+    "Yes, it may be true or false.",
+    "A: it must be false.",
+    "B. No",
+    "It may be false.",
+)
 ENDINGS = ["walks out of the house.", "waits for a while."]
 OTHER_MOMENT = (
     "A: Sentence 2",
@@ -210,6 +216,8 @@ def letters_of(read: str | None) -> set[int] | None:
         Right, let me think about it.        | null
         Not sure.                            | null
         It may be plausible.                 | null
+        Not impossible.                      | null
+        The text says no.                    | null
         Good question! Naps take two hours.  | null
         A plausible answer would be two hours. | null
         It seems unlikely. A. Yes            | null

@@ -80,7 +80,7 @@ RULES = [
         ("[^umLT]*0[^umLT]*", 3, "0"),
         ("[^usog]*m[^usog]*", 1, "?"),
         (f"[^usogmLTnwe0]*(?:{SET}[^usogmLTnwe0]*|f[^umLTnwe0]*)", 1, "+"),
-        ("[akg]*T[ak]*", 1, "+"),  # "the hypothesis must be true"
+        ("[ak]*gT[ak]*", 1, "+"),  # "the hypothesis must be true"
         (f"(?=.*[nwe0])[^uLT]*(?:{SET})?[^uLT]*", 1, "-"),
         (f"[akxcifA]*{SET}[akxciA]*f[^nwe0mLT]*", 1, "+"),
         (f"[akxciA]*{SET}[akxciA]*(?:[we][^mLT]*|n[^mLT]*)", 1, "-"),

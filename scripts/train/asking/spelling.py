@@ -59,7 +59,7 @@ FORMS = [  # forms of an answer, as words
         (rf"{MOMENT} {HAPPENS} after ({MOMENT})", r"\1 is best"),
         (r"\b(not( \w+)?) or\b", r"\1 and"),
         (r"(?<=\w )nor (?=[A-Z]\b)", "and "),
-        (r"\bnot (?:un(?=likely|usual|common|re)|im(?=p\w+ble))", ""),
+        (r"\bnot (?:un(?:likely|usual|common|re\w+)|imp\w+ble)\b", "somewhat"),
         (r"\bwithout (?:(?:the|more|any|further|seeing|this) )+(?:text|context|information),?", ""),
         (
             r"\bI (?:can|could|will|do|am (?:un)?able to)(?: not)? "
@@ -174,7 +174,7 @@ def others_named(text: str, texts: list[str]) -> str:
 
 def with_ends(text: str, ends: dict[str, str]) -> str:
     """A text in signs in which a part of an option is its sign: beside a letter, at the beginning
-    or before "is best".
+    (if no "not" follows) or before "is best".
     """
 
     def end(found: re.Match) -> str:
@@ -184,7 +184,8 @@ def with_ends(text: str, ends: dict[str, str]) -> str:
     said = "|".join(map(re.escape, sorted(ends, key=len, reverse=True)))
     beside = (
         rf"({L}{GAP}(?:the )?)({said})\b"
-        rf"|(\A{GAP}(?:the )?)({said})(?=[.,;:!](?:\s|$)|{GAP}\Z)|()\b({said})(?= is best)"
+        rf"|(\A{GAP}(?:the )?)({said})(?=[.,;:!](?:\s(?!(?s:.*)\bnot\b)|$)|{GAP}\Z)"
+        rf"|()\b({said})(?= is best)"
     )
     return re.sub(beside, end, text, flags=re.I) if ends else text
 
