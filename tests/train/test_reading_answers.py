@@ -303,6 +303,10 @@ def test_one_option_is_read(answer, read):
         A or C                    | null
         Only A fits; C might also fit. | null
         None, except A            | null
+        B fits at first, but it is late, so A and D. | null
+        B is acceptable, but A and D are better. | null
+        B fits grammatically. So A and D. | null
+        A fits, D fits, so A and D. | AD
         All except A              | BCD
         A, C. Or maybe B.         | null
         A is the best. C is the second best. | null
@@ -374,6 +378,9 @@ def test_several_options_are_read(answer, read):
         (MOMENTS, False, "Sentence 1 happens before sentence 2.", {0}),
         (MOMENTS, False, "Sentence 1 comes after the moment of sentence 2.", {1}),
         (MOMENTS, False, "A. Sentence 1 comes after sentence 2.", None),
+        (LABELS, False, "Yes, I understand. Please provide the sentence.", None),
+        (LABELS, False, "No, I don't have enough information to answer.", None),
+        (LABELS, False, "A. Yes, of course, it fits.", {0}),
         (MOMENTS, False, "Sentence 1 comes first, followed by sentence 2.", {0}),
         (MOMENTS, False, "Sentence 2 comes first. Answer: A", None),
         (ENDINGS, False, "The man walks out of the house.", {0}),

@@ -47,6 +47,17 @@ CORRECTION = re.compile(
     r"|I was wrong|my mistake|oops|moment|warte|attends)\b",
     re.I | re.M,
 )
+# words of an answer that asks for a text, or lacks one: its "Yes" is no label
+REQUEST = re.compile(
+    r"\b(?:please (?:provide|give|share|send|paste|tell)|I understand|of course"
+    r"|(?:enough|more|sufficient) (?:information|context|details?)|what is (?:the|your) \w+\?)",
+    re.I,
+)
+# "so A and D": what stands before it is weighed; "B fits at first" and "A is better" are, too
+CONCLUSION = re.compile(r"\b(?:so|hence|thus|therefore|in conclusion|overall)\b", re.I)
+WEIGHED = re.compile(
+    r"\b(?:better|best|(?:most|more) \w+|at first|first (?:glance|sight)|initially)\b", re.I
+)
 # an answer that ends where more has to follow
 BROKEN = re.compile(r"(?:[\w*)] ?[,(/&+=≠–—-]|\w [<>]|\b(?:and|or))$")
 TOKEN = re.compile(rf"{T}|{L}|\w+|!(?=[\w\ue000-\ue119])|[^\s.,;!?()'…–—☀-➿🌀-🫿-]")
@@ -327,6 +338,10 @@ def of_several(answer: str, texts: list[str]) -> set[int] | None:
     *before, text = CORRECTION.split(others_named(signed(answer, texts, True), texts))
     clauses = clauses_of(text)
     named = decided([*joined(clauses, set())], len(texts), True)
+    verdicts = {one.named for one in clauses if one.says == "+" and one.named}
+    last = decided([*joined(clauses_of(CONCLUSION.split(text)[-1]), set())], len(texts), True)
+    if len(verdicts) > 1 and (WEIGHED.search(text) or (last and last != named)):
+        return None  # "B seems fine at first, but the bus leaves soon, so A and D"
     if not any(map(str.strip, before)):
         return named
     # one option may add to what stands before it
@@ -340,6 +355,8 @@ def of_one(answer: str, texts: list[str], denying: set[int], negative: set[int])
     negative: those of them that say no.
     """
     text = compared(signed(answer, texts, False), len(texts), negative)
+    if REQUEST.search(text) and not re.search(L, text):
+        return None
     text = CORRECTION.split(text)[-1]
     clauses = clauses_of(text)
     if clauses:
