@@ -55,7 +55,8 @@ def sure_of(scores: np.ndarray, label: np.ndarray, unit: np.ndarray, chooses: bo
     """
     if chooses:
         right, wrong = (
-            np.bincount(unit, scores[:, -1] * (label == side)) / np.bincount(unit, label == side)
+            np.bincount(unit, np.where(label == side, scores[:, -1], 0))
+            / np.bincount(unit, label == side)
             for side in (1, 0)
         )
         return right - wrong

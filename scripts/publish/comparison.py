@@ -243,7 +243,7 @@ class Comparison:
         if not rows:
             return []
         rows = self.nearest(selected(pd.DataFrame(rows), self.settings))
-        rows = rows.drop_duplicates(["model"] * is_setting + ["found"])
+        rows = rows.drop_duplicates(["model", "found"] if is_setting else ["found"])
         rows = rows.drop(columns=["method", "dataset"])
         return [(row["found"], row) for _, row in rows.iterrows()]
 
@@ -256,6 +256,7 @@ class Comparison:
             of_action = of_source[of_source["action"] == action]
             counts = of_action.groupby(["split", "reason"], sort=False)["count"].sum()
             several = ", ".join(f"{number:,} in {split}" for (split, _), number in counts.items())
-            number = int(counts.iloc[0]) if len(counts) == 1 else several
-            found += [(number, of_source.iloc[0])] * bool(len(counts))
+            if len(counts):
+                number = int(counts.iloc[0]) if len(counts) == 1 else several
+                found.append((number, of_source.iloc[0]))
         return found

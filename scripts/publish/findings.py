@@ -216,7 +216,8 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
         return " · ".join(facts)
     systems = len(cells.drop_duplicates(["model", "way"]))
     system, way = rows[["system", "way"]].iloc[0]
-    system += f", {way}" * (way not in system) + f" (best of {systems})" * (systems > 1)
+    system = system if way in system else f"{system}, {way}"
+    system = system if systems == 1 else f"{system} (best of {systems})"
     part = rows[rows["learnt_part"] != ""]
     learnt = [
         f"{joined(list(of['title']))} learnt from {words}"
@@ -231,10 +232,10 @@ def stands_of(rows: pd.DataFrame) -> list[str]:
     names = {
         stands: joined(list(of["title"])) for stands, of in shown.groupby("stands", sort=False)
     }
-    return [
-        f"{shown['system'].iloc[0]}{f', {where}' * (len(names) > 1)}: {stands}."
-        for stands, where in names.items()
-    ]
+    system = shown["system"].iloc[0]
+    if len(names) == 1:
+        return [f"{system}: {stands}." for stands in names]
+    return [f"{system}, {where}: {stands}." for stands, where in names.items()]
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:

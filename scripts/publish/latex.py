@@ -145,15 +145,16 @@ def latex_table(
             table[part],
             _shares(widths.loc[part], holds),
             caption if not number else f"(continued, part {number + 1} of {len(parts)})",
-            f"{name}{f'_{number + 1}' * bool(number)}",
+            f"{name}_{number + 1}" if number else name,
             numbers,
             holds,
         )
         for number, part in enumerate(parts)
     ]
     is_long = any("{longtable}" in text for text in texts)
-    hint = f"% Long: a paper takes rows of {name}.csv, or scorecard_column.tex.\n"
-    return "".join([hint * is_long, *texts])
+    if is_long:
+        texts = [f"% Long: a paper takes rows of {name}.csv, or scorecard_column.tex.\n", *texts]
+    return "".join(texts)
 
 
 def _environment(
@@ -179,5 +180,7 @@ def _environment(
             caption=latex(caption),
             label=f"tab:{name}",
         )
-    small = f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}\n" if is_long else text
-    return f"% \\usepackage{{array,booktabs{',longtable' * is_long}}}\n{small}"
+    if not is_long:
+        return f"% \\usepackage{{array,booktabs}}\n{text}"
+    small = f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}\n"
+    return f"% \\usepackage{{array,booktabs,longtable}}\n{small}"

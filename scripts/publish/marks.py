@@ -25,9 +25,8 @@ def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
     or none.
     """
     table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
-    return ["sample data"] * bool(table["sample"].any()) + [
-        at_most(limit) for limit in sorted(table["limit"].dropna().unique())
-    ]
+    limits = [at_most(limit) for limit in sorted(table["limit"].dropna().unique())]
+    return ["sample data", *limits] if table["sample"].any() else limits
 
 
 def face_of(rows: pd.DataFrame) -> str:

@@ -60,7 +60,7 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     both["value"] = both["value"].mask(is_better, both["value_reached"] - drawn)
     both[VALUES[1:]] = both[VALUES[1:]].mask(is_better)
     model = re.split(r", | \(| \+ ", best)[0]
-    first = "Best model: " * (reached["model"].nunique() > 1)
+    first = "Best model: " if reached["model"].nunique() > 1 else ""
     return f"{first}{model}, beside the best control: {in_words(both, at)}"
 
 

@@ -75,7 +75,9 @@ def highest(points: pd.DataFrame, judged: pd.Series | bool = True) -> tuple[pd.D
     """
     is_model = ~points["method"].isin(CONTROL_METHODS) & (points["model"] != "human")
     means = points[is_model & judged].groupby("model")["value"].mean()
-    note = f"The {MOST} highest of {len(means)} models. The CSV has all." * (len(means) > MOST)
+    note = ""
+    if len(means) > MOST:
+        note = f"The {MOST} highest of {len(means)} models. The CSV has all."
     return points[~is_model | points["model"].isin(means.nlargest(MOST).index)], note
 
 
@@ -168,7 +170,9 @@ def draw_marks(
     axis, or on the y axis if `flat`.
     """
     places, values = points[along] + shift, points["value"] * 100
-    bars = {"xerr" if flat else "yerr": style.error_bars(points)} if intervals else {}
+    bars = {}
+    if intervals:
+        bars["xerr" if flat else "yerr"] = style.error_bars(points)
     settings = {"elinewidth": 0.9, "capsize": 2, "markeredgewidth": 1, "zorder": 4}
     x, y = (values, places) if flat else (places, values)
     axes.errorbar(x, y, **bars, **(settings | look.settings() | more))
@@ -317,7 +321,7 @@ def figure_of(
     """
     heights = [max(panel.height for panel in line) for line in lines]
     figure = plt.figure(figsize=(style.WIDTH, 1))
-    foot = style.legends(figure, legend) + 0.04 + 0.15 * bool(note)
+    foot = style.legends(figure, legend) + (0.19 if note else 0.04)
     # a first height, until arrange() has measured the texts around the axes
     figure.set_figheight(sum(heights) + len(lines) + foot)
     columns = max(across, *map(len, lines))

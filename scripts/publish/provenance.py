@@ -11,6 +11,7 @@ from importlib.metadata import version
 
 import pandas as pd
 
+from scripts.running.program import plural
 from scripts.running.project_version import commit_date, project_version
 
 # The default of Green Algorithms for a core of an unknown processor: Lannelongue, Grealey and
@@ -29,20 +30,18 @@ def commit_text(project: dict) -> str:
     run.json.
     """
     commit = project.get("commit")
-    return project["version"] + (
-        f", commit {commit}{' (modified)' * bool(project.get('modified'))}"
-        if commit
-        else ", no git commit"
-    )
+    if not commit:
+        return f"{project['version']}, no git commit"
+    modified = " (modified)" if project.get("modified") else ""
+    return f"{project['version']}, commit {commit}{modified}"
 
 
 def counted(texts: list[str]) -> list[str]:
     """Return `NAME (12 runs)` for each name, most runs first; a single name without its count."""
     counts = Counter(texts).most_common()
-    return [
-        name if len(counts) == 1 else f"{name} ({count} {'run' if count == 1 else 'runs'})"
-        for name, count in counts
-    ]
+    if len(counts) == 1:
+        return [counts[0][0]]
+    return [f"{name} ({plural(count, 'run')})" for name, count in counts]
 
 
 def machine_kind(fact: dict) -> str:

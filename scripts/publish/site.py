@@ -72,6 +72,13 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
     return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
+def look_of(column: pd.Series, is_number: bool) -> str:
+    """Return the CSS class of a column."""
+    if is_number:
+        return "n"
+    return "wide" if column.str.len().max() > WIDE else ""
+
+
 def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
     """Return a table for the page: its rows in groups by the columns `heads`, and the other columns
     with their looks (CSS classes). heads=None: the columns before the first numbers, as many as
@@ -94,10 +101,7 @@ def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
     links = pd.DataFrame(experiments, table.index).reindex(columns=list(rest), fill_value="")
     return {
         "header": list(rest),
-        "looks": [
-            "n" if number[name] else "wide" if rest[name].str.len().max() > WIDE else ""
-            for name in rest
-        ],
+        "looks": [look_of(rest[name], number[name]) for name in rest],
         "groups": [
             {
                 "title": " · ".join(filter(None, title)),

@@ -64,7 +64,7 @@ def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> 
         has_seeds = "Seeds" in table and bool((table["Seeds"] != "").any())
         text = with_replicates(text, has_seeds, bool((table["Wordings"] != "").any()))
     found = {mark for cell in table.to_numpy().flat for mark in MARK.findall(str(cell))}
-    meant = [SAMPLE] * ("sample data" in found)
+    meant = [SAMPLE] if "sample data" in found else []
     meant += [f"{mark.upper()} where marked: {CUT}" for mark in sorted(found - {"sample data"})]
     return " ".join([text, *meant])
 

@@ -165,7 +165,9 @@ def replicates(cells: pd.DataFrame) -> list[str]:
         if (counts > 1).any():
             low, high = int(counts[counts > 0].min()), int(counts.max())
             parts.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
-    return parts + ["two labels"] * bool((cells["scoring"] == "binary").any())
+    if (cells["scoring"] == "binary").any():
+        parts.append("two labels")
+    return parts
 
 
 def option_title(probe: dict, studies: dict) -> str:

@@ -303,7 +303,7 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
             unlike = method_of_blind(said.get("method")) or said.get("method") == UNTRAINED
             if not unlike and differ <= ({"slice"} if claim["who"] == "human" else set()):
                 is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus
-                row = claim["row"] + ", other examples" * is_other
+                row = f"{claim['row']}, other examples" if is_other else claim["row"]
                 found.append(claim | {"probe": probe["probe"], "row": row})
     table = pd.DataFrame(found, columns=["probe", "who", "row", "value"])
     return best_of(table, ["probe", "who"])

@@ -144,7 +144,8 @@ def message(probe: dict, cells: pd.DataFrame) -> str:
         f"{number} {'with ' * words.startswith('too few')}{words}"
         for words, number in sorted(counts.items())
     )
-    return probe["study_title"] + f", beside the best control: {says}" * bool(says)
+    title = probe["study_title"]
+    return f"{title}, beside the best control: {says}" if says else title
 
 
 def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
@@ -174,7 +175,8 @@ def in_lines(probes: list[dict], across: int = ACROSS) -> list[list[dict]]:
         for size in range(1, min(across, end) + 1):
             cost, lines = best[end - size]
             line = probes[end - size : end]
-            found.append((cost + 1 + cut + 100 * (size == 1), [*lines, line]))
+            alone = 100 if size == 1 else 0
+            found.append((cost + 1 + cut + alone, [*lines, line]))
         best.append(min(found, key=lambda one: one[0]))
     return best[-1][1]
 

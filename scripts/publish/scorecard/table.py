@@ -55,14 +55,16 @@ def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
     return names
 
 
+def foot_text(foot: dict) -> str:
+    """Return a number of people or of a paper, with its interval and whose it is."""
+    text = percent(foot["value"])
+    text = f"{text} ({foot['ends']})" if foot["ends"] else text
+    return f"{text}, {foot['whose']}" if foot["whose"] else text
+
+
 def tabulate(card: Scorecard) -> pd.DataFrame:
     columns = dict(zip(headings(card.probes, card.studies, card.sources), card.probes))
-    feet = {
-        (foot["who"], foot["probe"]): percent(foot["value"])
-        + f" ({foot['ends']})" * bool(foot["ends"])
-        + f", {foot['whose']}" * bool(foot["whose"])
-        for foot in card.feet.to_dict("records")
-    }
+    feet = {(foot["who"], foot["probe"]): foot_text(foot) for foot in card.feet.to_dict("records")}
     table = [
         {
             "Kind": row["kind"],
@@ -91,7 +93,7 @@ def short_cell(cell: dict | str) -> str:
     """Return a score and its distance, `49.5 (−24.7)`. † marks a distance that is not clear."""
     if isinstance(cell, str) or pd.isna(cell["above"]):
         return "" if isinstance(cell, str) else percent(cell["value"])
-    mark = "†" * (cell["verdict"] not in (ABOVE, BELOW_CONTROL))
+    mark = "" if cell["verdict"] in (ABOVE, BELOW_CONTROL) else "†"
     return f"{percent(cell['value'])} ({signed(cell['above'])}){mark}"
 
 

@@ -76,12 +76,13 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
     points, note = highest(points)
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
     others: list[Artist] = [Patch(color=style.BAR, label="random")]
-    others += [PAPER_LOOK.handle(PAPER)] * bool(len(paper))
+    if len(paper):
+        others.append(PAPER_LOOK.handle(PAPER))
     draw_split, lines = partial(draw_panel, known=known, paper=paper), []
     for of_split, source, split in by_place(points, sources):
         whole = same_place(only(metrics, slice="all"), of_split)
         said = message(whole, "exact_match", "system")
-        detail = f"{split}{'; the title counts all questions' * bool(said)}"
+        detail = f"{split}; the title counts all questions" if said else split
         panel = Panel(of_split, draw_split, source, detail, height=2.1)
         lines.append([titled(panel, said)])
     return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)

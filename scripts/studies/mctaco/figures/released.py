@@ -32,7 +32,7 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
         "Corpus": source_title(first["source"], sources) + note_of(first),
         "Split": split_title(first["split"]),
         "Questions": f"{first['n']:,}",
-        "System": first["system"] + ", joined" * bool(one.joined),
+        "System": f"{first['system']}, joined" if one.joined else first["system"],
         "Shots": one.shots,
         "Asked": one.asked,
         "Wording": one.wording,

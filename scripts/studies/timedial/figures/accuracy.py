@@ -68,7 +68,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFram
     for right, head, origin in ((8, "here", "here"), (38, "paper", "published")):
         of_origin = points[points["origin"] == origin]
         texts = zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))
-        write_beside(axes, dict(texts), head * bool(len(of_origin)), right)
+        write_beside(axes, dict(texts), head if len(of_origin) else "", right)
     axes.set_xlabel("2-best accuracy (% of instances)")
 
 

@@ -199,7 +199,8 @@ def paradigm_title(name: str) -> str:
 
 
 def corpus_title(source: str, sources: dict) -> str:
-    return source_title(source, sources) + SAMPLE * ("sample" in sources.get(source, {}))
+    title = source_title(source, sources)
+    return f"{title}{SAMPLE}" if "sample" in sources.get(source, {}) else title
 
 
 # ---- the paper
@@ -272,8 +273,9 @@ def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 def name_of(row: pd.Series) -> str:
     is_here = row["origin"] == "here"
     less = is_here and row["paradigm"] != "control" and row["context_scope"] != "full"
-    parts = [row["title"], domain_title(row), f"{row['context_scope']} context" * less]
-    return ", ".join(filter(None, parts)) + " (paper only)" * (not is_here)
+    parts = [row["title"], domain_title(row), f"{row['context_scope']} context" if less else ""]
+    title = ", ".join(filter(None, parts))
+    return title if is_here else f"{title} (paper only)"
 
 
 def bands_of(rows: Rows, table: pd.DataFrame) -> list[float]:
@@ -320,5 +322,6 @@ def legend_of(table: pd.DataFrame) -> list[tuple[str, list[Line2D]]]:
         for name, title in DOMAINS.items()
         if name in present
     ]
-    handles += [PAPER.handle(IN_PAPER)] * bool(is_published.any())
+    if is_published.any():
+        handles.append(PAPER.handle(IN_PAPER))
     return [("", handles)]
