@@ -5,7 +5,14 @@ from functools import cache
 
 from scripts.train.asking.spelling import LETTER, TEXT
 
-# L is a letter, T a text, and u any other word
+# The codes, which the rules of letters.py read one after the other:
+#   L  the letter of an option      n  not                    f  fits: an affirming word
+#   T  the text of an option        0  none of the options    w  wrong: a denying word
+#   A  a noun for the answer        e  all except             m  a doubt, "or", a joke
+#   x  a noun for an option         p  other answers          k  a word that changes nothing
+#   i  is, are                      o  grounds follow         u  every other word
+#   c  a colon                      s  a place follows, for which the answer holds
+#   a  and                          g  a noun for the question, which is such a place
 WORDS = {
     "a": "and und et y e и 和",
     "x": "both option choice letter response pair",
