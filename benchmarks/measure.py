@@ -64,7 +64,7 @@ def workflow(folder: Path, configuration: dict, *options: str) -> None:
     """Run the workflow in a checkout. Its output: <name>.txt."""
     name = configuration["name"]
     (folder / f"{name}.json").write_text(json.dumps(configuration))
-    command = [*"-m snakemake --cores 2 --configfile".split(), f"{name}.json", *options]
+    command = [*"-m snakemake --cores 2".split(), *options, "--configfile", f"{name}.json"]
     with open(folder / f"{name}.txt", "w") as text:
         given = {"cwd": folder, "stdout": text, "stderr": text}
         done = subprocess.run([sys.executable, *command], **given)

@@ -243,8 +243,8 @@ def only_years(table: pd.DataFrame) -> pd.DataFrame:
     "challenge_set, mend, options, said",
     [
         *rows_of("""
-            temp_order | null | {train_templates: 999} | 'train_templates: 999 templates were asked for'
-            temp_order | null | {train_pairs: 99999}   | 'train_pairs: 99999 pairs were asked for'
+            temp_order | null | {train_templates: 999} | 'train_templates asks for 999, but there are'
+            temp_order | null | {train_pairs: 99999}   | 'train_pairs asks for 99999, but there are'
             temp_order | null | {held_out: unit}       | 'held_out: unit has no meaning here'
             cross_unit | null | {held_out: spelling}   | 'held_out: spelling has no meaning here'
         """),
