@@ -7,6 +7,7 @@ same value in all rows moves to the caption.
 """
 
 import re
+from itertools import dropwhile, takewhile
 import unicodedata
 
 import numpy as np
@@ -125,7 +126,7 @@ def latex_table(
     table: pd.DataFrame, caption: str, numbers: list[str], name: str, holds: int = PAGE
 ) -> str:
     """Return a table of text cells as LaTeX. The columns `numbers` are set flush right. A table
-    that is too wide becomes several, each with the columns before the first number (at least one).
+    that is too wide becomes several, each with the first columns of texts (at least one column).
     holds: PAGE or COLUMN.
     """
     same = {
@@ -136,10 +137,11 @@ def latex_table(
     notes = [f"{column}: {value}" for column, value in same.items() if value]
     table, caption = table.drop(columns=list(same)), " ".join([caption, *notes])
     widths, columns = _widths(table), list(table)
-    first = next((place for place, column in enumerate(columns) if column in numbers), 1)
-    while first > 1 and widths["least"].iloc[:first].sum() > holds / 2:
-        first -= 1
-    parts = _parts(widths, columns[: max(1, first)], holds)
+    texts_of_row = dropwhile(lambda column: column in numbers, columns)
+    keys = list(takewhile(lambda column: column not in numbers, texts_of_row)) or columns[:1]
+    while len(keys) > 1 and widths["least"][keys].sum() > holds / 2:
+        keys.pop()
+    parts = _parts(widths, keys, holds)
     texts = [
         _environment(
             table[part],
