@@ -232,10 +232,9 @@ def stands_of(rows: pd.DataFrame) -> list[str]:
     names = {
         stands: joined(list(of["title"])) for stands, of in shown.groupby("stands", sort=False)
     }
-    system = shown["system"].iloc[0]
     if len(names) == 1:
-        return [f"{system}: {stands}." for stands in names]
-    return [f"{system}, {where}: {stands}." for stands, where in names.items()]
+        return [f"{shown['system'].iloc[0]}: {stands}." for stands in names]
+    return [f"{shown['system'].iloc[0]}, {where}: {stands}." for stands, where in names.items()]
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
