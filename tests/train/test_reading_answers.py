@@ -410,7 +410,7 @@ def test_a_table_of_verdicts_is_read():
 @each_row(
     "asks, read",
     [
-        ("Which of these fit? Reply with their letters.", [{0, 1}, {0, 1}]),
+        ("Which of these fit? Reply with their letters.", [{0, 1}, None]),
         ("How does it go on? Reply with one letter.", [None, {1}]),
     ],
 )
