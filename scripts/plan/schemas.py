@@ -196,7 +196,9 @@ def _explain(error: jsonschema.ValidationError) -> str:
             f"{place} has the key {shown(error.instance)}, which is refused: "
             f"{description or message}"
         )
-    return f"{place}: {message[:300]}{about}; write `{_yaml_place(path, '…')}`"
+    is_bound = error.validator in ("minimum", "maximum")
+    allowed = str(error.validator_value) if is_bound else "…"
+    return f"{place}: {message[:300]}{about}; write `{_yaml_place(path, allowed)}`"
 
 
 def _resolved(part, whole: dict):
