@@ -276,9 +276,7 @@ def test_sub_samples_are_of_whole_questions_and_grow(build, built):
     ).all()
     other = built(train_questions=50, draw=1)["train"]
     assert len(set(other["group_id"]) & set(tables[50]["group_id"])) < 20
-    assert "train_questions is 999, but there are 561 questions" in build(
-        ok=False, train_questions=999
-    )
+    assert "train_questions asks for 999, but there are 561" in build(ok=False, train_questions=999)
 
 
 NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven".split(), range(1, 12)))
