@@ -49,7 +49,7 @@ for OF in PUBLISHED.studies:
         params:
             drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
             papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
-            code=lambda w, of=OF: code(*PUBLISHED.programs_of(of)),
+            code=lambda w, of=OF: code(*PUBLISHED.programs_of(of), "scripts.publish.item.Given"),
             pages=uncompared(WORK.pages),
         message:
             f"Publishing {PUBLISHED.count(OF)}"

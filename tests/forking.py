@@ -60,9 +60,7 @@ NEEDED = (
         (
             "scripts.publish.record scripts.publish.record_page "
             "scripts.controls.control scripts.train.recorded "
-            "scripts.studies.timedial.build "
-            "scripts.studies.temporal_nli.figures.additive_weights "
-            "scripts.studies.timedial.figures.leakage"
+            "scripts.studies.timedial.build"
         ).split(),
         WORDS,
     )

@@ -8,7 +8,6 @@ turns, and a hash of the ids draws from each. So a rare cell has as many cards a
 long as its items last. The cards do not show how common a cell is.
 """
 
-import argparse
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from pathlib import Path
@@ -22,8 +21,9 @@ from scripts.running.program import log
 from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores, runs_by_dataset
+from scripts.publish.item import Given
 from scripts.publish.marks import notes_by_dataset, run_name
-from scripts.publish.names import load, method_note, model_title, source_title
+from scripts.publish.names import method_note, model_title, source_title
 from scripts.publish.table import caption_of, write
 
 MOST_ITEMS, LEAST_ITEMS = 40, 4  # the most in a study, shared by its places; the least in a place
@@ -164,7 +164,7 @@ class Items(NamedTuple):
     runs: list[Run]
     split: str
     file: Path
-    given: argparse.Namespace
+    given: Given
     sources: dict
     models: dict
 
@@ -212,14 +212,12 @@ class Items(NamedTuple):
 
 
 def publish_cards(
-    given: argparse.Namespace,
-    key: Callable[[Mapping], tuple | None],
-    read: Callable[[Items], tuple],
+    given: Given, key: Callable[[Mapping], tuple | None], read: Callable[[Items], tuple]
 ) -> None:
     """Write the cards of a study. key: see runs_by_place(). read: makes from Items the dataset's
     name, and the rows, slices and systems for cards_of().
     """
-    sources, models = load(given.sources), load(given.models)
+    sources, models = given.sources, given.models
     metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
     notes, tables = notes_by_dataset(metrics), [pd.DataFrame(columns=ABOUT)]
     places = runs_by_place(given.train, given.runs, key)

@@ -17,7 +17,6 @@ verdicts:
                               cut by `limit`, another class of model, or too wide an interval
 """
 
-import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +27,9 @@ from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate, slope
 from scripts.plan.schemas import check, schema
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import marks_of
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import method_title, model_title
 from scripts.publish.selection import (
     as_published,
     distance,
@@ -310,19 +309,15 @@ def tabulate(
     return pd.DataFrame(rows, columns=list(map(str.lower, COLUMNS))).set_axis(COLUMNS, axis=1)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     study = given.output.name.removesuffix("_verdicts")
-    classes, claims = read_claims(given.sources.with_name("claims.yaml"))
+    classes, claims = read_claims(given.resources / "claims.yaml")
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     rows = only(metrics, study=study, seed=None)
-    facts = load(given.sources.with_name("studies.yaml"))[study]
-    options, models = facts.get("named_options", []), load(given.models)
+    facts = given.studies[study]
+    options, models = facts.get("named_options", []), given.models
     table = tabulate(claims, as_published(rows, facts), classes, models, options)
     write(table, caption_of(given, table), [], given.output)
     verdicts = table["Verdict"].value_counts()
     counts = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts)
     log.info("%s: %s", given.output, counts or "no claim")
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -17,7 +17,6 @@ Writes FOLDER/figures/<name>.{svg,dark.svg,png,pdf,csv}, FOLDER/tables/<name>.{c
 
 import argparse
 import gc
-import importlib
 import json
 import sys
 import tempfile
@@ -27,7 +26,8 @@ from scripts.data.manifest import check_made, write_manifest
 from scripts.data.papers import texts_of
 from scripts.data.runs import facts_of
 from scripts.data.studies import SUFFIXES
-from scripts.publish.arguments import READS, publisher_arguments, write_texts
+from scripts.publish.item import Given, write_texts
+from scripts.publish.item import arguments as arguments_of_item, main as make
 from scripts.running.program import (
     UserError,
     execute,
@@ -55,22 +55,19 @@ def read_by(item: dict) -> list[Path]:
     return found + [Path(folder, source) for folder in folders for source in sources]
 
 
-def publish(item: dict, given: argparse.Namespace) -> None:
+def publish(item: dict, metrics: Path, page: Path) -> None:
+    """Make an item from metrics, in the folder of the page."""
     with tempfile.TemporaryDirectory() as folder:
-        resources = write_texts(item["texts"] | texts_of(**item["papers"]), Path(folder))
         options = {
-            "metrics": given.metrics,
-            "sources": resources / "sources.yaml",
-            "models": resources / "models.yaml",
-            "output": given.folder / f"{item['kind']}s" / item["name"],
+            "metrics": metrics,
+            "resources": write_texts(item["texts"] | texts_of(**item["papers"]), Path(folder)),
+            "output": page / f"{item['kind']}s" / item["name"],
         } | item["reads"]
-        words: list[str] = []
+        words = [item["program"]]
         for name, value in options.items():
             values = value if isinstance(value, list) else [value]
             words += [f"--{name}", *map(str, values)]
-        arguments = publisher_arguments("", *READS, required=False).parse_args(words)
-        arguments.program = item["program"]
-        importlib.import_module(item["program"]).main(arguments)
+        make(arguments_of_item().parse_args(words, Given()))
 
 
 def files_of(item: dict) -> list[str]:
@@ -82,7 +79,7 @@ def main(given: argparse.Namespace) -> None:
     check_made([given.metrics, *dict.fromkeys(file for item in items for file in read_by(item))])
     for item in items:
         try:
-            publish(item, given)
+            publish(item, given.metrics, given.folder)
         except Exception as error:
             failed.append(sentence_of(error) or "an unexpected error, see the log")
             log.info("failed: %s: %s", item["name"], failed[-1])

@@ -10,8 +10,6 @@ rungs below it. The tests of the scorecard keep its verdicts; all other rows are
 comparisons (with_clear() of scripts/publish/rungs.py).
 """
 
-import argparse
-
 import pandas as pd
 
 from scripts.data.items import HUMAN
@@ -20,16 +18,9 @@ from scripts.measure.filtered import EVEN, LEFT_OUT, verdict
 from scripts.measure.intervals import Estimate
 from scripts.measure.ladder import CONTROL_METHODS, RUNGS
 from scripts.data.declared import method_of_blind
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of
-from scripts.publish.names import (
-    load,
-    load_systems,
-    method_title,
-    model_title,
-    source_title,
-    split_title,
-)
+from scripts.publish.names import method_title, model_title, source_title, split_title
 from scripts.publish.rungs import TITLES, with_clear, with_distances, with_stands
 from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
 from scripts.publish.selection import only, with_interval, without_repeats
@@ -103,15 +94,15 @@ def stands_of(rows: pd.DataFrame, cells: pd.DataFrame, groups: dict[str, str]) -
     return pd.concat([others, pd.Series(shown, rows.index[is_cell], object)]).reindex(rows.index)
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources = load_systems(given.models, given.sources), load(given.sources)
-    studies, metrics = load(given.sources.with_name("studies.yaml")), read_scores(given.metrics)
+def main(given: Given) -> None:
+    models, sources = given.models, given.sources
+    studies, metrics = given.studies, read_scores(given.metrics)
     studies = {
         name: study
         for name, study in studies.items()
         if name in set(metrics["study"]) and study["headline"] == given.headline
     }
-    networks = networks_of([given.train / name / "run.json" for name in given.runs])
+    networks = networks_of(given.facts)
     cells = cells_of(probe_rows(metrics, studies, sources), metrics, studies, networks)
     groups = {name: study.get("groups", "groups") for name, study in studies.items()}
     metrics = read_metrics(given.metrics).to_pandas()
@@ -136,7 +127,3 @@ def main(given: argparse.Namespace) -> None:
         for row in rows.to_dict("records")
     ]
     publish_table(given, table or pd.DataFrame(columns=WORDS_OF_TABLE), WORDS_OF_TABLE)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "headline")

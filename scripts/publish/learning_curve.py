@@ -8,7 +8,6 @@ Between two sizes, the difference is a straight line on a logarithmic axis. The 
 95 % interval comes from the draws.
 """
 
-import argparse
 import re
 
 import numpy as np
@@ -21,9 +20,9 @@ from scripts.data.tables import read_metrics
 from scripts.data.declared import ceilings
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.message import titled
-from scripts.publish.names import load, source_title, split_title, titles_of
+from scripts.publish.names import source_title, split_title, titles_of
 from scripts.publish.selection import only
 from scripts.publish.panels import (
     Look,
@@ -144,11 +143,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     return figure_of(in_lines(panels, 2), [("", handles)])
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    points, sources = sized(metrics, load(given.models)), load(given.sources)
+    points, sources = sized(metrics, given.models), given.sources
     publish(given, points[COLUMNS], lambda: draw(points, sources), ONE_SIZE)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -11,7 +11,6 @@ from scripts.data.items import HUMAN
 from scripts.publish.selection import only
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
-from scripts.data.yaml_files import entries_of as load
 
 
 # The name of each method in words. Any other method keeps its own name, without underscores.
@@ -77,10 +76,6 @@ def with_released(models: dict, sources: dict) -> dict[str, dict]:
         for source in sources.values()
         for name, entry in (source.get("predictions") or {}).items()
     }
-
-
-def load_systems(models: Path, sources: Path) -> dict[str, dict]:
-    return with_released(load(models), load(sources))
 
 
 def model_title(name: str, models: dict) -> str:

@@ -4,7 +4,6 @@ figure_of() places everything with matplotlib's constrained layout, so no progra
 Numbers are shares from 0 to 1 in tables, and per cent in figures.
 """
 
-import argparse
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
@@ -23,6 +22,7 @@ from matplotlib.text import Text
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.data.declared import method_of_blind
 from scripts.running.program import log
+from scripts.publish.item import Given
 from scripts.publish import style
 from scripts.publish.marks import face_of
 from scripts.publish.table import write_points
@@ -438,7 +438,7 @@ def forest_of(
 
 
 def publish(
-    given: argparse.Namespace,
+    given: Given,
     points: pd.DataFrame,
     draw: Callable[[], Figure],
     nothing: str = "No run of this study has these numbers.",

@@ -5,24 +5,15 @@ Further rows give the difference to people, paired over groups, and Krippendorff
 answers (nominal).
 """
 
-import argparse
-
 import pandas as pd
 
 from scripts.data.items import HUMAN
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 from scripts.measure.intervals import Estimate
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of
-from scripts.publish.names import (
-    OF_PEOPLE,
-    load,
-    method_note,
-    model_title,
-    source_title,
-    split_title,
-)
+from scripts.publish.names import OF_PEOPLE, method_note, model_title, source_title, split_title
 from scripts.publish.selection import with_interval
 from scripts.publish.table import filled, percent, publish_table, signed
 
@@ -84,15 +75,11 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
     return filled(pd.DataFrame(cells), WORDS)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     metrics = people_metrics(read_metrics(given.metrics).to_pandas())
     if metrics.empty:
         raise UserError(
             f"{given.metrics}: has no answers of people; name their files under `people` of an "
             "experiment (docs/people.md)"
         )
-    publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)
+    publish_table(given, tabulate(metrics, given.sources, given.models), WORDS)

@@ -1,20 +1,20 @@
 """Tables of the numbers that a paper prints, from the published.csv beside sources.yaml."""
 
-import argparse
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.publish.item import Given
 from scripts.publish.comparison import published_claims, settings_of
 from scripts.publish.table import filled, publish_table, with_commas
 
 STATISTICS = "statistics."  # how the metric of a statistic of a corpus begins
 
 
-def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
+def claims_beside(resources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
     """Return the rows of a study, all text, with these parts of their settings as columns."""
-    claims = published_claims(sources.with_name("published.csv"))
+    claims = published_claims(resources / "published.csv")
     claims = claims[claims["study"] == study]
     settings = pd.DataFrame(
         [settings_of(setting) for setting in claims["setting"]], index=claims.index
@@ -27,7 +27,7 @@ def with_shares(claims: pd.DataFrame) -> pd.DataFrame:
 
 
 def publish_statistics(
-    given: argparse.Namespace,
+    given: Given,
     study: str,
     of: str,
     corpora: Mapping[str, tuple[str, pd.DataFrame]],
@@ -40,7 +40,7 @@ def publish_statistics(
     its values, a column for each split, indexed by slice and metric. names: the slices and the
     metrics in words. counts: metrics without decimals; the means have one.
     """
-    claims, rows = claims_beside(given.sources, study, [of, "slice"]), []
+    claims, rows = claims_beside(given.resources, study, [of, "slice"]), []
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
     claims = claims.assign(metric=claims["metric"].str.removeprefix(STATISTICS))
     for source, (title, values) in corpora.items():

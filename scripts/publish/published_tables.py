@@ -5,12 +5,10 @@ A row is one number of published.csv and one result beside it, if there is a res
 (scripts/publish/comparison.py). Results on sample data are left out.
 """
 
-import argparse
 import pandas as pd
 
-from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.comparison import (
     COLUMNS,
     DIFFERENCE,
@@ -22,7 +20,7 @@ from scripts.publish.comparison import (
     published_claims,
     settings_of,
 )
-from scripts.publish.names import in_order, load
+from scripts.publish.names import in_order
 from scripts.publish.selection import as_published, only
 from scripts.publish.table import publish_table, with_commas
 
@@ -76,7 +74,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS).fillna("")
 
 
-def read_facts(given: argparse.Namespace, study: str) -> Facts:
+def read_facts(given: Given, study: str) -> Facts:
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     metrics = only(metrics, study=study, seed=None)
     files = [
@@ -86,20 +84,16 @@ def read_facts(given: argparse.Namespace, study: str) -> Facts:
     columns = ["source", "split", "unit", "action", "reason", "count"]
     return Facts(
         metrics,
-        [facts_of(given.train / name / "run.json") for name in given.runs],
+        given.facts,
         pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
-        load(given.sources),
-        load(given.models),
-        load(given.sources.with_name("studies.yaml"))[study],
+        given.sources,
+        given.models,
+        given.studies[study],
     )
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     study = given.output.name.removesuffix("_published")
-    claims = published_claims(given.sources.with_name("published.csv"))
+    claims = published_claims(given.resources / "published.csv")
     table = tabulate(only(claims, study=study), read_facts(given, study))
     publish_table(given, table, set(COLUMNS) - {"Published", "Here", "Difference"})
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "cleaned")

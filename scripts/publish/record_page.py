@@ -23,12 +23,13 @@ import pyarrow.parquet as pq
 
 from scripts.data.files import whole
 from scripts.data.record import METRICS, read_kept, read_runs
-from scripts.data.studies import ALL, read_figures, read_published, read_studies
+from scripts.data.studies import ALL, read_figures, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish import site
+from scripts.publish.item import project_texts, write_texts
+from scripts.publish.items import publish
 from scripts.running.identity import ROOT, identity
-from scripts.data.csv_rows import rows_of
 from scripts.plan.fields import has_options
 from scripts.running.program import UserError, execute, log, parser
 
@@ -55,33 +56,6 @@ def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
     chosen = kept.take(pa.array(sorted(rows.index))).drop_columns(["preset"])
     draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # a record keeps no draws
     return chosen.append_column("draws", draws)
-
-
-def texts(studies: dict, items: list[dict], study: str) -> dict[str, str]:
-    shown = studies if study == ALL else {study: studies[study]}
-    resources = ROOT / "resources"
-    return {
-        "sources.yaml": (resources / "sources.yaml").read_text(),
-        "models.yaml": (resources / "models.yaml").read_text(),
-        "studies.yaml": json.dumps(shown),
-        "figures.yaml": json.dumps(items),
-        "published.csv": rows_of(read_published(studies), "study", set(shown)),
-        "left_out.yaml": "[]",
-    }
-
-
-def draw(item: dict, folder: Path, runs: list[dict]) -> None:
-    given = argparse.Namespace(
-        metrics=folder / "metrics.parquet",
-        train=folder / "train",
-        runs=[f"{run['study']}/{run['run']}" for run in runs],
-        sources=folder / item["study"] / "sources.yaml",
-        models=folder / item["study"] / "models.yaml",
-        output=folder / "publish" / f"{item['kind']}s" / item["name"],
-        program=item["program"],
-    )
-    importlib.import_module(item["program"]).main(given)
-    given.output.with_suffix(".dark.svg").unlink(missing_ok=True)  # else half of the page
 
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
@@ -111,17 +85,26 @@ def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) 
     pq.write_table(numbers, folder / "metrics.parquet")
     for name in ("resources", "report"):
         (folder / name).symlink_to(ROOT / name)
-    for study in (*studies, ALL):
-        (folder / study).mkdir()
-        for name, text in texts(studies, items, study).items():
-            (folder / study / name).write_text(text, encoding="utf-8")
     for run in runs:
         file = folder / "train" / run["study"] / run["run"] / "run.json"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps(run), encoding="utf-8")
-    (folder / "cleaning.csv").write_text("source,split,unit,action,reason,count\n")
+    read = {"train": folder / "train", "runs": [f"{run['study']}/{run['run']}" for run in runs]}
     for item in items:
-        draw(item, folder, runs)
+        shown = list(studies) if item["study"] == ALL else [item["study"]]
+        texts = project_texts(studies, items, shown)
+        publish(
+            item | {"reads": read, "texts": texts, "papers": {"published": shown}},
+            folder / "metrics.parquet",
+            folder / "publish",
+        )
+    for dark in folder.glob("publish/figures/*.dark.svg"):  # else half of the page
+        dark.unlink()
+    write_texts(
+        project_texts(studies, items, studies)
+        | {"cleaning.csv": "source,split,unit,action,reason,count\n"},
+        folder / ALL,
+    )
     code = {item["name"]: {"code": identity(item["program"])} for item in items}
     experiments = sorted(set(numbers["experiment"].to_pylist()))
     given = argparse.Namespace(
@@ -129,7 +112,7 @@ def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) 
         resources=folder / ALL,
         texts=None,
         publish=folder / "publish",
-        cleaning=[folder / "cleaning.csv"],
+        cleaning=[folder / ALL / "cleaning.csv"],
         runs=sorted(folder.glob("train/*/*/run.json")),
         configuration=configuration_of(experiments),
         provenance=code,

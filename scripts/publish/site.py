@@ -37,12 +37,12 @@ from scripts.running.program import execute, json_object, log, parser
 from scripts.data.papers import texts_of
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
-from scripts.data.yaml_files import read_yaml
-from scripts.publish.arguments import write_texts
+from scripts.data.yaml_files import entries_of, read_yaml
+from scripts.publish.item import write_texts
 from scripts.publish.comparison import published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
-from scripts.publish.names import load, method_title, model_title, source_title
+from scripts.publish.names import method_title, model_title, source_title
 from scripts.publish.parts import data_url, not_drawn, size_of, templates, shown_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of, paper_tables
@@ -226,12 +226,12 @@ def main(given: argparse.Namespace) -> None:
         texts = json.loads(given.texts.read_text(encoding="utf-8"))
         with tempfile.TemporaryDirectory() as folder:
             given.resources, given.texts = write_texts(texts, Path(folder)) / "resources", None
-            studies = load(given.resources / "studies.yaml")
+            studies = entries_of(given.resources / "studies.yaml")
             write_texts(texts_of(studies), given.resources)
             return main(given)
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (
-        load(resources / f"{name}.yaml") for name in ("sources", "models", "studies")
+        entries_of(resources / f"{name}.yaml") for name in ("sources", "models", "studies")
     )
     published = published_claims(resources / "published.csv")
     metrics = read_metrics(given.metrics).to_pandas()
@@ -265,7 +265,7 @@ def main(given: argparse.Namespace) -> None:
         for fact in runs
         for split, digest in fact["data"].items()
     }
-    scores, networks = read_scores(given.metrics), networks_of(given.runs)
+    scores, networks = read_scores(given.metrics), networks_of(located_runs)
     found = findings_of(scores, studies, sources, models, networks, resources / "published.csv")
     first_screen = {"findings": found, "shared_caveats": shared_caveats(found)}
     shown_sources = {*cleaning["source"], *metrics["source"], *released} & sources.keys()

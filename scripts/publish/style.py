@@ -7,7 +7,6 @@ of each role. The six light COLOURS are those of Okabe and Ito (2008); the dark 
 colours of the same hues. Systems also differ in marker or line style, for print in grey.
 """
 
-import argparse
 import logging
 import re
 from collections.abc import Callable, Iterable
@@ -24,6 +23,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from scripts.data.files import sha256_of, whole
+from scripts.publish.item import Given
 from scripts.publish.provenance import commit_text
 from scripts.running.identity import identity
 from scripts.running.project_version import commit_date, project_version
@@ -240,7 +240,7 @@ def in_the_dark(svg: str) -> str:
     return re.sub(r"(?<=(?:ill|oke): )#\w{6}", lambda found: colours.get(found[0], found[0]), svg)
 
 
-def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
+def save(draw: Callable[[], Figure], given: Given) -> None:
     """Write the figure in all forms. given: output, metrics and program (a module)."""
     is_module = given.program.startswith("scripts.")
     metadata = file_metadata(given.metrics, given.program if is_module else None)

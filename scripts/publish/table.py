@@ -2,7 +2,6 @@
 as CSV.
 """
 
-import argparse
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.measure.intervals import Estimate
 from scripts.data.declared import method_of_blind
 from scripts.running.program import log
+from scripts.publish.item import Given
 from scripts.publish.latex import PAGE, latex_table
 from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
 from scripts.publish.selection import with_interval
@@ -51,11 +51,11 @@ def number_cells(name: str, row: Mapping | None) -> dict[str, str]:
     }
 
 
-def caption_of(given: argparse.Namespace, table: pd.DataFrame | None = None) -> str:
+def caption_of(given: Given, table: pd.DataFrame | None = None) -> str:
     """Return the caption of a table from figures.yaml, empty for a name that is not in it (of a
     program run by hand). With `table`, it also explains the marks in this table.
     """
-    file, name = given.sources.with_name("figures.yaml"), given.output.name
+    file, name = given.resources / "figures.yaml", given.output.name
     items = read_yaml(file) if file.exists() else []
     text = " ".join(next((item["caption"] for item in items if item["name"] == name), "").split())
     if table is None:
@@ -143,10 +143,7 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
 
 
 def publish_table(
-    given: argparse.Namespace,
-    table: pd.DataFrame | list[dict],
-    words: Collection[str],
-    holds: int = PAGE,
+    given: Given, table: pd.DataFrame | list[dict], words: Collection[str], holds: int = PAGE
 ) -> None:
     """Write a table in its three forms. words: the columns without numbers. If `table` is a list of
     rows, the columns that no row fills are left out. holds: of latex_table().

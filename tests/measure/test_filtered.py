@@ -83,9 +83,8 @@ def test_a_cue_that_the_judges_see_is_gone_and_one_of_the_left_out_family_is_fou
             "the family left out is the best control there"
         )
     program(
-        f"scripts.publish.ladder --metrics {tmp_path}/metrics.parquet --headline accuracy"
-        f" --train {tmp_path} --runs minilm --sources resources/sources.yaml"
-        f" --models resources/models.yaml --output {tmp_path}/ladder"
+        f"scripts.publish.item scripts.publish.ladder --metrics {tmp_path}/metrics.parquet --headline accuracy"
+        f" --train {tmp_path} --runs minilm --output {tmp_path}/ladder"
     ).checked()
     [said] = re.findall(r"filtered: (.*) \(left out", (tmp_path / "ladder.md").read_text())
     assert said == ("hard" if of_judges else "not hard")

@@ -321,14 +321,15 @@ class Inputs:
         fails. more: changed options.
         """
         item = self.item(item) if isinstance(item, str) else item
-        return self.program(item["program"], *self.options(item, **more)).checked(ok)
+        done = self.program("scripts.publish.item", item["program"], *self.options(item, **more))
+        return done.checked(ok)
 
     def options(self, item: dict, **more) -> list:
         """Return the arguments of an item's program."""
         of_study = "" if self.study == "all" else self.study
         runs = self.runs + self.controls * ("controls" in item["reads"])
-        given = {name: [self.resources / f"{name}.yaml"] for name in ("sources", "models")}
-        given |= {
+        given = {
+            "resources": [self.resources],
             "metrics": [self.metrics],
             "output": [self.publish / f"{item['kind']}s" / item["name"]],
         }

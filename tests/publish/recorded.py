@@ -56,7 +56,6 @@ class Recorded:
     def options(self, item: dict) -> list[str]:
         reads, output = item["reads"], self.folder / f"{item['kind']}s" / item["name"]
         given = f"--metrics {self.metrics} --output {output}"
-        given += f" --sources {ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml"
         if "runs" in reads:
             given += f" --train {self.folder}/train --runs {' '.join(self.write_runs())}"
         if "headline" in reads:
@@ -65,7 +64,7 @@ class Recorded:
 
     def call(self, name: str):
         [item] = [item for item in FIGURES if item["name"] == name]
-        return self.program(item["program"], *self.options(item))
+        return self.program("scripts.publish.item", item["program"], *self.options(item))
 
     def points(self, name: str) -> pd.DataFrame:
         return pd.read_csv(self.folder / f"figures/{name}.csv")

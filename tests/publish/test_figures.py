@@ -2,15 +2,13 @@
 form, has no cut mark and no overlapping texts, and its points are the metrics.
 """
 
-import importlib
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.item import Given, arguments, by_hand
 from tests.forking import Ended
 from tests.publish.figure_faults import faults_of
 from tests.publish.recorded import Recorded
@@ -44,7 +42,7 @@ MANY = 7  # further models in the largest form
 
 def here(typed: str, *given) -> Ended:
     """Run a publish program in this process."""
-    importlib.import_module(typed).main(publisher_arguments("").parse_args(list(map(str, given))))
+    by_hand(arguments().parse_args(list(map(str, given)), Given()))
     return Ended(typed, 0, "", "")
 
 

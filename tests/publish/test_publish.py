@@ -79,7 +79,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
     item = study.item(name)
     first, again = (
         lambda seed=seed: study.program(
-            item["program"], *study.options(item), PYTHONHASHSEED=seed
+            "scripts.publish.item", item["program"], *study.options(item), PYTHONHASHSEED=seed
         ).checked()
         for seed in "12"
     )

@@ -157,8 +157,8 @@ def table(tmp_path_factory, program):
         write_yaml(folder / f"{name}.yaml", entries)
     write_rows(METRICS, folder / "metrics.parquet", strided_sop.SCHEMA)
     program(
-        f"scripts.publish.claims --metrics {folder}/metrics.parquet "
-        f"--sources {folder}/sources.yaml --models {folder}/models.yaml "
+        f"scripts.publish.item scripts.publish.claims --metrics {folder}/metrics.parquet "
+        f"--resources {folder} "
         f"--output {folder}/strided_sop_verdicts"
     ).checked()
     assert all(
@@ -189,13 +189,12 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
     write_rows(METRICS, tmp_path / "metrics.parquet", strided_sop.SCHEMA)
     given = (
+        "scripts.publish.item",
         "scripts.publish.claims",
         "--metrics",
         tmp_path / "metrics.parquet",
-        "--sources",
-        tmp_path / "sources.yaml",
-        "--models",
-        ROOT / "resources/models.yaml",
+        "--resources",
+        tmp_path,
         "--output",
         tmp_path / "strided_sop_verdicts",
     )

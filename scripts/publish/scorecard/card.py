@@ -2,7 +2,6 @@
 models, and the reasons for missing cells.
 """
 
-import argparse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +9,9 @@ import pandas as pd
 
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of
-from scripts.publish.names import in_order, load, load_systems, source_title, split_title, titles_of
+from scripts.publish.names import in_order, source_title, split_title, titles_of
 from scripts.publish.scorecard.cells import (
     ELSEWHERE,
     KINDS,
@@ -73,13 +73,12 @@ class Scorecard(NamedTuple):
         return self.by_row.get((*asked, probe["probe"]), missing)
 
 
-def read_scorecard(given: argparse.Namespace) -> Scorecard:
+def read_scorecard(given: Given) -> Scorecard:
     """Read the scorecard. Raise UserError if no model has a headline on a whole split."""
-    resources, sources = given.sources.parent, load(given.sources)
-    models = load_systems(given.models, given.sources)
-    metrics, studies = read_scores(given.metrics), load(resources / "studies.yaml")
+    resources, sources, models = given.resources, given.sources, given.models
+    metrics, studies = read_scores(given.metrics), given.studies
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
-    networks = networks_of([given.train / name / "run.json" for name in given.runs])
+    networks = networks_of(given.facts)
     on_probes = probe_rows(metrics, studies, sources)
     cells = cells_of(on_probes, metrics, studies, networks)
     if cells.empty:

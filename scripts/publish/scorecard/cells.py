@@ -11,12 +11,12 @@ does not show the best method: the test must not choose it. The cell also has th
 control (`<method>_blind`).
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.data.declared import method_of_blind
-from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.declared import ceilings
 from scripts.measure.ladder import CONTROL_METHODS
@@ -58,10 +58,10 @@ def read_scores(file: Path) -> pd.DataFrame:
     ).astype(texts)
 
 
-def networks_of(files: list[Path]) -> Networks:
-    """Read each model's kind and number of parameters from its run.json."""
+def networks_of(runs: Iterable[dict]) -> Networks:
+    """Return each model's kind and number of parameters. runs: their run.json."""
     found: Networks = {}
-    for facts in map(facts_of, files):
+    for facts in runs:
         kind, parameters = facts.get("kind"), facts.get("parameters")
         if facts["model"] not in found or kind:
             size = float(parameters or "nan")

@@ -5,7 +5,6 @@ second distance is to the best control that, like the model, sees one candidate.
 models show the best controls, the paper's best number, and people.
 """
 
-import argparse
 import itertools
 import textwrap
 from collections import Counter
@@ -19,7 +18,7 @@ from matplotlib.figure import Figure
 from scripts.measure.ladder import CHANCE, RULES, TEXTS, WORDS
 from scripts.running.program import log
 from scripts.publish import style, verdicts
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.panels import (
     BEST_CONTROL,
     CHANCE as DOTTED_LINE,
@@ -212,13 +211,9 @@ def draw(card: Scorecard) -> Figure:
     return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     card = read_scorecard(given)
     style.save(lambda: draw(card), given)
     write_points(card.cells[[*PROBE, *COLUMNS.split()]], given.output)
     models = card.cells["model"].nunique()
     log.info("%s: %d cells of %d models", given.output, len(card.cells), models)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs")

@@ -5,12 +5,10 @@ With an --output that ends in _column, the table fits a column of a paper (3.3 i
 of each study, its score and the distance.
 """
 
-import argparse
-
 import pandas as pd
 
 from scripts.publish import latex
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, at, read_scorecard, size_in_words
 from scripts.publish.table import OF_COLUMN, interval, percent, publish_table, signed
 from scripts.publish.verdicts import ABOVE, BELOW as BELOW_CONTROL, in_short
@@ -119,13 +117,9 @@ def in_a_column(card: Scorecard) -> pd.DataFrame:
     return table[(table[names] != "").any(axis=1)]
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     card = read_scorecard(given)
     if given.output.name.endswith("_column"):
         publish_table(given, in_a_column(card), {"Model"}, latex.COLUMN)
     else:
         publish_table(given, tabulate(card), {"Kind", "Model", "Asked"})
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs")

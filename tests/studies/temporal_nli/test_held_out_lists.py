@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from scripts.publish import style
-from scripts.publish.arguments import publisher_arguments
+from scripts.publish.item import Given
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.evaluate import LABELS
 from scripts.studies.temporal_nli.figures import held_out_lists
@@ -156,9 +156,9 @@ def test_groups_are_pairs_of_items_and_the_figure_shows_them(
             assert (cell["n"], cell["groups"]) == (len(at), at["pair"].nunique())
     drawn = []
     monkeypatch.setattr(style, "save", lambda draw, given: drawn.append(style.drawn(draw)))
-    given = f"--metrics {tmp_path}/metrics.parquet --output {tmp_path}/lists --sources"
-    given += f" {ROOT}/resources/sources.yaml --models {ROOT}/resources/models.yaml"
-    held_out_lists.main(publisher_arguments("").parse_args(given.split()))
+    given = Given(metrics=tmp_path / "metrics.parquet", output=tmp_path / "lists")
+    given.resources = ROOT / "resources"
+    held_out_lists.main(given)
     assert faults_of(drawn[0]) == []
     points = pd.read_csv(f"{tmp_path}/lists.csv")
     points = points[points["distance"].isna() & (points["model"] == "minilm")].set_index("list")

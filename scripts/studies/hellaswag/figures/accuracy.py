@@ -2,10 +2,8 @@
 each origin of the items. Grey: controls.
 """
 
-import argparse
-
-from scripts.publish.arguments import run_program
-from scripts.publish.names import details_of, load, source_title, split_title
+from scripts.publish.item import Given
+from scripts.publish.names import details_of, source_title, split_title
 from scripts.publish.panels import forest_of, publish, same_place
 from scripts.publish.message import message
 from scripts.publish.selection import only
@@ -19,8 +17,8 @@ PLACE = ["source", "dataset", "split"]
 COLUMNS = "system model method experiment slice value sd seeds ci_low ci_high n groups sample limit"
 
 
-def main(given: argparse.Namespace) -> None:
-    metrics, sources = hellaswag_metrics(given.metrics, load(given.models)), load(given.sources)
+def main(given: Given) -> None:
+    metrics, sources = hellaswag_metrics(given.metrics, given.models), given.sources
     points = only(metrics, seed=None, wording=None, metric="accuracy", slice=ORIGINS)
     points = points.assign(
         row=points["system"],
@@ -36,7 +34,3 @@ def main(given: argparse.Namespace) -> None:
         panels.append((says or title, f"{title}, {detail}" if says else detail, of_panel))
     shown = points[[*PLACE, *COLUMNS.split()]]
     publish(given, shown, lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -3,13 +3,12 @@ gives it. A wrong ending in first place counts as an error; so does the right en
 place.
 """
 
-import argparse
 from collections.abc import Mapping
 
 import pandas as pd
 
 from scripts.measure.ranking import scores_of
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.cards import Items, publish_cards
 from scripts.studies.hellaswag.evaluate import read_endings
 
@@ -34,9 +33,5 @@ def read(items: Items) -> tuple:
     return f"{items.options['domain']} items", rows, slices, systems
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     publish_cards(given, key, read)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets")

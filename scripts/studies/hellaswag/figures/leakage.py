@@ -2,13 +2,11 @@
 and which items were dropped.
 """
 
-import argparse
-
 import pandas as pd
 
 from scripts.data.csv_files import read_csv
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load, source_title, study_metrics
+from scripts.publish.item import Given
+from scripts.publish.names import source_title, study_metrics
 from scripts.publish.table import publish_table
 from scripts.studies.hellaswag.evaluate import SCHEMA
 
@@ -22,15 +20,11 @@ COLUMNS = {
 }
 
 
-def main(given: argparse.Namespace) -> None:
-    metrics, sources = study_metrics(given.metrics, "hellaswag", SCHEMA), load(given.sources)
+def main(given: Given) -> None:
+    metrics, sources = study_metrics(given.metrics, "hellaswag", SCHEMA), given.sources
     parts = []
     for source, rows in metrics.sort_values(["source", "dataset"]).groupby("source"):
         leakage = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
         parts.append(leakage.assign(corpus=source_title(source, sources)))
     table = pd.concat(parts)[list(COLUMNS)].astype(str).rename(columns=COLUMNS)
     publish_table(given, table, list(COLUMNS.values())[:4])
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "datasets")

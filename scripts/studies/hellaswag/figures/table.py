@@ -2,12 +2,9 @@
 items.
 """
 
-import argparse
-
-
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
-from scripts.publish.names import load, source_title
+from scripts.publish.names import source_title
 from scripts.publish.selection import only
 from scripts.publish.table import EXPERIMENT, above_cells, by_metric, number_cells, publish_table
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
@@ -16,8 +13,8 @@ WORDS = ["Corpus", "Dataset", "Split", "System", EXPERIMENT]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources, rows = load(given.models), load(given.sources), []
+def main(given: Given) -> None:
+    models, sources, rows = given.models, given.sources, []
     metrics = hellaswag_metrics(given.metrics, models)
     for (source, dataset, split, system), of_system in metrics.groupby(
         ["source", "dataset", "split", "system"], sort=False
@@ -37,7 +34,3 @@ def main(given: argparse.Namespace) -> None:
         above = above_cells(by_metric(means), "accuracy", models)
         rows.append(cells | above | {EXPERIMENT: by["all"]["experiment"]})
     publish_table(given, rows, WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -3,7 +3,6 @@ figure 2). A panel's title gives the best model's score over all questions. The 
 controls.
 """
 
-import argparse
 from functools import partial
 
 import pandas as pd
@@ -13,9 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.message import message, titled
-from scripts.publish.names import load
 from scripts.publish.selection import only
 from scripts.publish.panels import (
     Look,
@@ -88,18 +86,14 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
     return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     metrics = system_means(metrics_to_draw(given))
     points = of_categories(metrics).assign(origin="here")
     points = points[~points["model"].isin(set(BASELINES) - {"random"})]
-    paper, sources = of_categories(published_beside(given.sources)), load(given.sources)
+    paper, sources = of_categories(published_beside(given.resources)), given.sources
     released = points.loc[points["method"] == "released", "source"]
     paper = paper[paper["source"].isin(set(points["source"]) - set(released))]
     shown = points[points["drawn"]]
     printed = paper.assign(origin="published", system=paper["row"], sample=False)
     parts = [part.reindex(columns=POINTS) for part in (points, printed) if len(part)]
     publish(given, pd.concat(parts), lambda: draw(shown, paper, metrics, sources))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

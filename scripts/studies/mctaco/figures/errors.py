@@ -5,14 +5,13 @@ The systems are runs that learnt from all questions, and judgements that the pap
 released.
 """
 
-import argparse
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from scripts.data.tables import read_table
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.cards import Items, System, publish_cards
 from scripts.publish.names import model_title
 from scripts.studies.mctaco.evaluate import slices
@@ -69,9 +68,5 @@ def read(items: Items) -> tuple:
     return "units normalized" if is_normalized else "as written", rows, parts, systems
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     publish_cards(given, key, read)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets", "released")

@@ -6,7 +6,6 @@ judgements that the authors released (method `released`); a baseline. A publishe
 only for the corpus that its `setting` names.
 """
 
-import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +13,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 
+from scripts.publish.item import Given
 from scripts.publish import style
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
     experiment_if_needed,
     in_order,
-    load_systems,
     method_note,
     source_title,
     split_title,
@@ -102,11 +101,11 @@ def system_means(metrics: pd.DataFrame) -> pd.DataFrame:
     return trained_most(metrics[metrics["seed"].isna()])
 
 
-def published_beside(sources: Path) -> pd.DataFrame:
+def published_beside(resources: Path) -> pd.DataFrame:
     """Return the paper's scores of systems, as shares: table 2 and the released predictions by
     category.
     """
-    claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
+    claims = claims_beside(resources, "mctaco", ["source", "slice", "unit_normalization"])
     tables = claims["table"].str.startswith(("Table 2", "Released predictions"))
     claims = with_shares(claims[tables & claims["metric"].isin(["f1", "exact_match"])])
     is_normalized = claims["unit_normalization"] == "True"
@@ -125,9 +124,9 @@ def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
 # ---- what figures draw
 
 
-def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
+def metrics_to_draw(given: Given, draws: bool = False) -> pd.DataFrame:
     """Return mctaco_metrics() with `drawn`; the only drawn control has the highest exact match."""
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
+    metrics = mctaco_metrics(given.metrics, given.models, draws)
     exact = only(system_means(metrics), slice="all", metric="exact_match")
     is_best = among(metrics, with_best_control(exact, PLACE), SYSTEM)
     return metrics.assign(drawn=is_best | (metrics["method"] != "control"))

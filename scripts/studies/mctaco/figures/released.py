@@ -2,14 +2,12 @@
 exact match and F1 of each file, and its distance to the best control.
 """
 
-import argparse
-
 import pandas as pd
 
 from scripts.data.tables import read_metrics
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of
-from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.names import source_title, split_title
 from scripts.publish.selection import only
 from scripts.publish.table import ABOVE_VIEW, above_cells, by_metric, number_cells, publish_table
 from scripts.running.program import UserError
@@ -54,11 +52,11 @@ def tabulate(rows: pd.DataFrame, by_name: dict, sources: dict, models: dict) -> 
     return table
 
 
-def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Released]]:
+def read_rows(given: Given) -> tuple[pd.DataFrame, dict[str, Released]]:
     """Return the means of each system measured here (of controls only the best) and of each file
     that others released, with `key`; and the rows of released.csv by name.
     """
-    by_name = {one.name: one for one in read_released(given.sources.with_name("released.csv"))}
+    by_name = {one.name: one for one in read_released(given.resources / "released.csv")}
     here = system_means(metrics_to_draw(given))
     here = here[here["drawn"] & (here["slice"] == "all") & (here["model"] != "gold")]
     others = read_metrics(given.metrics, SCHEMA, others=True).to_pandas()
@@ -75,12 +73,8 @@ def read_rows(given: argparse.Namespace) -> tuple[pd.DataFrame, dict[str, Releas
     return pd.concat(rows, ignore_index=True), by_name
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources = load_systems(given.models, given.sources), load(given.sources)
+def main(given: Given) -> None:
+    models, sources = given.models, given.sources
     rows, by_name = read_rows(given)
     table = tabulate(rows, by_name, sources, models)
     publish_table(given, table, WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

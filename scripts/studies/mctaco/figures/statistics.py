@@ -2,13 +2,11 @@
 et al. 2019.
 """
 
-import argparse
-
 import pandas as pd
 
 from scripts.data.tables import QUESTIONS, read_table
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load, load_systems, source_title
+from scripts.publish.item import Given
+from scripts.publish.names import source_title
 from scripts.publish.published import by_split, publish_statistics
 from scripts.studies.mctaco.figures.metrics import SLICES, mctaco_metrics
 
@@ -41,9 +39,9 @@ def statistics(answers: pd.DataFrame) -> pd.Series:
     return table.reindex(list(PARTS))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
 
 
-def main(given: argparse.Namespace) -> None:
-    sources, corpora = load(given.sources), {}
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+def main(given: Given) -> None:
+    sources, corpora = given.sources, {}
+    metrics = mctaco_metrics(given.metrics, given.models)
     for source, sample in metrics.groupby("source")["sample"].any().items():
         files = sorted((given.cleaned / source).glob("*.parquet"))
         splits = {file.stem: [read_table(file, QUESTIONS.names).to_pandas()] for file in files}
@@ -51,7 +49,3 @@ def main(given: argparse.Namespace) -> None:
         corpora[source] = title, by_split(splits, statistics)
     names = {"slice": PARTS, "metric": NAMES}
     publish_statistics(given, "mctaco", "source", corpora, names, ["questions", "pairs"])
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "cleaned")

@@ -2,13 +2,11 @@
 that only the paper measured follow below, on the paper's corpus only.
 """
 
-import argparse
-
 import pandas as pd
 
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
-from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.names import source_title, split_title
 from scripts.publish.table import (
     EXPERIMENT,
     above_cells,
@@ -63,9 +61,9 @@ def rows_of(
     return table
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources = load_systems(given.models, given.sources), load(given.sources)
-    metrics, published = mctaco_metrics(given.metrics, models), published_beside(given.sources)
+def main(given: Given) -> None:
+    models, sources = given.models, given.sources
+    metrics, published = mctaco_metrics(given.metrics, models), published_beside(given.resources)
     rows, table = trained_most(metrics), []
     above = [f"exact_match_above_{what}" for what in ("control", "same_view", "blind")]
     shown = rows["metric"].isin([*METRICS.values(), *above])
@@ -74,7 +72,3 @@ def main(given: argparse.Namespace) -> None:
         place = {"Corpus": source_title(source, sources), "Split": split_title(split)}
         table += rows_of(of_split, table_2(published, source), place, models)
     publish_table(given, table, WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -2,7 +2,6 @@
 3). The figure shows systems that were run with more than one size.
 """
 
-import argparse
 from functools import partial
 from typing import Any
 
@@ -14,9 +13,8 @@ from matplotlib.ticker import MaxNLocator
 
 from scripts.measure.intervals import mean_of
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import replicate_name
-from scripts.publish.names import load
 from scripts.publish.panels import (
     CHANCE,
     DASHED,
@@ -153,15 +151,11 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     return figure_of(lines, [*legend_of(known), ("", marks), ("", best)], note=note)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     rows = sized(metrics_to_draw(given, draws=True))
-    claims, sources = claims_beside(given.sources, "mctaco", ["source"]), load(given.sources)
+    claims, sources = claims_beside(given.resources, "mctaco", ["source"]), given.sources
     claims = claims[claims["metric"] == "plateau.train_pairs"]
     flat = claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
     points = pd.concat([mean, rows.assign(origin="one draw", draws=np.nan)])
     publish(given, points[[*POINTS, "draws"]], lambda: draw(rows, flat, sources), ONE_SIZE)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

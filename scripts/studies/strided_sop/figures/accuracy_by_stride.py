@@ -5,7 +5,6 @@ Rows on windows are left out if the corpus has rows on single captions. Rows on 
 left out if there are rows on all pairs. extensions.py draws the rows left out, in the same way.
 """
 
-import argparse
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,10 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import replicate_name
 from scripts.publish.message import message, titled
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
     DOTTED,
@@ -185,14 +184,10 @@ def draw(metrics: pd.DataFrame, sources: dict, axis: Axis) -> Figure:
     return figure_of(lines, legend(metrics, known, axis.chance), share_y="figure", note=note)
 
 
-def main(given: argparse.Namespace) -> None:
-    metrics = strided_metrics(given.metrics, load(given.models))
+def main(given: Given) -> None:
+    metrics = strided_metrics(given.metrics, given.models)
     plain = metrics[is_plain(metrics)]
     has_model = (~plain["method"].isin(["control", "human"])).any()
-    shown, sources = drawn(plain if has_model else metrics), load(given.sources)
+    shown, sources = drawn(plain if has_model else metrics), given.sources
     is_drawn = metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"])
     publish(given, metrics.loc[is_drawn, COLUMNS], lambda: draw(shown, sources, Axis()))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -2,7 +2,6 @@
 evaluation split.
 """
 
-import argparse
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,7 +13,7 @@ from scripts.data.tables import read_table
 from scripts.measure.people_answers import Answers
 from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
 from scripts.studies.strided_sop.evaluate import columns_of
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.cards import Items, System, publish_cards
 from scripts.studies.strided_sop.figures.metrics import variant_title
 
@@ -67,9 +66,5 @@ def read(items: Items) -> tuple:
     return f"stride {items.options['stride']}{variant}", rows, slices_of(parts_of(pairs)), systems
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     publish_cards(given, key, read)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets", "human")

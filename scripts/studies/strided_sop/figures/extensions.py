@@ -5,13 +5,11 @@ The name of --output selects one of these. The figure shows the best control for
 measuring.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load
+from scripts.publish.item import Given
 from scripts.publish.panels import publish
 from scripts.publish.selection import only
 from scripts.studies.strided_sop.figures.accuracy_by_stride import (
@@ -65,9 +63,9 @@ def of_spans(path: Path, models: dict) -> pd.DataFrame:
     return rows.assign(series=titles + whole + skipped, span=rows["span"].astype(int))
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     item, axis = given.output.name.removeprefix("strided_sop_"), Axis()
-    models, sources = load(given.models), load(given.sources)
+    models, sources = given.models, given.sources
     if item == "spans":
         rows = of_spans(given.metrics, models)
         shown = rows[rows["slice"] == "all"].replace({"metric": IN_ORDER})
@@ -80,7 +78,3 @@ def main(given: argparse.Namespace) -> None:
     shown = drawn(shown) if item == "chosen_pairs" else best_controls(shown, axis.along)
     rows = rows[[*COLUMNS, *MORE]].drop_duplicates()
     publish(given, rows, lambda: draw(shown, sources, axis))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

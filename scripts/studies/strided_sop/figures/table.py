@@ -1,13 +1,10 @@
 """Tabulate strided sentence order prediction: every corpus, split, model and stride."""
 
-import argparse
-
 import pandas as pd
 
-from scripts.data.runs import facts_of
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
 from scripts.publish.table import (
     EXPERIMENT,
@@ -23,10 +20,10 @@ SHORT = {"Accuracy sd": "SD", "Accuracy 95 % interval": "95 % interval", "Peak s
 PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "method"]
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources, table = load(given.models), load(given.sources), []
+def main(given: Given) -> None:
+    models, sources, table = given.models, given.sources, []
     metrics = strided_metrics(given.metrics, models, crossed=True)
-    facts = [facts_of(given.train / name / "run.json") for name in given.runs]
+    facts = given.facts
     # a pair that is read in both orders counts twice
     pairs = {tuple(fact[name] for name in RUN): f"{fact['train_examples']:,}" for fact in facts}
     is_human = metrics["model"] == "human"
@@ -54,7 +51,3 @@ def main(given: argparse.Namespace) -> None:
         )
     shown = pd.DataFrame(table).drop(columns="Human sd").rename(columns=SHORT)
     publish_table(given, filled(shown, WORDS), WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs")

@@ -6,7 +6,6 @@ of two labels. The last part of --output names the set: temporal_nli_temp_order,
 …_cross_unit.
 """
 
-import argparse
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -17,10 +16,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.comparison import parts_of
 from scripts.publish.message import message
-from scripts.publish.names import load, people_points
+from scripts.publish.names import people_points
 from scripts.publish.selection import only
 from scripts.publish.panels import (
     PEOPLE,
@@ -250,15 +249,11 @@ def draw(
     return figure_of(lines, handles, share_x=True, share_y="figure", note=note)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     challenge_set = given.output.name.removeprefix(f"{STUDY}_")
-    metrics = nli_metrics(given.metrics, load(given.models))
+    metrics = nli_metrics(given.metrics, given.models)
     points = points_of(metrics, challenge_set)
-    sources = load(given.sources)
+    sources = given.sources
     people = people_points(given.metrics, STUDY, "accuracy")
     people = only(people, dataset=points["dataset"], split=points["split"])
     publish(given, points[COLUMNS], lambda: draw(points, metrics, sources, people))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

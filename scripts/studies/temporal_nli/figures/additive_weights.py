@@ -12,7 +12,6 @@ hypothesis's mark is higher; the distance is the log-odds. In the CSV, in_order 
 pairs of different times of the list that the model puts in the right order.
 """
 
-import argparse
 import re
 from collections.abc import Callable
 from functools import partial
@@ -28,8 +27,7 @@ from threadpoolctl import threadpool_limits
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics, read_table
 from scripts.publish import style
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load
+from scripts.publish.item import Given
 from scripts.publish.panels import DASHED, Look, Panel, figure_of, in_lines, publish
 from scripts.studies.temporal_nli.controls import VIEWS
 from scripts.studies.temporal_nli.figures.metrics import VALUES, data_title
@@ -145,7 +143,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     return figure_of(lines, [("", marks)])
 
 
-def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataFrame]:
+def trained_on(given: Given) -> dict[tuple[str, str, str], pd.DataFrame]:
     """Return the training pairs of set I by source, dataset and what the dataset holds out. Of
     datasets with equal training pairs only the first is kept.
     """
@@ -165,8 +163,8 @@ def trained_on(given: argparse.Namespace) -> dict[tuple[str, str, str], pd.DataF
     return found
 
 
-def main(given: argparse.Namespace) -> None:
-    metrics, sources = read_metrics(given.metrics).to_pandas(), load(given.sources)
+def main(given: Given) -> None:
+    metrics, sources = read_metrics(given.metrics).to_pandas(), given.sources
     sampled = metrics.groupby(["source", "dataset"])["sample"].any()
     parts = [pd.DataFrame(columns=COLUMNS)]
     for (source, dataset, held_out), train in trained_on(given).items():
@@ -175,7 +173,3 @@ def main(given: argparse.Namespace) -> None:
         parts.append(points_of(train).assign(**constant, limit=None))
     points = pd.concat(parts[1:] or parts, ignore_index=True)[COLUMNS]
     publish(given, points, lambda: draw(points, sources))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets")

@@ -5,7 +5,6 @@ A model without the premise counts as a control. A model that knows two labels m
 takes entailment for not_entailment, or the other way round.
 """
 
-import argparse
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.data.tables import read_table
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.cards import Items, publish_cards
 from scripts.publish.names import details_of
 from scripts.studies.temporal_nli.evaluate import LABELS
@@ -57,9 +56,5 @@ def read(items: Items) -> tuple:
     return title, rows, slices, items.labelled(pairs["example_id"], "pairs", gold)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     publish_cards(given, key, read)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets")

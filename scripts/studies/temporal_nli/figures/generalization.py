@@ -7,7 +7,6 @@ pairs for the model that learnt from everything. A model with a rule keeps its a
 middle column. A model with only memory loses accuracy there, but not in the last column.
 """
 
-import argparse
 import re
 from functools import partial
 
@@ -19,8 +18,7 @@ from matplotlib.figure import Figure
 
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE
 from scripts.publish import style
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load
+from scripts.publish.item import Given
 from scripts.publish.panels import Panel, figure_of, in_lines, publish, with_best_control
 from scripts.publish.table import interval, percent
 from scripts.studies.temporal_nli.figures.metrics import (
@@ -155,11 +153,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     return figure_of(lines, share_y="line", across=ACROSS, note=NOTE)
 
 
-def main(given: argparse.Namespace) -> None:
-    cells = cells_of(nli_metrics(given.metrics, load(given.models), [TEMPLATE, *KINDS]))
-    sources = load(given.sources)
+def main(given: Given) -> None:
+    cells = cells_of(nli_metrics(given.metrics, given.models, [TEMPLATE, *KINDS]))
+    sources = given.sources
     publish(given, cells[COLUMNS], lambda: draw(cells, sources))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -11,7 +11,6 @@ pairs in the right order is (1 + tau) / 2. The variance of Kendall's tau of n it
 is 2 (2 n + 5) / (9 n (n - 1)) (Kendall 1938).
 """
 
-import argparse
 from functools import partial
 
 import numpy as np
@@ -21,9 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.comparison import parts_of
-from scripts.publish.names import load
 from scripts.publish.panels import (
     BEST_CONTROL,
     CHANCE,
@@ -153,10 +151,6 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     )
 
 
-def main(given: argparse.Namespace) -> None:
-    points = points_of(nli_metrics(given.metrics, load(given.models), ["list"], by_list=True))
-    publish(given, points[COLUMNS], lambda: draw(points, load(given.sources)))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)
+def main(given: Given) -> None:
+    points = points_of(nli_metrics(given.metrics, given.models, ["list"], by_list=True))
+    publish(given, points[COLUMNS], lambda: draw(points, given.sources))

@@ -13,7 +13,6 @@ expressions, with prepositions:
 Only datasets that hold out only whole templates are read.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +26,9 @@ from scripts.data.tables import read_metrics, read_table
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_scores, replicates_of
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import notes_by_dataset
-from scripts.publish.names import load, split_title
+from scripts.publish.names import split_title
 from scripts.publish.systems import runs_by_title, runs_of_datasets
 from scripts.publish.table import interval, percent, publish_table
 from scripts.studies.temporal_nli.figures.metrics import SETS, data_title
@@ -136,11 +135,11 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
     ]
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
     resamples = pc.max(pc.list_value_length(measured["draws"])).as_py()  # draws for an interval
-    notes, models, sources = notes_by_dataset(metrics), load(given.models), load(given.sources)
+    notes, models, sources = notes_by_dataset(metrics), given.models, given.sources
     rows = []
     for place, runs in runs_of_datasets(given.train, given.runs).items():
         options = runs[0].facts["data_options"]
@@ -151,7 +150,3 @@ def main(given: argparse.Namespace) -> None:
     table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
     table = table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
     publish_table(given, table, HEAD)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets")

@@ -2,14 +2,13 @@
 numbers.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
-from scripts.publish.names import load, method_title
+from scripts.publish.names import method_title
 from scripts.publish.published import claims_beside
 from scripts.publish.selection import only
 from scripts.publish.table import (
@@ -40,9 +39,9 @@ JOINT = {
 }  # metrics of several pairs together, in sets that have them
 
 
-def printed(sources: Path) -> dict[tuple, str]:
+def printed(resources: Path) -> dict[tuple, str]:
     """Return the paper's numbers on whole sets, by KEY and metric."""
-    claims = claims_beside(sources, STUDY, [*KEY[1:], "slice"])
+    claims = claims_beside(resources, STUDY, [*KEY[1:], "slice"])
     claims = only(claims, slice="all", metric=NAMES, unit="%")
     claims = claims[claims["table"].str.startswith("Table")]
     claims = claims.assign(model=claims["model"].str.split("; ")).explode("model")
@@ -55,10 +54,10 @@ def spread(row: pd.Series) -> str:
     return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
 
 
-def main(given: argparse.Namespace) -> None:
-    models, sources = load(given.models), load(given.sources)
+def main(given: Given) -> None:
+    models, sources = given.models, given.sources
     metrics, rows = nli_metrics(given.metrics, models), []
-    numbers = printed(given.sources)
+    numbers = printed(given.resources)
     shown = [*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"]
     overall = only(metrics, slice="all", metric=shown)
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
@@ -87,7 +86,3 @@ def main(given: argparse.Namespace) -> None:
         rows.append(row | {EXPERIMENT: one["experiment"]})
     table = pd.DataFrame(rows).fillna("")
     publish_table(given, filled(table, set(table) - {"Wordings", ABOVE_BLIND}), WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -3,7 +3,6 @@
 variant of its options. The CSV has all controls.
 """
 
-import argparse
 from functools import partial
 
 import pandas as pd
@@ -11,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.publish import style
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.message import message, titled
 from scripts.publish.names import people_points, source_title, split_title
 from scripts.publish.selection import only
@@ -116,7 +115,7 @@ def draw(
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     metrics, table_5, sources = read(given, "Table 5")
     metrics = widest(metrics)
     points = accuracies(metrics)
@@ -126,7 +125,3 @@ def main(given: argparse.Namespace) -> None:
     ]
     shown = of_each_view(points)
     publish(given, drawn(points, table_5), lambda: draw(shown, metrics, table_5, sources, people))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

@@ -2,7 +2,6 @@
 al. 2021, figure 2): a row for each system, a column for each rule. The CSV has all controls.
 """
 
-import argparse
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.data.declared import BLIND
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.names import source_title
 from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish
 from scripts.publish.published import claims_beside
@@ -40,8 +39,8 @@ def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
     return widest(rows.merge(places))
 
 
-def denominators(sources: Path) -> pd.Series:
-    claims = claims_beside(sources, "timedial", ["measured_on", "slice"])
+def denominators(resources: Path) -> pd.Series:
+    claims = claims_beside(resources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"] == "wrong_above_right.n"]
     return claims.set_index(["measured_on", "slice"])["value"]
 
@@ -96,12 +95,8 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     metrics, figure_2, sources = read(given, "Figure 2")
     points = error_points(metrics)
-    shown, counts = with_best_control(points, metrics), denominators(given.sources)
+    shown, counts = with_best_control(points, metrics), denominators(given.resources)
     publish(given, drawn(points, figure_2), lambda: draw(shown, figure_2, counts, sources))
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__)

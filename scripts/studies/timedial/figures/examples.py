@@ -5,7 +5,6 @@ The chosen options are the highest, as many as there are right options. A chosen
 as an error; so does a right option that is not chosen.
 """
 
-import argparse
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 from scripts.data.tables import read_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.ranking import checked, scores_of, slices
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.cards import Items, System, most_right, publish_cards
 from scripts.publish.names import source_title
 from scripts.studies.timedial.figures.metrics import RULES, SCOPES
@@ -56,9 +55,5 @@ def read(items: Items) -> tuple:
     return name, rows, parts, systems
 
 
-def main(given: argparse.Namespace) -> None:
+def main(given: Given) -> None:
     publish_cards(given, key, read)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs", "datasets")

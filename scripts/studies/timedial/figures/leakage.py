@@ -2,15 +2,14 @@
 from the others: a row for each source of dialogs and split, and for datasets that differ here.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.running.program import UserError
 from scripts.studies.timedial.evaluate import SCHEMA
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load, split_title, study_metrics
+from scripts.publish.item import Given
+from scripts.publish.names import split_title, study_metrics
 from scripts.publish.table import percent, publish_table
 from scripts.studies.timedial.figures.metrics import corpus_title
 from scripts.studies.timedial.left_out import (
@@ -58,14 +57,10 @@ def tabulate(file: Path, sources: dict) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def main(given: argparse.Namespace) -> None:
-    metrics, sources = study_metrics(given.metrics, "timedial", SCHEMA), load(given.sources)
+def main(given: Given) -> None:
+    metrics, sources = study_metrics(given.metrics, "timedial", SCHEMA), given.sources
     datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
     files = [given.build.joinpath(*place, "leakage.csv") for place in datasets.to_numpy()]
     table = pd.concat([tabulate(file, sources) for file in files]).drop_duplicates()
     table = table.sort_values(WORDS, kind="stable", ignore_index=True)
     publish_table(given, table, WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "datasets")

@@ -6,7 +6,6 @@ domain of the challenge, out of the domain, or not at all (zero-shot). A publish
 only for the challenge that its `setting` names (measured_on).
 """
 
-import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,13 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from scripts.data.declared import BLIND as METHOD_BLIND
+from scripts.publish.item import Given
 from scripts.publish import style
 from scripts.publish.comparison import DIFFERENCE
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
     experiment_if_needed,
     in_order,
-    load,
     source_title,
     study_metrics,
     titles_of,
@@ -206,12 +205,12 @@ def corpus_title(source: str, sources: dict) -> str:
 # ---- the paper
 
 
-def published_beside(sources: Path) -> pd.DataFrame:
+def published_beside(resources: Path) -> pd.DataFrame:
     """Return the paper's scores of systems, as shares; title is the paper's name of the model. The
     changes of table 7 are added to the value with the target context.
     """
     parts = ["measured_on", "method", "domain", "context_scope", "slice"]
-    claims = claims_beside(sources, "timedial", parts)
+    claims = claims_beside(resources, "timedial", parts)
     claims = only(claims, metric=["two_best_accuracy", "wrong_above_right"])
     claims = with_shares(claims).fillna(
         dict.fromkeys(parts, "") | {"context_scope": "full", "slice": "all"}
@@ -256,10 +255,10 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 # ---- figures
 
 
-def read(given: argparse.Namespace, table: str) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
+def read(given: Given, table: str) -> tuple[pd.DataFrame, pd.DataFrame, dict]:
     """Return timedial_metrics(), the numbers of a table of the paper, and the sources."""
-    sources, published = load(given.sources), published_beside(given.sources)
-    metrics = timedial_metrics(given.metrics, load(given.models), sources)
+    sources, published = given.sources, published_beside(given.resources)
+    metrics = timedial_metrics(given.metrics, given.models, sources)
     return metrics, published[published["table"] == table], sources
 
 

@@ -2,15 +2,13 @@
 table 3 of Qin et al. 2021.
 """
 
-import argparse
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.data.tables import CHALLENGE, SPANS, read_table
-from scripts.publish.arguments import run_program
-from scripts.publish.names import load
+from scripts.publish.item import Given
 from scripts.publish.published import by_split, publish_statistics
 from scripts.running.program import UserError
 from scripts.studies.timedial.figures.metrics import RULES, corpus_title
@@ -50,11 +48,13 @@ def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.
     return pd.Series(values, pd.MultiIndex.from_product([["all"], NAMES]), float)
 
 
-def main(given: argparse.Namespace) -> None:
-    sources, corpora = load(given.sources), {}
+def main(given: Given) -> None:
+    sources, corpora = given.sources, {}
     for source in given.challenges:
         if source not in sources:
-            raise UserError(f"{given.sources}: no source {source}; it has {', '.join(sources)}")
+            raise UserError(
+                f"{given.resources}/sources.yaml: no source {source}; it has {', '.join(sources)}"
+            )
         splits: dict[str, list[pd.DataFrame]] = {}
         for split in sources[source]["splits"]:
             tables = [
@@ -66,7 +66,3 @@ def main(given: argparse.Namespace) -> None:
         corpora[source] = corpus_title(source, sources), values
     names = {"slice": {"all": ""}, "metric": NAMES}
     publish_statistics(given, "timedial", "measured_on", corpora, names, COUNTS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "spans")

@@ -6,15 +6,14 @@ only. "Not near" leaves out the instances that still share words with a dialog o
 corpus.
 """
 
-import argparse
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.data.runs import facts_of
-from scripts.publish.arguments import run_program
+from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
-from scripts.publish.names import load, source_title
+from scripts.publish.names import source_title
 from scripts.publish.selection import only
 from scripts.publish.table import (
     EXPERIMENT,
@@ -127,10 +126,10 @@ def not_run(rows: pd.DataFrame, published: pd.DataFrame, corpus: str) -> list[di
     ]
 
 
-def main(given: argparse.Namespace) -> None:
-    sources, models = load(given.sources), load(given.models)
+def main(given: Given) -> None:
+    sources, models = given.sources, given.models
     metrics = timedial_metrics(given.metrics, models, sources)
-    published = published_beside(given.sources)
+    published = published_beside(given.resources)
     truncated = cut_instances([given.train / name / "run.json" for name in given.runs])
     rows = only(metrics, slice=["all", NOT_NEAR], metric=SHOWN)
     # blind systems score the same with any context
@@ -142,7 +141,3 @@ def main(given: argparse.Namespace) -> None:
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
     publish_table(given, table, WORDS)
-
-
-if __name__ == "__main__":
-    run_program(main, __doc__, "runs")
