@@ -6,8 +6,8 @@ from scripts.measure.ladder import WORDS, Ladder, distances, with_rungs
 def ladder_of(rows: list[dict], **more) -> Ladder:
     """Return a ladder on which every control of the rows stands on `words`; rungs: of others."""
     controls = {row["model"]: WORDS for row in rows if row.get("method") == "control"}
-    better = dict.fromkeys((row["metric"] for row in rows), "higher")
-    return Ladder(**{"rungs": controls | more.pop("rungs", {}), "better": better} | more)
+    metrics = {row["metric"]: {"better": "higher"} for row in rows}
+    return Ladder(**{"rungs": controls | more.pop("rungs", {}), "metrics": metrics} | more)
 
 
 def found_distances(rows: list[dict], **more) -> list[dict]:

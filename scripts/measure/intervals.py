@@ -26,6 +26,7 @@ class Part(NamedTuple):
 
 
 NOTHING = Part(0.0, math.inf)  # what does not vary
+SHARE, NUMBER = (0.0, 1.0), (-math.inf, math.inf)  # the possible values of a metric
 
 
 def student_t(freedom: float, outside: float = 1 - LEVEL) -> float:
@@ -130,9 +131,12 @@ class Estimate(NamedTuple):
         return self.ci_low > 0 or self.ci_high < 0
 
 
-def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estimate:
+def combination(
+    rows: Sequence[Mapping], coefficients: Sequence[float], bounds: tuple[float, float] = NUMBER
+) -> Estimate:
     """Return the weighted sum of the rows' values with its interval; a difference has the
-    coefficients 1 and -1.
+    coefficients 1 and -1. bounds: the possible values of a row. The interval holds no value that
+    the sum cannot have: with few seeds, t alone reaches beyond 100 points.
 
     rows: metrics with value, sd, seeds, effective_groups and draws. The draws are paired by the
     groups that the rows share; other groups vary independently. The seeds of two rows are not
@@ -163,7 +167,12 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estim
             of_groups.append(Part(error**2, row["effective_groups"] - 1))
     parts = [pooled(of_groups), pooled(of_seeds)]
     half = half_width(parts)
-    return Estimate(value, value - half, value + half, p_value_of(value, parts))
+    least, most = (
+        sum(end(weight * bound for bound in bounds) for weight in coefficients)
+        for end in (min, max)
+    )
+    low, high = max(least, value - half), min(most, value + half)
+    return Estimate(value, low, high, p_value_of(value, parts))
 
 
 def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
@@ -205,13 +214,13 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     return share_over_seeds(float(np.mean(values)), draws, groups, sd, len(rows))
 
 
-def difference(row: Mapping, other: Mapping) -> Estimate:
-    return combination([row, other], [1, -1])
+def difference(row: Mapping, other: Mapping, bounds: tuple[float, float] = NUMBER) -> Estimate:
+    return combination([row, other], [1, -1], bounds)
 
 
 def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Estimate:
-    """Return how much a value rises for each 1 of `over`: the slope of the least-squares line,
+    """Return how much a share rises for each 1 of `over`: the slope of the least-squares line,
     computed on every draw.
     """
     places = np.asarray(over, float) - np.mean(over)
-    return combination(rows, places / (places**2).sum())
+    return combination(rows, places / (places**2).sum(), SHARE)

@@ -19,7 +19,7 @@ on the test stands, which errs to the model's disadvantage.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from scripts.measure.intervals import difference
+from scripts.measure.intervals import NUMBER, SHARE, difference
 from scripts.data.declared import ceilings, method_of_blind, sees_all
 
 CHANCE, BLIND, RULES, WORDS, TEXTS, UNPRETRAINED = RUNGS = (
@@ -52,14 +52,14 @@ class Ladder(NamedTuple):
     pretrained      the pretrained model of each model without pretraining, by name
     training_values the value of each control on the training split, by source, dataset and name;
                     a control that learnt from too few groups has none, nor one of left_out
-    better          `higher` or `lower` for each metric that is compared
+    metrics         the metrics that the study declares; those with `better` are compared
     """
 
     rungs: Mapping[str, str]
     seeing_all: frozenset[str] = frozenset()
     pretrained: Mapping[str, str] = {}
     training_values: Mapping[tuple[str, str, str], float] = {}
-    better: Mapping[str, str] = {}
+    metrics: Mapping[str, Mapping] = {}
 
     def rung_of(self, row: Mapping) -> str | None:
         """Return the rung of a row of metrics; None for a model, and for people."""
@@ -86,7 +86,7 @@ class Ladder(NamedTuple):
 
     def best(self, rows: Iterable[dict]) -> dict | None:
         """Return the row with the best value of a metric; None without rows."""
-        return max(rows, key=lambda row: sign(self.better, row) * row["value"], default=None)
+        return max(rows, key=lambda row: sign(self.metrics, row) * row["value"], default=None)
 
 
 def with_rungs(rows: list[dict], ladder: Ladder) -> list[dict]:
@@ -94,20 +94,21 @@ def with_rungs(rows: list[dict], ladder: Ladder) -> list[dict]:
     return [row | {"rung": ladder.rung_of(row)} for row in rows]
 
 
-def sign(better: Mapping[str, str], row: Mapping) -> int:
+def sign(metrics: Mapping[str, Mapping], row: Mapping) -> int:
     """Return -1 for a row of a metric of which a lower value is better, else 1."""
-    return -1 if better.get(row["metric"]) == LOWER else 1
+    return -1 if metrics.get(row["metric"], {}).get("better") == LOWER else 1
 
 
-def above(row: dict, other: dict, what: str, better: Mapping[str, str] = {}) -> dict:
+def above(row: dict, other: dict, what: str, metrics: Mapping[str, Mapping] = {}) -> dict:
     """Return the row `<metric>_above_<what>`: by how much a row of metrics is better than another,
     paired. `control` and `rung` are of the other row. A blind model's name is that of its method.
     """
     rung = other.get("rung")
-    pair = (row, other) if sign(better, row) > 0 else (other, row)
+    pair = (row, other) if sign(metrics, row) > 0 else (other, row)
+    is_number = metrics.get(row["metric"], {}).get("unit") == "number"
     return (
         row
-        | difference(*pair)._asdict()
+        | difference(*pair, NUMBER if is_number else SHARE)._asdict()
         | {"metric": f"{row['metric']}_above_{what}", "rung": rung}
         | {"control": other["method"] if rung == BLIND else other["model"]}
         | {"draws": None, "sd": None, "sd_beyond_groups": None}
@@ -127,7 +128,8 @@ def distances(rows: list[dict], ladder: Ladder) -> list[dict]:
 
     rows: with `rung`. Metrics without a direction (`better` of study.yaml) are not compared.
     """
-    shown = [row for row in rows if row.get("draws") is not None and row["metric"] in ladder.better]
+    compared = {name for name, entry in ladder.metrics.items() if "better" in entry}
+    shown = [row for row in rows if row.get("draws") is not None and row["metric"] in compared]
     means = [row for row in shown if row["seed"] is None]
     blind = {
         (method_of_blind(row.get("method")), *map(row.get, SYSTEM)): row
@@ -172,9 +174,9 @@ def distances(rows: list[dict], ladder: Ladder) -> list[dict]:
             best["same_view"] = ladder.best(
                 one for one in beside if one["model"] not in ladder.seeing_all
             )
-        found += [above(row, other, what, ladder.better) for what, other in best.items() if other]
+        found += [above(row, other, what, ladder.metrics) for what, other in best.items() if other]
     return found + [
-        above(row, other, BLIND, ladder.better)
+        above(row, other, BLIND, ladder.metrics)
         for row in shown
         if row.get("wording") and (other := blind.get((row.get("method"), *map(row.get, SYSTEM))))
     ]

@@ -197,7 +197,7 @@ def ladder_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespac
             for facts in controls
             if facts["training_value"] is not None
         },
-        {name: entry["better"] for name, entry in given.metrics.items() if "better" in entry},
+        given.metrics,
     )
 
 

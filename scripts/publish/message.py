@@ -31,14 +31,15 @@ def in_words(above: pd.DataFrame, at: str) -> str:
     return f"{first.format(' points')}, {last.format('')}"
 
 
-def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
+def message(rows: pd.DataFrame, metric: str, name: str, at: str = "", same: str = "") -> str:
     """Return a sentence. It is empty without a model that has a control, and if the best model has
     several numbers but there is no `at`.
 
     rows: metrics of one place or of the places in the column `at`, without models that have read
     the test. name: the column of the system's name, which begins with the model. The difference is
     paired with the best control of the same dataset. If the figure draws a better control of
-    another dataset, the difference is to that control, without an interval.
+    another dataset, the difference is to that control, without an interval. same: a column in
+    which this control must have the model's value, because another value is another test.
     """
     place = at or "metric"
     rows = only(rows, seed=None, wording=None)
@@ -55,11 +56,13 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     )
     if len(both) != 1 and not at:
         return ""
+    if same:
+        controls = controls[controls[same].isin(both[same])]
     drawn = both[place].map(controls.groupby(place)["value"].max())
     is_better = drawn > both["value_reached"] - both["value"] + EQUAL
     both["value"] = both["value"].mask(is_better, both["value_reached"] - drawn)
     both[VALUES[1:]] = both[VALUES[1:]].mask(is_better)
-    model = re.split(r", | \(| \+ ", best)[0]
+    model = re.split(r", | \(", best)[0]
     first = "Best model: " if reached["model"].nunique() > 1 else ""
     return f"{first}{model}, beside the best control: {in_words(both, at)}"
 

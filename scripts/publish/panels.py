@@ -100,6 +100,7 @@ class Look(NamedTuple):
     face: str | None = None
     size: float = 4.5
     width: float = 1.4
+    is_control: bool = False
 
     def handle(self, label: str) -> Line2D:
         return Line2D([], [], label=label, **self.settings())
@@ -135,7 +136,7 @@ def looks(
     found, markers = {}, cycle(style.CONTROL_MARKERS)
     for of, grey in zip(systems.to_dict("records"), is_control):
         if grey:  # a marker for each system, because these markers cannot be open
-            look = Look(style.CONTROL, next(markers), line, size=4, width=0.8)
+            look = Look(style.CONTROL, next(markers), line, size=4, width=0.8, is_control=True)
         else:
             look = Look(*known[of[kind]], line)
         if opened and of[opened]:
@@ -144,12 +145,17 @@ def looks(
     return found
 
 
-def legend_of(known: Mapping[str, Look], *others: Artist) -> list[tuple[str, list]]:
-    """Return a legend of the models and the others, then one of the controls, with a title."""
-    handles: list[list] = [[], []]
-    for name, look in known.items():
-        handles[look.colour == style.CONTROL].append(look.handle(name))
-    return [("", [*handles[0], *others]), (style.CONTROLS, handles[1])]
+def legend_of(
+    known: Mapping[str, Look], *others: Artist, marks: Sequence[Artist] = ()
+) -> list[tuple[str, list]]:
+    """Return a legend of the models and the others, one of marks, then one of the controls, with a
+    title if there are several.
+    """
+    controls = {name: look for name, look in known.items() if look.is_control}
+    models = [look.handle(name) for name, look in known.items() if name not in controls]
+    title, begin = (style.CONTROLS, "") if len(controls) > 1 else ("", "control: ")
+    handles = [look.handle(begin + name) for name, look in controls.items()]
+    return [("", [*models, *others]), ("", [*marks]), (title, handles)]
 
 
 # ---- marks

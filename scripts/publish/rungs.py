@@ -23,7 +23,7 @@ TITLES = {
 }
 VALUES = ["value", "ci_low", "ci_high", "p_value", "control"]
 CONTROL, SAME_VIEW = "control", "same_view"  # the best control on the test, of all or of one view
-NOT_RUN = "not run beside it"  # of an experiment; another one may have it
+NOT_RUN = "not run in this experiment"  # another one may have it
 
 
 def with_distances(rows: pd.DataFrame, metrics: pd.DataFrame, on: list[str]) -> pd.DataFrame:

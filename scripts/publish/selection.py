@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pandas as pd
 
-from scripts.measure.intervals import Estimate, difference
+from scripts.measure.intervals import SHARE, Estimate, difference
 from scripts.running.program import UserError
 from scripts.measure.ladder import CONTROL_METHODS
 
@@ -127,7 +127,7 @@ def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
     one that excludes zero if their own intervals do not overlap.
     """
     if has_draws(row) and has_draws(other):
-        return difference(row, other)
+        return difference(row, other, SHARE)
     low, high = row["ci_low"] - other["ci_high"], row["ci_high"] - other["ci_low"]
     return Estimate(row["value"] - other["value"], *((low, high) if by_ends else (None, None)))
 

@@ -27,6 +27,7 @@ from scripts.publish.panels import (
 )
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
+    PLACE,
     POINTS,
     SLICES,
     by_place,
@@ -79,15 +80,15 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
     draw_split, lines = partial(draw_panel, known=known, paper=paper), []
     for of_split, source, split in by_place(points, sources):
         whole = same_place(only(metrics, slice="all"), of_split)
-        said = message(whole, "exact_match", "system")
-        detail = f"{split}; the title counts all questions" if said else split
+        said = message(whole, "exact_match", "system", same="unit_normalization")
+        detail = f"{split}; the title: all questions, with the same units" if said else split
         panel = Panel(of_split, draw_split, source, detail, height=2.1)
         lines.append([titled(panel, said)])
     return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)
 
 
 def main(given: Given) -> None:
-    metrics = system_means(metrics_to_draw(given))
+    metrics = system_means(metrics_to_draw(given, [*PLACE, "unit_normalization"]))
     points = of_categories(metrics).assign(origin="here")
     points = points[~points["model"].isin(set(BASELINES) - {"random"})]
     paper, sources = of_categories(published_beside(given.resources)), given.sources

@@ -6,7 +6,7 @@ judgements that the authors released (method `released`); a baseline. A publishe
 only for the corpus that its `setting` names.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -124,11 +124,15 @@ def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
 # ---- what figures draw
 
 
-def metrics_to_draw(given: Given, draws: bool = False) -> pd.DataFrame:
-    """Return mctaco_metrics() with `drawn`; the only drawn control has the highest exact match."""
+def metrics_to_draw(
+    given: Given, place: Sequence[str] = PLACE, draws: bool = False
+) -> pd.DataFrame:
+    """Return mctaco_metrics() with `drawn`; the only control that is drawn at each place (columns)
+    has the highest exact match.
+    """
     metrics = mctaco_metrics(given.metrics, given.models, draws)
     exact = only(system_means(metrics), slice="all", metric="exact_match")
-    is_best = among(metrics, with_best_control(exact, PLACE), SYSTEM)
+    is_best = among(metrics, with_best_control(exact, place), SYSTEM)
     return metrics.assign(drawn=is_best | (metrics["method"] != "control"))
 
 

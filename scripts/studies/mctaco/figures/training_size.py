@@ -143,12 +143,12 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
             panels.append(titled(panel, from_to(mean[mean["metric"] == metric])))
         lines.append(panels)
     one = f"one draw, {replicate_name(rows)}"
-    marks = [CHANCE.handle("random"), Look(marker="o", line="", size=2).handle(one)]
+    marks = [CHANCE.handle("random"), Look(style.INK, "o", "", size=2).handle(one)]
     for place in flat["train_pairs"].unique():
         marks.append(PLATEAU.handle(f"the paper: flat from about {place:,.0f}"))
     controls = rows.loc[rows["method"] == "control", "system"].unique()
     best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
-    return figure_of(lines, [*legend_of(known), ("", marks), ("", best)], note=note)
+    return figure_of(lines, [*legend_of(known, marks=marks), ("", best)], note=note)
 
 
 def main(given: Given) -> None:

@@ -119,8 +119,8 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: Look, along: str, shift:
     if len(seeds.drop_duplicates(["seed", "wording"])) > 1:
         x, y = seeds[along] + shift + 0.07, seeds["value"] * 100
         axes.scatter(x, y, s=4.5, color=look.colour, alpha=0.7, linewidths=0, zorder=5)
-    is_model = look.colour != style.CONTROL
-    draw_marks(axes, points[mean & accuracy], look, along, shift=shift, intervals=is_model)
+    shown = points[mean & accuracy]
+    draw_marks(axes, shown, look, along, shift=shift, intervals=not look.is_control)
 
 
 def draw_panel(
@@ -129,7 +129,7 @@ def draw_panel(
     draw_line(axes, axis.chance)
     ends = (places[0], axis.chance - 2), (places[-1], axis.chance + 4)
     axes.update_datalim(ends)  # the axis reaches at least these ends
-    shifts = dodges(series for series, look in known.items() if look.colour != style.CONTROL)
+    shifts = dodges(series for series, look in known.items() if not look.is_control)
     for series, look in known.items():
         of_series = points[points["series"] == series].sort_values(axis.along)
         draw_series(axes, of_series, look, axis.along, shifts.get(series, 0))
@@ -149,15 +149,15 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look], chance: float) -> list
     human = [HUMAN.handle("human")] if "human" in set(metrics["model"]) else []
     learns = bool((metrics["metric"] == "peak_accuracy").any())
     interval = "reported epoch, " * learns + "95 % interval"
-    marks = [Look(marker="|", size=9).handle(interval)]
+    marks = [Look(style.INK, "|", size=9).handle(interval)]
     if learns:
         label = "best epoch on this split, as in the paper"
-        light = Look(marker="_", width=0.9, size=6).handle(label)
+        light = Look(style.INK, "_", width=0.9, size=6).handle(label)
         light.set_alpha(0.6)
         marks.append(light)
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
-        marks.append(Look(marker="o", line="", size=2.5).handle(replicate_name(metrics)))
-    return [*legend_of(known, *human, CHANCE.handle(f"chance, {chance:.0f} %")), ("", marks)]
+        marks.append(Look(style.INK, "o", "", size=2.5).handle(replicate_name(metrics)))
+    return legend_of(known, *human, CHANCE.handle(f"chance, {chance:.0f} %"), marks=marks)
 
 
 def panels_across(panels: list[Panel], places: list[int], along: str) -> int:
