@@ -1,8 +1,9 @@
 """What the studies declare of methods and baselines, for shared code, which names none of them.
 
 A method `<method>_blind` is the blind control of a method: the same model without the text that it
-should read. A study declares one of another name by `blind_of`, a method that shows a model all
-candidates of a question by `sees_all`, and baselines that read the answer by `ceilings`.
+should read. A study declares one of another name by `blind_of`, the title of a method by `title`, a
+method that shows a model all candidates of a question by `sees_all`, and baselines that read the
+answer by `ceilings`.
 """
 
 from functools import cache
@@ -21,6 +22,11 @@ def _methods(key: str) -> dict[str, object]:
         for method, how in study.get("methods", {}).items()
         if key in how
     }
+
+
+def method_titles() -> dict[str, str]:
+    """Return the title of each method that has one."""
+    return {method: str(title) for method, title in _methods("title").items()}
 
 
 @cache

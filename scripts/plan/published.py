@@ -333,6 +333,13 @@ class Published:
             },
         }
 
+    @cached_property
+    def method_titles(self) -> str:
+        """The titles of methods, which programs read themselves (scripts/data/declared.py)."""
+        studies = self.workplan.studies
+        methods = {name: entry["methods"] for name, entry in studies.items()}
+        return as_json({name: fields_of(of, of, ("title",)) for name, of in methods.items()})
+
     def recorded(self) -> dict:
         """Return the titles of the items that a record may keep, by kind. Items that show texts of
         a corpus are left out.

@@ -17,7 +17,7 @@ from scripts.plan.workplan import Workplan, built, cleaned
 from scripts.running.program import plural
 
 # keys of a method that change no number
-NOT_OF_TRAINING = ("fits", "probe", "objectives", "blind_of", "sees_all")
+NOT_OF_TRAINING = ("fits", "probe", "objectives", "blind_of", "sees_all", "title")
 ASKS = (ANSWER, ECHO)  # the paradigms of scripts/train/asking/ask.py
 
 

@@ -7,29 +7,15 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.declared import method_titles
 from scripts.data.items import HUMAN
 from scripts.publish.selection import only
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 
 
-# The name of each method in words. Any other method keeps its own name, without underscores.
+# Methods that no study declares. Any method without a title keeps its name, without underscores.
 METHODS = {
-    "train": "fine-tuned",
-    "train_symmetric": "both orders",
-    "packed": "whole orders",
-    "classify": "classification",
-    "fill": "mask filling",
-    "generate": "generation",
-    "pseudo_log_likelihood": "pseudo-log-likelihood",
-    "direct": "direct evaluation",
-    "likelihood_pmi": "likelihood, PMI",
-    "likelihood_token": "likelihood per token",
-    "likelihood_word": "likelihood, masked by word",
-    "likelihood_candidate": "likelihood of the candidate",
-    "verbalizer": "yes or no",
-    "answer": "asked in words",
-    "answer_all": "asked in words, all options",
     "external": "from elsewhere",
     "released": "released predictions",
     "majority": "majority baseline",
@@ -55,7 +41,8 @@ def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
 def method_title(name: str) -> str:
     end = next((end for end in ENDS if name.endswith(end)), "")
     plain = name.removesuffix(end)
-    return METHODS.get(plain, plain.replace("_", " ")) + ENDS.get(end, "")
+    title = (METHODS | method_titles()).get(plain, plain.replace("_", " "))
+    return title + ENDS.get(end, "")
 
 
 def method_note(method: str, plain: Collection[str]) -> str:

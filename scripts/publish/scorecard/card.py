@@ -149,9 +149,8 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
     rows = pd.DataFrame(rows + [nothing | {"model": model} for model in silent])
     rows = rows.assign(title=titles_of(rows, models))
     kinds = [*KINDS.values(), ELSEWHERE, UNKNOWN]
-    ways = dict.fromkeys([*WAYS, NOT_ASKED])
     by = ["kind", "parameters", "title", "way"]
-    return in_order(rows, by, kind=kinds, way=ways).to_dict("records")
+    return in_order(rows, by, kind=kinds, way=WAYS).to_dict("records")
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:

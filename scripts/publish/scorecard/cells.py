@@ -37,9 +37,8 @@ KINDS = {
 }
 UNKNOWN = "unknown kind"
 ELSEWHERE = "predictions from elsewhere"  # no run gives their kind
-ASKED = "direct fill likelihood answer answer_all released external".split()
-WAYS = [*map(method_title, ["train", *ASKED])]
-FINE_TUNED, _, FILLED, LIKELIHOOD, *_ = WAYS
+# the first ways of a model; the title of a method is a way, too
+WAYS = FINE_TUNED, FILLED, LIKELIHOOD = "fine-tuned", "mask filling", "likelihood"
 FILLS = ("fill", "pseudo_log_likelihood")  # paradigms that fill masks with any model
 SCORES = ("likelihood", "generate")  # paradigms that fill masks with an encoder alone
 UNTRAINED = "untrained"  # has no cell: not evidence of what a model understands
