@@ -123,6 +123,11 @@ class Estimate(NamedTuple):
     ci_high: float | None
     p_value: float | None = None
 
+    @classmethod
+    def of(cls, row: Mapping) -> "Estimate":
+        """Return the value of a row of metrics with its interval."""
+        return cls(*(row[name] for name in ("value", "ci_low", "ci_high")))
+
     @property
     def clear(self) -> bool:
         """True if the interval excludes zero."""
@@ -208,7 +213,7 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     """
     values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
     if len(rows) == 1:
-        return Estimate(*(rows[0][name] for name in ("value", "ci_low", "ci_high")))
+        return Estimate.of(rows[0])
     draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
     sd = float(np.std(values, ddof=1))
     return share_over_seeds(float(np.mean(values)), draws, groups, sd, len(rows))

@@ -129,7 +129,7 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
 def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     found = []
     for row in rows.to_dict("records"):
-        measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
+        measured = Estimate.of(row)
         change = Estimate(*(number - claim["value"] / 100 for number in measured[:3]))
         words = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
         found.append((row, words, change))

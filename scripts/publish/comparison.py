@@ -222,7 +222,7 @@ class Comparison:
             systems = list(of_dataset.values())
         for system in systems:
             values, n, first = system["value"], system["n"], system.iloc[0]
-            estimate = Estimate(*first[["value", "ci_low", "ci_high"]])
+            estimate = Estimate.of(first)
             if is_sum or len(system) > 1:
                 mean = (values * n).sum() / n.sum()
                 estimate = Estimate(values.sum() if is_sum else mean, None, None)

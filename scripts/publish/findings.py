@@ -16,17 +16,14 @@ from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
-    best_controls,
     best_of,
-    cells_of,
     control_rows,
     people,
     preferred,
-    probe_rows,
     published,
 )
-from scripts.publish.scorecard.card import at, probe_names, replicates
-from scripts.publish.verdicts import ABOVE, BELOW, LEVEL_WITH, UNKNOWN, WORDS, with_verdicts
+from scripts.publish.scorecard.card import at, judged_cells, probe_names, replicates
+from scripts.publish.verdicts import ABOVE, BELOW, LEVEL_WITH, UNKNOWN, WORDS
 
 CLAUSES = 2  # corpora in a line; the figure shows all
 
@@ -65,11 +62,9 @@ def findings_of(
         source: entry | {"title": entry.get("short", entry.get("title", source))}
         for source, entry in sources.items()
     }
-    on_probes = probe_rows(metrics, studies, sources)
+    on_probes, _, cells = judged_cells(metrics, studies, sources, networks)
     controls = control_rows(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
-    cells = cells_of(on_probes, metrics, studies, networks)
-    cells = with_verdicts(cells, best_controls(on_probes, cells), studies)
     known, found = with_released(models, sources), []
 
     def title(name: str) -> str:

@@ -15,12 +15,12 @@ import pandas as pd
 from scripts.data.items import HUMAN
 from scripts.data.tables import read_metrics
 from scripts.measure.filtered import EVEN, LEFT_OUT, verdict
-from scripts.measure.intervals import Estimate
 from scripts.measure.ladder import CONTROL_METHODS, RUNGS
 from scripts.data.declared import method_of_blind
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of
 from scripts.publish.names import method_title, model_title, source_title, split_title
+from scripts.publish.verdicts import distance_in
 from scripts.publish.rungs import TITLES, with_clear, with_distances, with_stands
 from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
 from scripts.publish.selection import only, with_interval, without_repeats
@@ -59,7 +59,7 @@ def rung_cell(row: dict, rung: str, models: dict) -> str:
     name = f"above_{rung}"
     if pd.isna(row[name]):
         return ""
-    above = with_interval(Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high"))), signed)
+    above = with_interval(distance_in(row, name), signed)
     reached = percent(row["value"] - row[name])
     return f"{control_name(row[f'{name}_control'], models)}{reached}; {above}"
 
@@ -83,13 +83,13 @@ def compared_rows(metrics: pd.DataFrame, headline: str) -> pd.DataFrame:
     return rows[has_control].reset_index(drop=True)
 
 
-def stands_of(rows: pd.DataFrame, cells: pd.DataFrame, groups: dict[str, str]) -> pd.Series:
+def stands_of(rows: pd.DataFrame, cells: pd.DataFrame, studies: dict) -> pd.Series:
     """Return where each row stands: a cell of the scorecard (cells_of()) as there, the others by
-    Holm's test over their own differences. groups: each study's word for its groups.
+    Holm's test over their own differences.
     """
     of_cells = cells.set_index(PLACE)["stands"]
     is_cell = (rows["slice"] == "all") & rows.set_index(PLACE).index.isin(of_cells.index)
-    others = with_stands(with_clear(rows[~is_cell]), groups)["stands"]
+    others = with_stands(with_clear(rows[~is_cell]), studies)["stands"]
     shown = rows[is_cell].set_index(PLACE).index.map(of_cells)
     return pd.concat([others, pd.Series(shown, rows.index[is_cell], object)]).reindex(rows.index)
 
@@ -104,10 +104,9 @@ def main(given: Given) -> None:
     }
     networks = networks_of(given.facts)
     cells = cells_of(probe_rows(metrics, studies, sources), metrics, studies, networks)
-    groups = {name: study.get("groups", "groups") for name, study in studies.items()}
     metrics = read_metrics(given.metrics).to_pandas()
     rows = compared_rows(metrics, given.headline)
-    rows = rows.assign(stands=stands_of(rows, cells, groups))
+    rows = rows.assign(stands=stands_of(rows, cells, studies))
     found = metrics[metrics["metric"] == LEFT_OUT].to_dict("records")
     left_out = {(*(row[of] for of in FILTERED), row["slice"]): row for row in found}
     people = metrics[(metrics["metric"] == f"human_{given.headline}") & (metrics["slice"] == "all")]

@@ -25,7 +25,7 @@ def in_words(above: pd.DataFrame, at: str) -> str:
     column of the places.
     """
     if len(above) == 1:
-        return with_interval(Estimate(*above[VALUES].iloc[0]), signed, " points")
+        return with_interval(Estimate.of(above.iloc[0]), signed, " points")
     ends = above.sort_values(at).iloc[[0, -1]].to_dict("records")
     first, last = (f"{signed(row['value'])}{{}} at {at} {row[at]}" for row in ends)
     return f"{first.format(' points')}, {last.format('')}"

@@ -50,7 +50,7 @@ def cells_of(row: pd.Series, models: dict, sources: dict) -> dict[str, str]:
         show, measure = "{:.2f}".format, "agreement (alpha)"
     elif row["metric"].endswith(ABOVE):
         show, measure = signed, f"{row['measure']}, points above people"
-    found = Estimate(row["value"], row["ci_low"], row["ci_high"])
+    found = Estimate.of(row)
     is_kind = row["slice"].startswith("type=")
     return {
         "Items of": f"{source_title(row['source'], sources)}, {row['dataset']}{note_of(row)}",

@@ -69,12 +69,13 @@ def with_clear(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(tests=tests, **(adjusted <= 1 - LEVEL).add_suffix("_clear"))
 
 
-def with_stands(rows: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
+def with_stands(rows: pd.DataFrame, studies: Mapping[str, Mapping]) -> pd.DataFrame:
     """Return rows from with_clear() with `rung`, the highest rung that the model clearly leaves
-    behind with all below it (missing where there is none), and `stands`, the same in words. groups:
-    each study's word for its groups.
+    behind with all below it (missing where there is none), and `stands`, the same in words.
     """
-    found = [climb(row, groups[row["study"]]) for row in rows.to_dict("records")]
+    found = [
+        climb(row, studies[row["study"]].get("groups", "groups")) for row in rows.to_dict("records")
+    ]
     stands = pd.DataFrame(found, columns=["rung", "stands"], index=rows.index)
     return rows.assign(**stands)
 

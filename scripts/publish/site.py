@@ -343,9 +343,8 @@ def arguments() -> argparse.ArgumentParser:
         ("--output", "the HTML file to write", {}),
     ):
         options.add_argument(name, help=help_text, **{"type": Path, "required": True} | more)
-    options.set_defaults(reads=lambda given: [given.metrics, *given.cleaning, *given.runs])
-    options.add_argument(
-        "--alone", action="store_true", help="write a page without links to other files"
+    options.set_defaults(
+        alone=False, reads=lambda given: [given.metrics, *given.cleaning, *given.runs]
     )
     return options
 

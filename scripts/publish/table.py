@@ -86,7 +86,7 @@ def above_control(row: pd.Series | None, models: dict) -> str:
     # The name first: a spreadsheet would take a text that begins with + for a formula.
     title = models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
     name = "the same, blind" if method_of_blind(row["control"]) else title
-    return f"{name}: {with_interval(Estimate(*row[['value', 'ci_low', 'ci_high']]), signed)}"
+    return f"{name}: {with_interval(Estimate.of(row), signed)}"
 
 
 def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:

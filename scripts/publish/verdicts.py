@@ -64,10 +64,14 @@ def in_short(cell: Mapping) -> str:
     return cell["why"].partition(",")[0] or cell["verdict"]
 
 
+def distance_in(row: Mapping, name: str) -> Estimate:
+    """Return a difference with its interval, from the columns <name>, <name>_low, <name>_high."""
+    return Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+
+
 def why_unclear(row: Mapping, name: str, groups: str) -> str:
-    """Return why a difference is not clear: `too few templates (3) to tell`. name: of the
-    difference, beside whose column stand <name>_low and <name>_high. groups: the study's word for
-    its groups.
+    """Return why a difference is not clear: `too few templates (3) to tell`. name: see
+    distance_in(). groups: the study's word for its groups.
     """
     if pd.notna(stronger := row.get("stronger")):
         return f"not clear, another control reaches {percent(stronger)}"
@@ -75,6 +79,6 @@ def why_unclear(row: Mapping, name: str, groups: str) -> str:
         return f"too few {groups} ({row['groups']:.0f}) to tell"
     if row["seeds"] == 2 and pd.isna(row.get("wordings")):
         return "too few seeds (2) to tell"
-    found = Estimate(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
+    found = distance_in(row, name)
     among = f" among {row['tests']} comparisons" if found.clear else ""
     return f"not clear{among}, {with_interval(found, signed)}"

@@ -9,6 +9,7 @@ from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
+from scripts.data.runs import facts_of
 from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
 from tests.registers import STUDIES, write_published
 from tests.files import write_json
@@ -203,7 +204,8 @@ class Card(Inputs):
             write_json(place, facts | ({"kind": kind, "parameters": parameters} if kind else {}))
 
     def cells(self) -> pd.DataFrame:
-        networks = networks_of([self.results / "train" / name / "run.json" for name in self.runs])
+        files = [self.results / "train" / name / "run.json" for name in self.runs]
+        networks = networks_of(map(facts_of, files))
         metrics = read_scores(self.metrics)
         return cells_of(probe_rows(metrics, STUDIES, SOURCES), metrics, STUDIES, networks)
 

@@ -73,21 +73,28 @@ class Scorecard(NamedTuple):
         return self.by_row.get((*asked, probe["probe"]), missing)
 
 
+def judged_cells(
+    metrics: pd.DataFrame, studies: dict, sources: dict, networks: Networks
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return probe_rows(), best_controls(), and the cells with their verdicts."""
+    on_probes = probe_rows(metrics, studies, sources)
+    cells = cells_of(on_probes, metrics, studies, networks)
+    controls = best_controls(on_probes, cells)
+    return on_probes, controls, with_verdicts(cells, controls, studies)
+
+
 def read_scorecard(given: Given) -> Scorecard:
     """Read the scorecard. Raise UserError if no model has a headline on a whole split."""
     resources, sources, models = given.resources, given.sources, given.models
     metrics, studies = read_scores(given.metrics), given.studies
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
     networks = networks_of(given.facts)
-    on_probes = probe_rows(metrics, studies, sources)
-    cells = cells_of(on_probes, metrics, studies, networks)
+    on_probes, controls, cells = judged_cells(metrics, studies, sources, networks)
     if cells.empty:
         raise UserError(
             f"{given.metrics}: no headline of a model on a whole split; run an experiment with a "
             "model"
         )
-    controls = best_controls(on_probes, cells)
-    cells = with_verdicts(cells, controls, studies)
     cells = cells.assign(clear=cells["verdict"] == ABOVE)
     cells = from_shown(cells, controls.set_index("probe")["value"])
     probes = probe_names(cells, studies, sources)

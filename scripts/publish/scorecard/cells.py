@@ -223,8 +223,7 @@ def cells_of(
     blind = means.assign(method=of_blind)[of_blind.notna()].rename(columns=ends)
     on = [*SYSTEM, "metric"]
     cells = cells.merge(blind[[*on, *ends.values()]].drop_duplicates(on), how="left", on=on)
-    groups = {name: study.get("groups", "groups") for name, study in studies.items()}
-    cells = with_stands(with_clear(with_distances(cells, metrics, SYSTEM)), groups)
+    cells = with_stands(with_clear(with_distances(cells, metrics, SYSTEM)), studies)
     of_best = {name: name.replace("above_control", "above") for name in cells}
     return cells.rename(columns=of_best | {"above_control_control": "control"})
 
