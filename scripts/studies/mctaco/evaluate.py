@@ -23,7 +23,7 @@ release, one yes or no a line, in the order of the gold file:
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +66,9 @@ ANSWERED = Answered(
 SCHEMA = metrics_schema(Options, {"train_pairs": pa.int64()})
 
 
+# ---- the paper's metrics
+
+
 def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:
     """Return F1 from three arrays of counts with one shape: accepted candidates that are likely,
     accepted candidates, likely candidates.
@@ -89,41 +92,32 @@ def by_question(
     return (wrong == 0).astype(float), f1_of(*counts)
 
 
-def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (questions,) expected exact match and F1 of a system that tosses a fair coin for each
-    candidate. They are computed over all outcomes, not from one draw.
+def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Values:
+    """Return the (replicates, questions) values of each metric; a missing value is NaN. judgements:
+    for each replicate (n,) 1 for an accepted answer, else 0, in the order of the answers.
     """
-    size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
-    f1 = np.zeros(len(size))
-    for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
-        # accepted candidates: likely ones, others
-        right, other = np.indices((wanted + 1, candidates - wanted + 1))
-        ways = np.outer(
-            [math.comb(wanted, k) for k in range(wanted + 1)],
-            [math.comb(candidates - wanted, k) for k in range(candidates - wanted + 1)],
-        )
-        outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
-        f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
-    return 2.0**-size, f1
+    label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
+    both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
+    return with_gap(*both)
 
 
-def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics, in per cent, of prediction files in the form of the authors' release."""
-    table = read(gold)
-    answers = pd.DataFrame(
-        {
-            "group_id": table["sentence"] + " " + table["question"],
-            "sentence_id": table["sentence"],
-            "answer": table["answer"],
-            "label": table["label"],
-            "category": table["category"],
-        }
+def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Return a mask (questions,) for each slice. timebench=yes: questions with at least four
+    candidates and a likely one, as in TimeBench (Chu et al. 2024). contrast=…: the originals and
+    the counterparts, if the split has contrast pairs.
+    """
+    question = pd.factorize(answers["group_id"])[0]
+    category = answers["category"].groupby(question).first().to_numpy()
+    likely = np.bincount(question, weights=answers["label"])
+    found = (
+        {"all": np.full(len(category), True)}
+        | {f"category={name}": category == name for name in CATEGORIES.values()}
+        | {"timebench=yes": (np.bincount(question) >= 4) & (likely > 0)}
     )
-    asked = questions_of(answers, resamples)
-    for file in predictions:
-        values = question_values(answers, [read_judgements(file, len(answers), str(gold))])
-        print(file)
-        print_rows(rows_of(values, asked), PRINTED)
+    rewritten = is_counterpart(answers["group_id"].drop_duplicates())
+    if rewritten.any():
+        found |= {"contrast=original": ~rewritten, "contrast=counterpart": rewritten}
+    return found
 
 
 class Questions(NamedTuple):
@@ -164,59 +158,6 @@ def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = 
             counts = np.bincount(asked.sentence, there, len(asked.drawn.block)).astype(int)
             tallies.append(Tally(name, {metric: share}, sums, counts))
     return metric_rows(tallies, replicates, asked.drawn)
-
-
-def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
-    """Return contrast_exact_match: (replicates, questions), with a value at the original of each
-    contrast pair and NaN at other questions. It is empty if there are no contrast pairs. exact:
-    (replicates, questions).
-    """
-    original, counterpart = contrast_pairs(ids).T
-    both = np.full_like(exact, np.nan)
-    both[:, original] = exact[:, original] * exact[:, counterpart]
-    return {"contrast_exact_match": both} if len(original) else {}
-
-
-def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Values:
-    """Return the (replicates, questions) values of each metric; a missing value is NaN. judgements:
-    for each replicate (n,) 1 for an accepted answer, else 0, in the order of the answers.
-    """
-    label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
-    both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
-    return with_gap(*both)
-
-
-def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
-    """Return the values of exact match, of F1 and of their difference."""
-    return {"exact_match": exact, "f1": f1, "f1_minus_exact_match": f1 - exact}
-
-
-def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return a mask (questions,) for each slice. timebench=yes: questions with at least four
-    candidates and a likely one, as in TimeBench (Chu et al. 2024). contrast=…: the originals and
-    the counterparts, if the split has contrast pairs.
-    """
-    question = pd.factorize(answers["group_id"])[0]
-    category = answers["category"].groupby(question).first().to_numpy()
-    likely = np.bincount(question, weights=answers["label"])
-    found = (
-        {"all": np.full(len(category), True)}
-        | {f"category={name}": category == name for name in CATEGORIES.values()}
-        | {"timebench=yes": (np.bincount(question) >= 4) & (likely > 0)}
-    )
-    rewritten = is_counterpart(answers["group_id"].drop_duplicates())
-    if rewritten.any():
-        found |= {"contrast=original": ~rewritten, "contrast=counterpart": rewritten}
-    return found
-
-
-def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
-    """Return the (questions,) values of each metric, for people's answers that accept (1) or reject
-    (0) each candidate.
-    """
-    return dict(
-        zip(OF_PEOPLE, by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["unit"])[0]))
-    )
 
 
 def rows_of_part(
@@ -271,6 +212,52 @@ def rows_of_part(
     )
 
 
+# ---- beside the paper: a fair coin, the gap of the metrics, contrast pairs, people
+
+
+def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (questions,) expected exact match and F1 of a system that tosses a fair coin for each
+    candidate. They are computed over all outcomes, not from one draw.
+    """
+    size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
+    f1 = np.zeros(len(size))
+    for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
+        # accepted candidates: likely ones, others
+        right, other = np.indices((wanted + 1, candidates - wanted + 1))
+        ways = np.outer(
+            [math.comb(wanted, k) for k in range(wanted + 1)],
+            [math.comb(candidates - wanted, k) for k in range(candidates - wanted + 1)],
+        )
+        outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
+        f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
+    return 2.0**-size, f1
+
+
+def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
+    """Return the values of exact match, of F1 and of their difference."""
+    return {"exact_match": exact, "f1": f1, "f1_minus_exact_match": f1 - exact}
+
+
+def of_pairs(exact: np.ndarray, ids: pd.Index) -> Values:
+    """Return contrast_exact_match: (replicates, questions), with a value at the original of each
+    contrast pair and NaN at other questions. It is empty if there are no contrast pairs. exact:
+    (replicates, questions).
+    """
+    original, counterpart = contrast_pairs(ids).T
+    both = np.full_like(exact, np.nan)
+    both[:, original] = exact[:, original] * exact[:, counterpart]
+    return {"contrast_exact_match": both} if len(original) else {}
+
+
+def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
+    """Return the (questions,) values of each metric, for people's answers that accept (1) or reject
+    (0) each candidate.
+    """
+    return dict(
+        zip(OF_PEOPLE, by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["unit"])[0]))
+    )
+
+
 STUDY = Study(
     ANSWERED,
     SCHEMA,
@@ -279,6 +266,9 @@ STUDY = Study(
     unit="group_id",
     printed=PRINTED,
 )
+
+
+# ---- judgements that others released
 
 
 def released_rows(
@@ -304,64 +294,54 @@ def released_rows(
             "limit": limit,
             "sample": "sample" in part.entry,
         }
-        entries = part.entry.get("predictions", {})
-        of_split = {name: one for name, one in entries.items() if one["split"] == part.split}
         answers = STUDY.read(part.file)
-        found = of_released(answers, of_split, fetched / part.source, resamples)
-        of_corpus = [one for one in others if one.corpus == part.source]
-        found += of_others(answers, of_corpus, fetched, resamples)
-        rows += [same | row for row in found]
+        asked = questions_of(answers, resamples)
+        for released, accepted in released_answers(part, answers, fetched, others):
+            values = question_values(answers, [accepted])
+            rows += [same | row | released for row in rows_of(values, asked)]
     return rows
 
 
-def of_released(
-    answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int
-) -> list[dict]:
-    """Return every metric of the released judgements of one split. predictions: their entries in
-    the sources; folder: the folder of their files.
+def released_answers(
+    part: Part, answers: pd.DataFrame, fetched: Path, others: list[Released]
+) -> Iterator[tuple[dict, np.ndarray]]:
+    """Yield the columns of metrics of each system whose judgements of these answers were released,
+    and (n,) its judgements: first the systems that came with the corpus, then each file of others.
     """
-    rows, asked = [], questions_of(answers, resamples)
-    for name, entry in predictions.items():
-        file = folder / entry["file"]
-        accepted = released_judgements(file, answers)
-        same = {
-            "model": name,
-            "method": "released",
-            "dataset": "released",
-            "draw": 0,
-            "unit_normalization": entry["unit_normalization"],
-        }
-        rows += [same | row for row in rows_of(question_values(answers, [accepted]), asked)]
-    return rows
-
-
-def of_others(
-    answers: pd.DataFrame, others: list[Released], fetched: Path, resamples: int
-) -> list[dict]:
-    """Return every metric of the released answers of language models on one split. Each file is a
-    system.
-    """
-    if not others:
-        return []
-    rows: list[dict] = []
-    asked = questions_of(answers, resamples)
+    same = {"method": "released", "draw": 0}
+    for name, entry in part.entry.get("predictions", {}).items():
+        if entry["split"] == part.split:
+            how = {"dataset": "released", "unit_normalization": entry["unit_normalization"]}
+            accepted = released_judgements(fetched / part.source / entry["file"], answers)
+            yield same | how | {"model": name}, accepted
     for one in others:
-        file = fetched / one.source / one.file
-        if one.form == "letters":
-            accepted = lettered_judgements(file, answers, one.joined)
-        else:
-            accepted = released_judgements(file, answers)
-        same = {
-            "model": one.name,
-            "method": "released",
-            "dataset": one.source,
-            "draw": 0,
-            "unit_normalization": False,
+        if one.corpus == part.source:
+            file = fetched / one.source / one.file
+            if one.form == "letters":
+                accepted = lettered_judgements(file, answers, one.joined)
+            else:
+                accepted = released_judgements(file, answers)
+            how = {"dataset": one.source, "unit_normalization": False}
+            yield same | how | {"model": one.name, "wording": one.wording or None}, accepted
+
+
+def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
+    """Print the metrics, in per cent, of prediction files in the form of the authors' release."""
+    table = read(gold)
+    answers = pd.DataFrame(
+        {
+            "group_id": table["sentence"] + " " + table["question"],
+            "sentence_id": table["sentence"],
+            "answer": table["answer"],
+            "label": table["label"],
+            "category": table["category"],
         }
-        wording = {"wording": one.wording or None}
-        values = question_values(answers, [accepted])
-        rows += [same | row | wording for row in rows_of(values, asked)]
-    return rows
+    )
+    asked = questions_of(answers, resamples)
+    for file in predictions:
+        values = question_values(answers, [read_judgements(file, len(answers), str(gold))])
+        print(file)
+        print_rows(rows_of(values, asked), PRINTED)
 
 
 def main(given: argparse.Namespace) -> None:

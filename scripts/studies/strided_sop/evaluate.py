@@ -56,6 +56,9 @@ PAIRS = pa.schema(
 SCHEMA = metrics_schema(Options, {"seconds_apart": NUMBER, "objectives": TEXT})
 
 
+# ---- the paper's metric
+
+
 def read_pairs(file: Path) -> pd.DataFrame:
     """Return the pairs of a split (schema PAIRS), with example_id and group_id.
 
@@ -84,22 +87,27 @@ def judged(run: Run, split: str) -> pd.DataFrame:
     return frame[frame["split"] == split]
 
 
-def tallies_of(
-    judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, metric: str
-) -> Found:
-    """Return the tallies of one system, and the videos. judgements: for each replicate a table over
-    the pairs, in their order.
-    """
-    options = part.options
-    if predict := options.get("predict"):
-        return stride_tallies(
-            judgements, pairs, len(strides_of(options["stride"])), predict == "order_and_stride"
-        )
-    if order_by(options) == "permutations":
-        return span_tallies(judgements, pairs, options["span"])
-    if options.get("span"):
-        return pair_span_tallies(judgements, pairs, options["span"], options["stride"] + 1)
-    return order_tallies(judgements, pairs, metric)
+def rows_of(
+    pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
+) -> list[dict]:
+    rows, found = [], {}
+    for (model, method), runs in part.systems.items():
+        judgements = [judged(run, part.split) for run in runs]
+        objectives = objectives_of(runs[0].facts.get("training", {}))
+        same = {"model": model, "method": method, "objectives": objectives}
+        rows += [same | row for row in system_rows(runs, judgements, pairs, part, resamples)]
+        if people is not None:
+            found[model, method] = accuracy_of(runs, judgements, pairs)
+    rows += people_rows(
+        people,
+        pairs.assign(unit=pairs["pair_id"]),
+        lambda part, chosen: {"accuracy": (part["label"] == chosen).to_numpy(float)},
+        found,
+        len(ANSWERED.labels[0]),
+        resamples,
+    )
+    seconds = float(np.median(pairs["seconds_apart"]))
+    return [row | {"seconds_apart": seconds} for row in rows]
 
 
 def system_rows(
@@ -125,36 +133,25 @@ def system_rows(
     return rows
 
 
-def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame) -> System:
-    """Return whether each run of a system is right on each pair, for the comparison with people."""
-    right = [
-        one[one["metric"] == "accuracy"].set_index("example_id")["right"].loc[pairs["pair_id"]]
-        for one in judgements
-    ]
-    return System({"accuracy": np.stack(right).astype(float)}, replicates_of(runs))
+# ---- beside the paper: strides, spans, two objectives, windows, people
 
 
-def rows_of(
-    pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
-) -> list[dict]:
-    rows, found = [], {}
-    for (model, method), runs in part.systems.items():
-        judgements = [judged(run, part.split) for run in runs]
-        objectives = objectives_of(runs[0].facts.get("training", {}))
-        same = {"model": model, "method": method, "objectives": objectives}
-        rows += [same | row for row in system_rows(runs, judgements, pairs, part, resamples)]
-        if people is not None:
-            found[model, method] = accuracy_of(runs, judgements, pairs)
-    rows += people_rows(
-        people,
-        pairs.assign(unit=pairs["pair_id"]),
-        lambda part, chosen: {"accuracy": (part["label"] == chosen).to_numpy(float)},
-        found,
-        len(ANSWERED.labels[0]),
-        resamples,
-    )
-    seconds = float(np.median(pairs["seconds_apart"]))
-    return [row | {"seconds_apart": seconds} for row in rows]
+def tallies_of(
+    judgements: list[pd.DataFrame], pairs: pd.DataFrame, part: Part, metric: str
+) -> Found:
+    """Return the tallies of one system, and the videos. judgements: for each replicate a table over
+    the pairs, in their order.
+    """
+    options = part.options
+    if predict := options.get("predict"):
+        return stride_tallies(
+            judgements, pairs, len(strides_of(options["stride"])), predict == "order_and_stride"
+        )
+    if order_by(options) == "permutations":
+        return span_tallies(judgements, pairs, options["span"])
+    if options.get("span"):
+        return pair_span_tallies(judgements, pairs, options["span"], options["stride"] + 1)
+    return order_tallies(judgements, pairs, metric)
 
 
 def order_by(options: dict) -> str | None:
@@ -198,6 +195,15 @@ def columns_of(options: dict) -> dict:
         "train_stride": None if trained is None else str(trained),
         "order_by": order_by(options),
     }
+
+
+def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataFrame) -> System:
+    """Return whether each run of a system is right on each pair, for the comparison with people."""
+    right = [
+        one[one["metric"] == "accuracy"].set_index("example_id")["right"].loc[pairs["pair_id"]]
+        for one in judgements
+    ]
+    return System({"accuracy": np.stack(right).astype(float)}, replicates_of(runs))
 
 
 STUDY = Study(

@@ -120,29 +120,7 @@ BASELINES = {"majority": "majority", "rule_reader": "baseline"}  # and their met
 SCHEMA = metrics_schema(Options, {"scoring": pa.string()})
 
 
-def written(choice: str | None) -> str | None:
-    """Return how the times of a list are written: numerals (ordered by their digits), two_clocks
-    (5 PM and 17:00) or names.
-    """
-    if not choice or (choice not in LISTS and not choice.startswith("date")):
-        return None
-    spellings = LISTS[choice][2] if choice in LISTS else ()
-    if not all(re.search(r"\d", item) for items in spellings for item in items):
-        return "names"
-    return "two_clocks" if len(set(map(tuple, spellings))) > 1 else "numerals"
-
-
-def read_pairs(file: Path) -> pd.DataFrame:
-    """Return a split of a dataset, with `written` (how its times are written) and `times` (both, in
-    either order). Raises UserError if it has no pairs.
-    """
-    pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
-    times = zip(*(times_in(pairs[text]) for text in ("text_a", "text_b")))
-    is_order = pairs["challenge_set"] == "temp_order"
-    return pairs.assign(
-        written=pairs["choice"].where(is_order).map(written, na_action="ignore"),
-        times=[" > ".join(sorted(both)) for both in times],
-    )
+# ---- the paper's metrics
 
 
 def accuracy(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -234,65 +212,6 @@ def predictions_of(
     return found
 
 
-def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
-    """Return the share of pairs with each label and prediction, as the mean of the replicates."""
-    cells = [
-        np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2)
-        for predicted in predictions
-    ]
-    return [
-        {
-            "slice": f"label={true}; predicted={chosen}",
-            "metric": "confusion",
-            "seed": None,
-            "n": len(gold),
-            "value": count / len(gold),
-        }
-        for (true, chosen), count in zip(product(names, names), np.mean(cells, 0))
-    ]
-
-
-def less_than_premises(pairs: pd.DataFrame) -> np.ndarray:
-    """Return (n, 3) the rows of the hypotheses "less than" of each premise of set II, the shortest
-    duration first. Premises without all three hypotheses are left out.
-    """
-    table = pairs.assign(row=np.arange(len(pairs))).drop_duplicates(["text_a", "hypothesis_type"])
-    rows = table.pivot(index="text_a", columns="hypothesis_type", values="row")
-    return rows.reindex(columns=LESS_THAN).dropna().to_numpy(int)
-
-
-def together(
-    metric: str, rows: np.ndarray, held: list[np.ndarray], group: np.ndarray, groups: int
-) -> list[Tally]:
-    """Return the share of the (n, k) rows whose pairs all hold, by replicate; empty if n is 0.
-
-    held: for each replicate (n,) whether the pairs of a row hold; group: the group of each pair, of
-    `groups`.
-    """
-    if not len(rows):
-        return []
-    of = group[rows[:, 0]]
-    counts = np.bincount(of, minlength=groups)
-    return [Tally("all", {metric: share}, sums_by_group(held, of, groups), counts)]
-
-
-def groups_of(pairs: pd.DataFrame, by_times: bool) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the groups, as columns first and second, and (n,) the group of each pair. Pairs of one
-    template form a group, and pairs of the same two times another. A group here is both.
-
-    by_times: count pairs of times first, in either order, because a list may have few of them.
-    """
-    times = [times_in(pairs[text]) for text in ("text_a", "text_b")]
-    if by_times:
-        named = pairs["choice"].fillna("") + ": " + pairs["times"]
-        cells = pd.DataFrame({"first": named, "second": pairs["group_id"]})
-    else:
-        named = times[0] + " > " + times[1]
-        cells = pd.DataFrame({"first": pairs["group_id"], "second": named})
-    groups = cells.drop_duplicates().sort_values(["first", "second"])
-    return groups, cells.groupby(["first", "second"]).ngroup().to_numpy()
-
-
 def rows_of(
     pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
@@ -363,6 +282,93 @@ def rows_of(
     )
     rows += people_on(pairs, found, replicates, people, resamples)
     return [{"sample": part.options.get("test_templates") is not None} | row for row in rows]
+
+
+def read_pairs(file: Path) -> pd.DataFrame:
+    """Return a split of a dataset, with `written` (how its times are written) and `times` (both, in
+    either order). Raises UserError if it has no pairs.
+    """
+    pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
+    times = zip(*(times_in(pairs[text]) for text in ("text_a", "text_b")))
+    is_order = pairs["challenge_set"] == "temp_order"
+    return pairs.assign(
+        written=pairs["choice"].where(is_order).map(written, na_action="ignore"),
+        times=[" > ".join(sorted(both)) for both in times],
+    )
+
+
+def written(choice: str | None) -> str | None:
+    """Return how the times of a list are written: numerals (ordered by their digits), two_clocks
+    (5 PM and 17:00) or names.
+    """
+    if not choice or (choice not in LISTS and not choice.startswith("date")):
+        return None
+    spellings = LISTS[choice][2] if choice in LISTS else ()
+    if not all(re.search(r"\d", item) for items in spellings for item in items):
+        return "names"
+    return "two_clocks" if len(set(map(tuple, spellings))) > 1 else "numerals"
+
+
+# ---- beside the paper: groups of times, answers by label, pairs that belong together, people
+
+
+def groups_of(pairs: pd.DataFrame, by_times: bool) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the groups, as columns first and second, and (n,) the group of each pair. Pairs of one
+    template form a group, and pairs of the same two times another. A group here is both.
+
+    by_times: count pairs of times first, in either order, because a list may have few of them.
+    """
+    times = [times_in(pairs[text]) for text in ("text_a", "text_b")]
+    if by_times:
+        named = pairs["choice"].fillna("") + ": " + pairs["times"]
+        cells = pd.DataFrame({"first": named, "second": pairs["group_id"]})
+    else:
+        named = times[0] + " > " + times[1]
+        cells = pd.DataFrame({"first": pairs["group_id"], "second": named})
+    groups = cells.drop_duplicates().sort_values(["first", "second"])
+    return groups, cells.groupby(["first", "second"]).ngroup().to_numpy()
+
+
+def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
+    """Return the share of pairs with each label and prediction, as the mean of the replicates."""
+    cells = [
+        np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2)
+        for predicted in predictions
+    ]
+    return [
+        {
+            "slice": f"label={true}; predicted={chosen}",
+            "metric": "confusion",
+            "seed": None,
+            "n": len(gold),
+            "value": count / len(gold),
+        }
+        for (true, chosen), count in zip(product(names, names), np.mean(cells, 0))
+    ]
+
+
+def less_than_premises(pairs: pd.DataFrame) -> np.ndarray:
+    """Return (n, 3) the rows of the hypotheses "less than" of each premise of set II, the shortest
+    duration first. Premises without all three hypotheses are left out.
+    """
+    table = pairs.assign(row=np.arange(len(pairs))).drop_duplicates(["text_a", "hypothesis_type"])
+    rows = table.pivot(index="text_a", columns="hypothesis_type", values="row")
+    return rows.reindex(columns=LESS_THAN).dropna().to_numpy(int)
+
+
+def together(
+    metric: str, rows: np.ndarray, held: list[np.ndarray], group: np.ndarray, groups: int
+) -> list[Tally]:
+    """Return the share of the (n, k) rows whose pairs all hold, by replicate; empty if n is 0.
+
+    held: for each replicate (n,) whether the pairs of a row hold; group: the group of each pair, of
+    `groups`.
+    """
+    if not len(rows):
+        return []
+    of = group[rows[:, 0]]
+    counts = np.bincount(of, minlength=groups)
+    return [Tally("all", {metric: share}, sums_by_group(held, of, groups), counts)]
 
 
 def of_people(merged: np.ndarray, part: pd.DataFrame, chosen: np.ndarray) -> Values:

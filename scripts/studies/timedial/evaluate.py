@@ -84,6 +84,9 @@ ANSWERED = Answered(
 )
 
 
+# ---- the paper's metrics
+
+
 def rows_of(
     options: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
@@ -138,6 +141,32 @@ def by_dialog(tally: Tally, dialog: np.ndarray) -> Tally:
     return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], dialog, many), counts)
 
 
+def domain_of(part: Part) -> str:
+    """Return the training source's domain relative to the instances: in, out or contaminated.
+
+    Raises UserError if the source's entry gives no domain.
+    """
+    if part.options.get("contaminated"):
+        return "contaminated"
+    if (domain := part.entry.get("domain")) not in ("in", "out"):
+        raise UserError(
+            f"resources/sources.yaml: {part.source} has no domain, in or out of the domain of "
+            f"{part.entry.get('measured_on', part.source)}; write `domain: in` or `domain: out`"
+        )
+    return domain
+
+
+def read_options(file: Path) -> pd.DataFrame:
+    """Return the options of a split (schema cloze), with `instance`, the number of their instance.
+    A split may be empty (no extras).
+    """
+    options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
+    return options if options.empty else checked(options, file)
+
+
+# ---- beside the paper: contrast pairs, people
+
+
 def contrast_tallies(
     instances: pd.DataFrame, metric: str, outcomes: list[tuple[np.ndarray, np.ndarray]]
 ) -> list[Tally]:
@@ -168,29 +197,6 @@ def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
     ]
 
 
-def domain_of(part: Part) -> str:
-    """Return the training source's domain relative to the instances: in, out or contaminated.
-
-    Raises UserError if the source's entry gives no domain.
-    """
-    if part.options.get("contaminated"):
-        return "contaminated"
-    if (domain := part.entry.get("domain")) not in ("in", "out"):
-        raise UserError(
-            f"resources/sources.yaml: {part.source} has no domain, in or out of the domain of "
-            f"{part.entry.get('measured_on', part.source)}; write `domain: in` or `domain: out`"
-        )
-    return domain
-
-
-def read_options(file: Path) -> pd.DataFrame:
-    """Return the options of a split (schema cloze), with `instance`, the number of their instance.
-    A split may be empty (no extras).
-    """
-    options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
-    return options if options.empty else checked(options, file)
-
-
 STUDY = Study(
     ANSWERED,
     SCHEMA,
@@ -200,6 +206,9 @@ STUDY = Study(
     printed=PRINTED,
     filters=Filter("instance_id", "dialog_id", chooses=True),
 )
+
+
+# ---- predictions for the released gold file
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
