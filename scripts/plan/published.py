@@ -155,14 +155,17 @@ class Published:
         return files, options
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
-        """Return these fields of these studies, for each method whether it learns, and the title of
-        the headline. altered: the experiments whose models are altered (Workplan.altered).
+        """Return these fields of these studies, for each method whether it learns and its paradigm,
+        and the title of the headline. altered: the experiments whose models are altered
+        (Workplan.altered).
         """
         work = self.workplan
-        found = fields_of(work.studies, names, ("title", "headline", "probe", "groups", *fields))
+        found = fields_of(
+            work.studies, names, ("title", "headline", "baselines", "probe", "groups", *fields)
+        )
         for name, entry in found.items():
             methods = work.studies[name]["methods"]
-            entry["methods"] = fields_of(methods, methods, ("learns",))
+            entry["methods"] = fields_of(methods, methods, ("learns", "paradigm"))
             entry["metrics"] = fields_of(
                 work.studies[name]["metrics"], [entry.get("headline", "")], ("title",)
             )

@@ -43,7 +43,6 @@ FILLS = ("fill", "pseudo_log_likelihood")  # paradigms that fill masks with any 
 SCORES = ("likelihood", "generate")  # paradigms that fill masks with an encoder alone
 UNTRAINED = "untrained"  # has no cell: not evidence of what a model understands
 Networks = dict[str, tuple[str, float]]  # by model: its kind and parameters
-NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
 def read_scores(file: Path) -> pd.DataFrame:
@@ -285,7 +284,7 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     people, slice. With another `source~…`, the paper used other examples of the same kind.
     """
     claims, found = published_claims(file), []
-    claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]
+    claims = claims[claims["unit"] == "%"]
     value = pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce") / 100
     said = claims["setting"].map(settings_of)
     claims = claims.assign(value=value, said=said, who="paper").dropna(subset="value")
@@ -293,6 +292,7 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, corpus = studies[probe["study"]], probe["corpus"]
         is_own = (claims["study"] == probe["study"]) & (claims["metric"] == study["headline"])
+        is_own &= ~claims["model"].isin(study.get("baselines", []))
         wanted = {"measured_on": corpus, "scoring": probe["scoring"], "slice": "all"}
         wanted[study.get("probe", {}).get("option")] = probe["option"]
         for claim in claims[is_own].to_dict("records"):
