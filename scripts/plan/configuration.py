@@ -6,14 +6,22 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from scripts.plan.entries import Entries
 from scripts.plan.grid import Dataset, Experiment, datasets, levels_of
 from scripts.plan.initial import Beginning, beginning_of, first_of, factors_of
 from scripts.plan.models import STAGES, stage_of
 from scripts.plan.objectives import check_objectives
-from scripts.plan.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of, settings_of_entry
+from scripts.plan.plan import (
+    CONTROL,
+    Plan,
+    Run,
+    Start,
+    has_seed,
+    run_of,
+    settings_of,
+    settings_of_entry,
+)
 from scripts.plan.probe import WORDED, LeftOut
 from scripts.running.program import UserError, closest
 from scripts.plan.prompts import check_configured_prompts
@@ -32,38 +40,12 @@ from scripts.plan.systems import (
 MOST_RUNS = 50_000  # of one experiment: more is a mistake
 
 
-class Start(NamedTuple):
-    """A run that other runs start from, and the experiment that has it."""
-
-    run: Run
-    experiment: str
-
-
 @dataclass(frozen=True)
 class Resolved:
-    """The runs of an experiment, the runs that these may start from, and the methods that do not
-    fit a model.
-    """
+    """The runs of an experiment, and the methods that do not fit a model."""
 
     runs: list[Run]
-    starts: list[Start]
     left_out: list[LeftOut]
-
-
-class Starts(NamedTuple):
-    """The runs from which the systems of an experiment start: a run that makes the model, or one of
-    the runs of `initial`.
-    """
-
-    makers: dict[str, Start | None]  # by model
-    initial: Beginning | None
-
-    def of(self, system: System, dataset: Dataset, seed: int) -> Start | None:
-        model, method = system
-        if self.initial is None or method == CONTROL:
-            return self.makers[model]
-        first = self.initial.start(model, factors_of(dataset, method, seed))
-        return Start(first, self.initial.experiment)
 
 
 # ---- Experiments
@@ -94,12 +76,10 @@ def levels_and_kinds(asked: Asked, experiment: Experiment) -> tuple[Levels, dict
 # ---- Starts: the run whose weights a run starts from
 
 
-def maker_of(asked: Asked, model: str, where: str) -> tuple[Start | None, list[Start]]:
-    """Return the run that makes a model of a stage (None for a model that no run makes), and the
-    runs that it may start from.
-    """
+def maker_of(asked: Asked, model: str, where: str) -> Start | None:
+    """Return the run that makes a model of a stage; None for a model that no run makes."""
     if not (made := stage_of(asked.entries.model(model, where))):
-        return None, []
+        return None
     stage, base, name = made[0], made[1]["model"], made[1]["experiment"]
     if name not in asked.config["experiments"]:
         raise UserError(
@@ -120,32 +100,16 @@ def maker_of(asked: Asked, model: str, where: str) -> tuple[Start | None, list[S
             f"by the method {stage}, not {len(runs)}; give it one source, one seed, `models: "
             f"[{base}]` and `methods: [{stage}]`"
         )
-    return Start(runs[0], name), resolved.starts
+    return Start(runs[0], name)
 
 
-def initial_of(asked: Asked, experiment: Experiment) -> tuple[Beginning | None, list[Start]]:
-    """Return the runs of `initial`, from which an experiment's runs start (None without `initial`),
-    and the runs that these may start from.
-    """
+def initial_of(asked: Asked, experiment: Experiment) -> Beginning | None:
+    """Return the runs of `initial`, from which an experiment's runs start; None without it."""
     if not experiment.entry.get("initial"):
-        return None, []
+        return None
     first = first_of(experiment, asked.config["experiments"], asked.starting)
     within = replace(asked, starting=(*asked.starting, experiment.name))
-    resolved = resolved_experiment(within, first)
-    return beginning_of(experiment, first, resolved.runs, asked.entries), resolved.starts
-
-
-def starts_of(
-    asked: Asked, experiment: Experiment, systems: list[System]
-) -> tuple[Starts, list[Start]]:
-    """Return the starts of an experiment's systems, and the runs that these may start from."""
-    made = {model: maker_of(asked, model, experiment.where) for model in dict(systems)}
-    initial, others = initial_of(asked, experiment)
-    makers = {model: start for model, (start, _) in made.items()}
-    return Starts(makers, initial), [
-        *others,
-        *itertools.chain(*(more for _, more in made.values())),
-    ]
+    return beginning_of(experiment, first, resolved_experiment(within, first).runs, asked.entries)
 
 
 # ---- Runs
@@ -155,7 +119,7 @@ def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> 
     """Return the training settings that have an effect on the runs of a system."""
     model, method = system
     entry, how = asked.entries.model(model, experiment.where), experiment.methods[method]
-    training = asked.config["training"] | experiment.entry.get("training", {})
+    training = asked.training(experiment)
     if experiment.entry.get("methods") == FITTING and CONTROL not in entry:
         known = asked.entries.known(model, experiment.where, needed=True)
         if known and known.quantised:  # a probe computes quantised weights in bf16
@@ -163,23 +127,16 @@ def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> 
     return settings_of(training, experiment.study, how) | settings_of_entry(how, entry)
 
 
-def _check_second_objective(asked: Asked, experiment: Experiment, systems: list[System]) -> None:
-    training = asked.config["training"] | experiment.entry.get("training", {})
-    if training.get("objectives"):
-        where, methods = experiment.where, experiment.methods
-        learners = [
-            (methods[method], asked.entries.known(model, where, needed=False), model)
-            for model, method in systems
-            if method != CONTROL
-        ]
-        check_objectives(experiment.entry, training, learners, where)
-
-
 def runs_of_system(
-    asked: Asked, experiment: Experiment, system: System, dataset: Dataset, starts: Starts
-) -> Iterator[tuple[Run, Start | None]]:
-    """Yield the runs of a system on a dataset, one for each wording and seed, and the run that each
-    starts from.
+    asked: Asked,
+    experiment: Experiment,
+    system: System,
+    dataset: Dataset,
+    maker: Start | None,
+    initial: Beginning | None,
+) -> Iterator[Run]:
+    """Yield the runs of a system on a dataset, one for each wording and seed. They start from a run
+    of `initial`, else from the run that makes the model.
     """
     model, method = system
     if option := dataset.options.refuses(method):
@@ -193,39 +150,40 @@ def runs_of_system(
     is_worded = how.get("paradigm") in WORDED
     wordings = wordings_of(asked, experiment, method) if is_worded else [None]
     for wording, seed in itertools.product(wordings, seeds):
-        start = starts.of(system, dataset, seed)
-        begins_with = start.run.name if start else None
-        yield run_of(how, dataset, model, method, settings, seed, wording, begins_with), start
+        start = maker
+        if initial and method != CONTROL:
+            start = initial.start(model, factors_of(dataset, method, seed))
+        yield run_of(how, dataset, model, method, settings, seed, wording, start)
 
 
 def resolved_experiment(asked: Asked, name: str) -> Resolved:
+    """Return the runs of an experiment: levels → systems → starts → datasets → runs."""
     experiment = experiment_of(asked, name)
     levels, kinds = levels_and_kinds(asked, experiment)
     systems, left_out = systems_of(asked, experiment, levels)
-    starts, others = starts_of(asked, experiment, systems)
-    _check_second_objective(asked, experiment, systems)
+    makers = {model: maker_of(asked, model, experiment.where) for model in dict(systems)}
+    initial = initial_of(asked, experiment)
+    check_objectives(asked, experiment, systems)
     if experiment.measures(systems) and asked.config.get("limit") is not None:
         levels = levels_of(experiment, {"limit": asked.config["limit"]} | experiment.entry["data"])
-    begun = [
-        run_and_start
+    runs = [
+        run
         for dataset in (datasets(experiment, levels, kinds) if systems else ())
         for system in systems
-        for run_and_start in runs_of_system(asked, experiment, system, dataset, starts)
+        for run in runs_of_system(asked, experiment, system, dataset, makers[system[0]], initial)
     ]
-    used = [start for _, start in begun if start]
-    return Resolved([run for run, _ in begun], [*used, *others], left_out)
+    return Resolved(runs, left_out)
 
 
 # ---- The plan
 
 
-def started_from(runs: list[Run], starts: list[Start]) -> list[Start]:
+def started_from(runs: list[Run]) -> list[Start]:
     """Return the runs that runs start from, and the runs that these start from."""
-    by_name = {start.run.name: start for start in starts}
-    waiting = [run.begins_with for run in runs if run.begins_with]
-    for name in waiting:  # this list grows
-        waiting += filter(None, [by_name[name].run.begins_with])
-    return [by_name[name] for name in dict.fromkeys(waiting)]
+    waiting = [run.start for run in runs if run.start]
+    for start in waiting:  # this list grows
+        waiting += filter(None, [start.run.start])
+    return list({start.run.name: start for start in waiting}.values())
 
 
 def _check_model_is_used(config: dict) -> None:
@@ -284,7 +242,7 @@ def resolve(
             "configuration: nothing is left to run, since no method of the experiments fits; "
             + _reasons(left_out)
         )
-    starts = started_from(runs, [start for each in resolved.values() for start in each.starts])
+    starts = started_from(runs)
     runs += [start.run for start in starts]
     return Plan(
         runs={run.name: run for run in runs},

@@ -2,58 +2,48 @@
 modelling, each with its weight. A method names both, in this order, in study.yaml.
 """
 
-from scripts.plan.probe import Known
-from scripts.running.program import UserError, closest
+from scripts.plan.grid import Experiment
+from scripts.plan.plan import CONTROL, weights_of
 from scripts.plan.schemas import shown
+from scripts.plan.systems import Asked, System
+from scripts.running.program import UserError, closest
 
 
-def weights_of(training: dict, how: dict) -> dict[str, float] | None:
-    """Return the weight of each objective of a method's runs; None if it learns only its own
-    objective.
-    """
-    weights, names = training.get("objectives"), how.get("objectives", [])
-    if not weights or not names or not weights.get(names[1]):
-        return None
-    return {name: float(weights.get(name, 1)) for name in names}
-
-
-def check_objectives(
-    experiment: dict, training: dict, systems: list[tuple[dict, Known | None, str]], where: str
-) -> None:
+def check_objectives(asked: Asked, experiment: Experiment, systems: list[System]) -> None:
     """Raise UserError for unknown objectives, a weight of 0 on a method's own objective, a model
-    that cannot fill masks, or an additional adapter. systems: (the method's entry, the known facts
-    of the model, its name).
+    that cannot fill masks, or an additional adapter.
     """
-    weights = training["objectives"]
-    known = [how["objectives"] for how, _, _ in systems if "objectives" in how]
-    if systems and not known and experiment.get("training", {}).get("objectives"):
+    training = asked.training(experiment)
+    if not (weights := training.get("objectives")):
+        return
+    where = f"{experiment.where}.training: objectives"
+    learners = [
+        (model, experiment.methods[method]) for model, method in systems if method != CONTROL
+    ]
+    known = [how["objectives"] for _, how in learners if "objectives" in how]
+    if learners and not known and experiment.entry.get("training", {}).get("objectives"):
         raise UserError(
-            f"{where}.training: objectives: no method of this experiment learns a second one; take "
-            "objectives out"
+            f"{where}: no method of this experiment learns a second one; take objectives out"
         )
     for names in known:
         for name in weights:
             if name not in names:
-                raise UserError(
-                    f"{where}.training: objectives: no objective "
-                    f"{shown(name)}{closest(name, names)}"
-                )
+                raise UserError(f"{where}: no objective {shown(name)}{closest(name, names)}")
         if not weights.get(names[0], 1):
             raise UserError(
-                f"{where}.training: objectives: {names[0]} has the weight 0, so the model would "
-                "not learn the task; give it a weight above 0"
+                f"{where}: {names[0]} has the weight 0, so the model would not learn the task; "
+                "give it a weight above 0"
             )
-    for model in (
-        model
-        for how, abilities, model in systems
-        if weights_of(training, how) and abilities and "encoder" not in abilities.abilities
-    ):
+    both = [model for model, how in learners if weights_of(training, how)]
+    for model in both:
+        facts = asked.entries.known(model, experiment.where, needed=False)
+        if facts and "encoder" not in facts.abilities:
+            raise UserError(
+                f"{where}: {model} is not an encoder, so it cannot fill masks; take objectives "
+                "out, or name an encoder"
+            )
+    if both and training.get("adapter"):
         raise UserError(
-            f"{where}.training: objectives: {model} is not an encoder, so it cannot fill masks; "
-            "take objectives out, or name an encoder"
-        )
-    if training.get("adapter") and any(weights_of(training, how) for how, _, _ in systems):
-        raise UserError(
-            f"{where}.training: an adapter learns no second objective; take out adapter or "
-            "objectives"
+            f"{experiment.where}.training: an adapter learns no second objective; take out "
+            "adapter or objectives"
         )

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from scripts.plan.grid import Dataset
-from scripts.plan.objectives import weights_of
 from scripts.data.plain_json import as_json
 from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, LeftOut
 
@@ -19,6 +19,13 @@ SCORING = {"max_length", "precision"}
 ANSWERING = {"precision", "chat_template", "answer_tokens"}  # for methods that ask in words
 # the keys of a model's entry that join these settings
 OF_ENTRY = ("system", "chat_template_kwargs", "thought_end")
+
+
+class Start(NamedTuple):
+    """A run that other runs start from, and the experiment that has it."""
+
+    run: "Run"
+    experiment: str
 
 
 @dataclass(frozen=True)
@@ -32,7 +39,12 @@ class Run:
     training: dict = field(compare=False)  # the training settings that have an effect on it
     seed: int
     wording: str | None = None  # for a method with prompts
-    begins_with: str | None = None  # the run whose weights it starts from; None: the model's own
+    start: Start | None = field(default=None, compare=False)  # None: the model's own weights
+
+    @property
+    def begins_with(self) -> str | None:
+        """The name of the run whose weights it starts from."""
+        return self.start.run.name if self.start else None
 
     @property
     def study(self) -> str:
@@ -70,6 +82,16 @@ class Plan:
     initials: set[str]
     # with `methods: fitting`: the methods that do not fit, and why
     left_out: list[LeftOut]
+
+
+def weights_of(training: dict, how: dict) -> dict[str, float] | None:
+    """Return the weight of each objective of a method's runs; None if it learns only its own
+    objective.
+    """
+    weights, names = training.get("objectives"), how.get("objectives", [])
+    if not weights or not names or not weights.get(names[1]):
+        return None
+    return {name: float(weights.get(name, 1)) for name in names}
 
 
 def has_seed(how: dict, training: dict) -> bool:
@@ -129,10 +151,10 @@ def run_of(
     training: dict,
     seed: int,
     wording: str | None = None,
-    begins_with: str | None = None,
+    start: Start | None = None,
 ) -> Run:
     """Return one run, named by the settings that have an effect on it. how: the method's entry."""
-    run = Run("", dataset, model, method, training, seed, wording, begins_with)
+    run = Run("", dataset, model, method, training, seed, wording, start)
     parts = [
         dataset.source,
         dataset.name,

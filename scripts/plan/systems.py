@@ -35,6 +35,9 @@ class Asked:
     def seeds(self, experiment: Experiment) -> list[int]:
         return experiment.entry.get("seeds", self.config["seeds"])
 
+    def training(self, experiment: Experiment) -> dict:
+        return self.config["training"] | experiment.entry.get("training", {})
+
 
 def models_of(asked: Asked, experiment: Experiment) -> list[str]:
     if experiment.entry["models"] != PROBED:
