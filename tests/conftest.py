@@ -1,5 +1,6 @@
 """Code that all tests share: the mirror of the real corpora, and running a program like a user."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -67,13 +68,14 @@ def pytest_terminal_summary(terminalreporter) -> None:
 
 @pytest.fixture(autouse=True)
 def own_environment():
-    """Undo a test's changes of the environment after the test. While the environment differs,
-    `program` starts a process where it otherwise could fork one.
+    """Undo a test's changes of the environment and of the level of logs after the test. While the
+    environment differs, `program` starts a process where it otherwise could fork one.
     """
-    before = dict(os.environ)
+    before, level = dict(os.environ), logging.getLogger().level
     yield
     os.environ.clear()
     os.environ.update(before)
+    logging.getLogger().setLevel(level)
 
 
 @pytest.fixture(scope="session")
