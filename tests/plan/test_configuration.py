@@ -113,6 +113,7 @@ def read(text) -> dict:
             "mirror is a date to YAML (2020-01-01); write it in quotes",
         ),
         ('name: "mine\\n"', r"'mine\n' does not match"),
+        *((f"name: {name}", "the study's name, used in paths") for name in ("a b", "../up", "''")),
         ('experiments: {"mine\\n": {}}', r"has the key 'mine\n', which is refused"),
         ('mirror: "a\\0b"', "holds the invalid character '\\x00'"),
         (

@@ -26,17 +26,13 @@ def configured(run: list[str], **experiments) -> dict:
     return default() | {"run": run, "experiments": experiments, "seeds": [1, 2]}
 
 
-def facts_of(run) -> dict:
-    return run.settings
-
-
 def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:
     """Return the settings of each run of an experiment that is not a control, and those of the run
     that it starts from.
     """
     runs = [resolved.runs[name] for name in resolved.experiments[experiment]]
     return [
-        (facts_of(run), facts_of(resolved.runs[run.begins_with]))
+        (run.settings, resolved.runs[run.begins_with].settings)
         for run in runs
         if run.method != "control"
     ]

@@ -84,6 +84,9 @@ def test_what_is_no_entry_at_all(kind, broken):
         ("a: [1, 2\nb: 3", "is not valid YAML in line 2"),
         ("a: !!python/object:os.system {}", "is not valid YAML in line 1"),
         ("a: \x01", "is not valid YAML"),
+        # each of these ended the process
+        *((text * 30_000, "is not valid YAML") for text in ("[", "a: {b: ", "- ")),
+        ("\na: \udce9", "line 2: is not UTF-8"),
         ("a: &a [*a]", "refers to itself, or has more than 500,000 values"),
         *(  # a billion values: in lists, in mappings, by merging
             (
@@ -96,7 +99,7 @@ def test_what_is_no_entry_at_all(kind, broken):
     ],
 )
 def test_files_that_are_no_yaml(tmp_path, text, said):
-    (tmp_path / "f.yaml").write_text(text)
+    (tmp_path / "f.yaml").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(UserError) as refused:
         read_yaml(tmp_path / "f.yaml")
     assert said in str(refused.value) and "\n" not in str(refused.value)

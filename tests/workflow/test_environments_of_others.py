@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from scripts.data.yaml_files import read_yaml
-from scripts.running.program import UserError
-from tests.rows import each_row
 from tests.workflow.conftest import Study, checkout
 
 TARGET = "results/clean/sample_activitynet/manifest.json"
@@ -66,19 +63,3 @@ def test_a_vocabulary_that_is_missing_is_said_by_a_dry_run(project):
         lambda models: models["tiny_bert"].update(vocabulary="resources/gone.txt"),
     )
     project.snakemake("-n").refused("resources/gone.txt was not found")
-
-
-@each_row(
-    "content, said",
-    [
-        ("[" * 30_000 + "]" * 30_000, "is not valid YAML"),
-        ("a: " + "{b: " * 30_000, "is not valid YAML"),
-        ("- " * 30_000, "is not valid YAML"),
-        ("a: &x [*x]", "refers to itself"),
-        ("\na: \udce9", "line 2: is not UTF-8"),
-    ],
-)
-def test_yaml_that_would_end_the_process(tmp_path, content, said):
-    (tmp_path / "a.yaml").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(UserError, match=said):
-        read_yaml(tmp_path / "a.yaml")
