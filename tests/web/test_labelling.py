@@ -55,18 +55,6 @@ def option(instance: int, number: int) -> dict:
     }
 
 
-def candidate(question: int, number: int) -> dict:
-    return {
-        "example_id": f"test:{question}:{number}",
-        "group_id": f"q{question}",
-        "text_a": f"He ran. How long {question}?",
-        "text_b": f"{number} hours",
-        "label": number % 2,
-        "category": "duration",
-        "answer": f"{number} hours",
-    }
-
-
 def build(folder, study: str, rows: list[dict], schema: pa.Schema):
     place = folder / "build" / study / "corpus" / "data"
     write_rows(rows, place / "test.parquet", schema)

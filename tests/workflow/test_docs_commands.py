@@ -12,6 +12,8 @@ import sys
 import pytest
 
 from tests.conftest import ROOT
+from tests.planned_jobs import STUDIES
+from tests.workflow.conftest import Study, checkout
 
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{file.name}" for file in ROOT.glob("docs/*.md"))]
 INDENTED = re.compile(r"(?:^|\n\n)((?: {4}(?![*|]).*(?:\n|$))+)")
@@ -63,25 +65,42 @@ def test_commands_are_found_on_most_pages():
     assert {words[0].split("/")[-1].partition("=")[0] for _, words in HERE} <= known
 
 
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory) -> Study:
+    """Return a checkout with the presets that a reader writes."""
+    study = checkout(tmp_path_factory.mktemp("reader") / "study")
+    for name in ("presets/mine.yaml", "mine.yaml", "night.yaml"):
+        (study / name).write_text(MINE)
+    return study
+
+
+# tests/plan/test_plan.py plans the default study and each preset.
+PLANNED = {"", *(f"--configfile presets/{name}.yaml" for name in STUDIES)}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("words", of("snakemake"))
-def test_snakemake_plans_it(study, words):
-    (study / "presets/mine.yaml").write_text(MINE)
-    (study / "mine.yaml").write_text(MINE)
-    (study / "night.yaml").write_text(MINE)
+@pytest.mark.parametrize("words", [one for one in of("snakemake") if one.id not in PLANNED])
+def test_snakemake_plans_it(reader, words):
     for name, other in REPLACED.items():
         words = [word.replace(name, other) for word in words]
-    study.snakemake(*words[1:], "--dry-run", "--quiet").checked()
+    reader.snakemake(*words[1:], "--dry-run", "--quiet").checked()
 
 
-@pytest.mark.parametrize("words", of("python"))
-def test_a_program_knows_its_options(program, words):
-    if "pytest" in words or "-c" in words:
-        pytest.skip("no program of the project")
-    module = words[words.index("-m") + 1].replace("<study>", "mctaco")
+def programs() -> dict[str, set[str]]:
+    """Return the options that the pages give to each program of the project."""
+    options: dict[str, set[str]] = {}
+    for _, words in HERE:
+        if words[0].endswith("python") and "-m" in words and "pytest" not in words:
+            module = words[words.index("-m") + 1].replace("<study>", "mctaco")
+            given = {word.partition("=")[0] for word in words if word.startswith("--")}
+            options.setdefault(module, set()).update(given)
+    return options
+
+
+@pytest.mark.parametrize("module, options", programs().items())
+def test_a_program_knows_its_options(program, module, options):
     done = program(f"{module} --help").checked()
-    options = {word.partition("=")[0] for word in words if word.startswith("--")}
-    unknown = {one for one in options if one not in done.stdout}
+    unknown = {option for option in options if option not in done.stdout}
     assert not unknown, f"{module} has no {', '.join(sorted(unknown))}"
 
 
