@@ -71,7 +71,11 @@ def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
     item if it has the file that the item needs.
     """
     shared = items_in(root / "resources/figures.yaml", ALL)
-    items = [item for item in shared if item["study"] != EACH]
+    probes = (entry.get("probe", {}) for entry in studies.values() if isinstance(entry, dict))
+    says = " ".join(probe["says"].strip() for probe in probes if "says" in probe)
+    items = [
+        with_text(item, "caption", "{probes}", says) for item in shared if item["study"] != EACH
+    ]
     for study, entry in studies.items():
         file = folder_of(study, root) / "figures.yaml"
         found = items_in(file, study) if file.exists() else []
@@ -107,11 +111,13 @@ def item_of(item: dict, study: str, entry: dict) -> dict:
     """Return an item for every study, for this study: `title` names the authors of its paper."""
     authors = entry.get("paper", study).rsplit(" ", 1)[0]
     named = {key: value for key, value in item.items() if key != "needs_file"}
-    return named | {
-        "name": f"{study}_{item.get('name')}",
-        "study": study,
-        "title": str(item.get("title", "")).replace("{authors}", authors),
-    }
+    named |= {"name": f"{study}_{item.get('name')}", "study": study}
+    return with_text(named, "title", "{authors}", authors)
+
+
+def with_text(item: dict, key: str, mark: str, text: str) -> dict:
+    """Return an item with a text in place of a mark in its title or caption."""
+    return item | {key: str(item.get(key, "")).replace(mark, text)}
 
 
 def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str]]:

@@ -31,7 +31,6 @@ MOST_MODELS = 6  # in a place: those that are right most often
 KINDS = ["model", "control", "human"]
 ABOUT = ["Corpus", "Dataset", "Split", "Item", "Model", "Control"]
 ABOUT += ["Model right", "Control right", "Human right"]
-PLAIN = ["train", "control"]  # methods that are not named beside the model
 DRAW = 15  # the key of the hash: another number draws other items
 
 
@@ -73,7 +72,7 @@ def system_name(facts: Mapping, models: dict) -> str:
     """
     varies = facts["train_examples"] or facts["seed"] or facts.get("wording") is not None
     run = f", {run_name(facts)}" if varies and facts["method"] != "control" else ""
-    return model_title(facts["model"], models) + method_note(facts["method"], PLAIN) + run
+    return model_title(facts["model"], models) + method_note(facts["method"]) + run
 
 
 def kind_of(facts: Mapping) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from scripts.data.declared import method_titles
 from scripts.data.items import HUMAN
-from scripts.publish.selection import only
+from scripts.publish.selection import only, rank
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
 
@@ -20,6 +20,7 @@ METHODS = {
     "released": "released predictions",
     "majority": "majority baseline",
 }
+PLAIN = ["train", "control", "baseline", HUMAN, "majority"]  # not named beside the model
 ENDS = {"_zero_shot": ", zero-shot", "_blind": ", blind"}  # the last part of a method's name
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
@@ -45,7 +46,7 @@ def method_title(name: str) -> str:
     return title + ENDS.get(end, "")
 
 
-def method_note(method: str, plain: Collection[str]) -> str:
+def method_note(method: str, plain: Collection[str] = PLAIN) -> str:
     """Return the method in words, as `, mask filling`; empty for a method in `plain`."""
     return "" if method in plain else f", {method_title(method)}"
 
@@ -145,7 +146,7 @@ def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.
     """Return the rows sorted by these columns. orders: for a column, the values that come first."""
 
     def place(column: pd.Series) -> pd.Series:
-        known = {value: at for at, value in enumerate(orders.get(str(column.name), ()))}
-        return column.map(known).fillna(len(known)) if known else column
+        order = orders.get(str(column.name))
+        return column if order is None else pd.Series(rank(column, order), column.index)
 
     return rows.sort_values([*by], kind="stable", key=place, ignore_index=True)

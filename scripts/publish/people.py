@@ -20,8 +20,6 @@ from scripts.publish.table import filled, percent, publish_table, signed
 PLACE = ["study", "source", "dataset", "split", "scoring"]
 WORDS = ["Items of", "Split", "Measure", "Kind", "Who"]
 ABOVE = "_above_people"
-# methods that are not named beside the model
-PLAIN = ["train", "control", "baseline", HUMAN, "majority"]
 
 
 def people_metrics(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -41,7 +39,7 @@ def who(row: pd.Series, models: dict) -> str:
         return row["slice"].removeprefix("person=")
     if row["model"] == HUMAN:
         return f"{row['seeds']:.0f} people" if row["seeds"] > 1 else "one person"
-    return model_title(row["model"], models) + method_note(row["method"], PLAIN)
+    return model_title(row["model"], models) + method_note(row["method"])
 
 
 def cells_of(row: pd.Series, models: dict, sources: dict) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """The training settings of a study's runs, and the runs of each system."""
 
-from collections.abc import Collection
 from pathlib import Path
 
 from scripts.data.tables import provenance_of
@@ -21,13 +20,13 @@ def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], l
     return {place: sum(of_place.values(), []) for place, of_place in systems}
 
 
-def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
+def runs_by_title(runs: list[Run], models: dict) -> dict[str, list[Run]]:
     """Group the runs of a dataset that differ only in seed or wording. The key is a title: the
-    model, its method unless `plain`, and the settings of training that differ.
+    model, its method unless it is plain, and the settings of training that differ.
     """
     trainings: dict[str, list[tuple[dict, Run]]] = {}
     for run in runs:
-        how = method_note(run.facts["method"], plain)
+        how = method_note(run.facts["method"])
         title = model_title(run.facts["model"], models) + how
         trainings.setdefault(title, []).append((training_of(run), run))
     found: dict[str, list[Run]] = {}

@@ -24,7 +24,7 @@ def hellaswag_metrics(path: Path, models: dict) -> pd.DataFrame:
     the experiment.
     """
     metrics = without_people(study_metrics(path, "hellaswag", SCHEMA))
-    how = metrics["method"].map(lambda method: method_note(method, ("train", "control")))
+    how = metrics["method"].map(method_note)
     metrics["system"] = (
         titles_of(metrics, models)
         + how

@@ -22,7 +22,6 @@ from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.strides import UP_TO
 
-PLAIN = ["train", "control", "human"]  # methods that are not written beside the model's name
 # the options that part series of one model, with their notes; as in the record, same_videos first
 NOTES = {"same_videos": ""} | Options.series()
 VARIANT = [*NOTES, "objectives", "method"]  # the columns that part series of one model
@@ -41,7 +40,7 @@ def variant_title(facts: Mapping) -> str:
     notes = [note.replace(f"stride {UP_TO}", "strides 0 to ").replace("_", " ") for note in notes]
     if "objectives" in values:
         notes.append(f"beside masked words (weight {str(shown['objectives']).rpartition(' ')[2]})")
-    return method_note(facts["method"], PLAIN) + "".join(f", {note}" for note in notes)
+    return method_note(facts["method"]) + "".join(f", {note}" for note in notes)
 
 
 def sop_metrics(path: Path) -> pd.DataFrame:

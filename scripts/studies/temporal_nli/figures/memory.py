@@ -42,7 +42,6 @@ SAID = (
     r"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) "
     rf")?{TIME}(?: {TIME})*"
 )
-PLAIN = ("train", "control")  # methods that are not written beside the model's name
 ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
 WHAT = ["pairs (%)", "accuracy (%)"]
 HEAD = ["Source", "Challenge set", "Split", "Model"]
@@ -126,7 +125,7 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
     found: list[tuple[str, list[np.ndarray], list[Replicate]]] = [
         (BY_HEART, [(by_heart(train, test) == test["label"]).to_numpy(float)], [])
     ]
-    for title, of in runs_by_title(runs, PLAIN, models).items():
+    for title, of in runs_by_title(runs, models).items():
         found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
     parts = parts_of(train, test)
     return [
