@@ -182,7 +182,8 @@ class Published:
         work, item = self.workplan, self.items[name]
         study, runs = item["study"], self.workplan.measured_runs(item["study"])
         studies = {run.study for run in runs}
-        sources = fields_of(work.sources, work.measured_sources(study), OF_SOURCES)
+        short = ("short",) if study == ALL else ()  # for headings of the scorecard
+        sources = fields_of(work.sources, work.measured_sources(study), [*OF_SOURCES, *short])
         used_models = work.with_base_models({run.model for run in runs})
         models = fields_of(work.models, used_models, OF_MODELS, PRESENCE)
         values: dict[str, object] = {"sources": sources, "models": models}
@@ -191,7 +192,7 @@ class Published:
         if item.get("show") in ("verdicts", "published"):
             facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
             values["studies"] = {study: facts | {"altered": work.altered.get(study, [])}}
-        shown = self.studies_shown(studies, "headline_methods", "extensions", "altered")
+        shown = self.studies_shown(studies, "headline_methods", "extensions", "altered", *short)
         if study == ALL:
             values |= {"studies": shown, "left_out": self.left_out}
         if "headline" in item["reads"]:
