@@ -1,4 +1,4 @@
-"""How the options of instances are ranked: which options outrank others, and the slices.
+"""How the options of instances are ranked: which options outrank others.
 
 An instance has right and wrong options, and a system gives each option a score. All arrays over
 options are (n,). `instance` holds integers from 0 that give the instance of each option.
@@ -12,12 +12,8 @@ import pandas as pd
 
 from scripts.running.program import UserError
 from scripts.measure.experiment import Run, read_scores
-from scripts.measure.tally import Tally, share, sums_by_group
 
-ACCURACY = {1: "one_best_accuracy", 2: "two_best_accuracy"}  # by the number of right options
-RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
-LEAKS = ("none", "near")  # whether a dialog that stayed in training shares words with the instance
-TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf)}
+COUNTS = (1, 2)  # the right options that an instance may have
 
 
 def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
@@ -26,8 +22,8 @@ def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
     """
     options = options.assign(instance=pd.factorize(options["instance_id"])[0])
     right, count = (options.groupby("instance")["label"].agg(how) for how in ("sum", "size"))
-    if not right.isin(ACCURACY).all() or right.nunique() > 1 or (right == count).any():
-        odd = right[~right.isin(ACCURACY) | (right != right.mode()[0]) | (right == count)].index[0]
+    if not right.isin(COUNTS).all() or right.nunique() > 1 or (right == count).any():
+        odd = right[~right.isin(COUNTS) | (right != right.mode()[0]) | (right == count)].index[0]
         name = options.loc[options["instance"] == odd, "instance_id"].iloc[0]
         raise UserError(
             f"{where}: instance {name} has {right[odd]} right options of {count[odd]}. In a split "
@@ -82,55 +78,3 @@ def outranked_by_chance(
     # A wrong option ties with k right ones. It comes last in one of k + 1 orders.
     option = np.where(tied, 1 - 1 / (right[instance] + 1), score > lowest[instance])
     return np.where(above, 0, 1 / orders), np.where(label == 0, option, 0)
-
-
-def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return for each slice which instances belong to it; instances: kind, has_numeral, turns and
-    leak.
-    """
-    kind = instances["kind"].fillna("").replace("", "other")
-    parts = {"all": np.full(len(instances), True)}
-    parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
-    parts |= {
-        f"has_numeral={str(value).lower()}": (instances["has_numeral"] == value).to_numpy(bool)
-        for value in (True, False)
-    }
-    parts |= {f"leak={name}": (instances["leak"] == name).to_numpy() for name in LEAKS}
-    return parts | {
-        f"turns={name}": instances["turns"].between(*ends).to_numpy()
-        for name, ends in TURNS.items()
-    }
-
-
-def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
-    """Return the tallies of both metrics with all their slices, by instance. options: instance
-    (from 0), label, rule; kind, has_numeral, turns and leak, if their slices are wanted. outcomes:
-    for each seed, the result of outranked() on these options.
-    """
-    instance, rule = options["instance"].to_numpy(), options["rule"].to_numpy()
-    wrong = options["label"].to_numpy() == 0
-    right = np.bincount(instance, ~wrong).astype(int)
-    metric = ACCURACY[int(right[0])]
-    first = options.drop_duplicates("instance").sort_values("instance")
-    parts = slices(first) if "kind" in first else {"all": right > 0}
-    tallies = [
-        Tally(
-            name,
-            {metric: share},
-            np.stack([accurate * part for accurate, _ in outcomes]),
-            part.astype(int),
-        )
-        for name, part in parts.items()
-    ]
-    for name in ("all", *(f"rule={rule}" for rule in RULES.values())):
-        counted = wrong & ((name == "all") | (rule == name.removeprefix("rule=")))
-        above = sums_by_group([above * counted for _, above in outcomes], instance, len(right))
-        tallies.append(
-            Tally(
-                name,
-                {"wrong_above_right": share},
-                above,
-                np.bincount(instance, counted).astype(int),
-            )
-        )
-    return tallies

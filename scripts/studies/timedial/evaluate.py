@@ -64,14 +64,8 @@ from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
-from scripts.measure.ranking import (
-    ACCURACY,
-    checked,
-    outranked,
-    outranked_by_chance,
-    scores_of,
-    tallies_of,
-)
+from scripts.measure.ranking import checked, outranked, outranked_by_chance, scores_of
+from scripts.studies.timedial.tallies import ACCURACY, tallies_of
 
 TEXT, COUNT = pa.string(), pa.int64()
 SCHEMA = metrics_schema(Options, {"measured_on": TEXT, "domain": TEXT, "train_examples": COUNT})

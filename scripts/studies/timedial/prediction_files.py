@@ -9,7 +9,7 @@ import pandas as pd
 
 from scripts.running.program import UserError, cut, shown
 from scripts.data.texts import json_of, lines_in, text_of
-from scripts.measure.ranking import RULES
+from scripts.studies.timedial.tallies import RULES
 
 RIGHT = ("correct1", "correct2")
 OPTIONS = (*RIGHT, "incorrect1", "incorrect2")

@@ -12,7 +12,8 @@ import pandas as pd
 
 from scripts.data.tables import read_table
 from scripts.studies.timedial.tables import CLOZE
-from scripts.measure.ranking import checked, scores_of, slices
+from scripts.measure.ranking import checked, scores_of
+from scripts.studies.timedial.tallies import slices
 from scripts.publish.item import Given
 from scripts.publish.cards import Items, System, most_right, publish_cards
 from scripts.publish.names import source_title
