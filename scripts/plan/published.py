@@ -155,7 +155,7 @@ class Published:
         return files, options
 
     def studies_shown(self, names, *fields: str) -> dict[str, dict]:
-        """Return these fields of these studies, for each method whether it learns and its paradigm,
+        """Return these fields of these studies, for each method what decides how it asks,
         and the title of the headline. altered: the experiments whose models are altered
         (Workplan.altered).
         """
@@ -165,7 +165,7 @@ class Published:
         )
         for name, entry in found.items():
             methods = work.studies[name]["methods"]
-            entry["methods"] = fields_of(methods, methods, ("learns", "paradigm"))
+            entry["methods"] = fields_of(methods, methods, ("learns", "paradigm", "fresh_head"))
             entry["metrics"] = fields_of(
                 work.studies[name]["metrics"], [entry.get("headline", "")], ("title",)
             )

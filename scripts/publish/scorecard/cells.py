@@ -41,7 +41,6 @@ ELSEWHERE = "predictions from elsewhere"  # no run gives their kind
 WAYS = FINE_TUNED, FILLED, LIKELIHOOD = "fine-tuned", "mask filling", "likelihood"
 FILLS = ("fill", "pseudo_log_likelihood")  # paradigms that fill masks with any model
 SCORES = ("likelihood", "generate")  # paradigms that fill masks with an encoder alone
-UNTRAINED = "untrained"  # has no cell: not evidence of what a model understands
 Networks = dict[str, tuple[str, float]]  # by model: its kind and parameters
 
 
@@ -76,6 +75,14 @@ def way_of(study: dict, method: str, kind: str) -> str:
     if paradigm in FILLS or (paradigm in SCORES and kind == KINDS["encoder"]):
         return FILLED
     return LIKELIHOOD if paradigm in SCORES else method_title(method)
+
+
+def unlearnt(studies: dict) -> set[str]:
+    """Return the methods with a fresh head that nothing trains. They have no cell, because they are
+    no evidence of what a model understands.
+    """
+    methods = [item for study in studies.values() for item in study["methods"].items()]
+    return {method for method, how in methods if how.get("fresh_head")}
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
@@ -176,7 +183,7 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
     """Return the rows of models on probes, sorted, with kind, parameters and way. Controls, blind
     and untrained models, and people are left out.
     """
-    is_model = ~rows["method"].isin([*CONTROL_METHODS, UNTRAINED, "human"])
+    is_model = ~rows["method"].isin([*CONTROL_METHODS, *unlearnt(studies), "human"])
     is_asked = is_model & rows["method"].map(method_of_blind).isna()
     is_score = ~rows["metric"].str.endswith("_above_control")
     rows = rows[is_asked & is_score].drop(columns=["control", "rung"])
@@ -298,7 +305,8 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
         for claim in claims[is_own].to_dict("records"):
             said = {"measured_on": claim["said"].get("source", corpus)} | claim["said"]
             differ = {name for name, value in wanted.items() if said.get(name, value) != value}
-            unlike = method_of_blind(said.get("method")) or said.get("method") == UNTRAINED
+            method = said.get("method")
+            unlike = method_of_blind(method) or method in unlearnt(studies)
             if not unlike and differ <= ({"slice"} if claim["who"] == "human" else set()):
                 is_other = parts_of(claim["setting"], "~").get("source", corpus) != corpus
                 row = f"{claim['row']}, other examples" if is_other else claim["row"]
