@@ -48,7 +48,7 @@ for OF in PUBLISHED.studies:
             mem_mb=2000,
         params:
             drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
-            methods=lambda w: PUBLISHED.method_titles,
+            titles=lambda w: PUBLISHED.method_titles,
             papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
             code=lambda w, of=OF: code(*PUBLISHED.programs_of(of), "scripts.publish.item.Given"),
             pages=uncompared(WORK.pages),
@@ -108,7 +108,7 @@ rule publish_page:
         mem_mb=2000,
     params:
         texts=lambda w: as_json(PUBLISHED.page_texts),
-        methods=lambda w: PUBLISHED.method_titles,
+        titles=lambda w: PUBLISHED.method_titles,
         papers=lambda w: PUBLISHED.page_papers,
         configuration=lambda w: as_json(PUBLISHED.page_configuration),
         provenance=lambda w: as_json(PUBLISHED.page_provenance),

@@ -34,7 +34,8 @@ STUDIES = {"default": ([], {})} | {
     preset.stem: ([preset], PROBED if preset.stem == "probe" else {})
     for preset in sorted((ROOT / "presets").glob("*.yaml"))
 }
-WORDS = {"code", "papers", "templates", "texts"}  # identities, and text for figures and the page
+# identities, and text for figures and the page
+WORDS = {"code", "papers", "templates", "texts", "titles"}
 CODE = re.compile(r'"code":"[0-9a-f]{12}"')  # the identity of a program inside another parameter
 
 
