@@ -23,7 +23,7 @@ from scripts.data.studies import read_figures, read_published, read_studies
 from scripts.data.yaml_files import entries_of
 from scripts.publish.names import with_released
 from scripts.running.identity import ROOT
-from scripts.running.program import UserError, execute, parser
+from scripts.running.program import UserError, closest, cut, execute, parser
 
 
 class Given(argparse.Namespace):
@@ -105,10 +105,15 @@ def main(given: Given) -> None:
 
 
 def by_hand(given: Given) -> None:
-    """Make an item with the project's resources. Raises UserError if an option is missing."""
+    """Make an item with the project's resources. Raises UserError for a module that makes no item,
+    and for a missing option.
+    """
     studies = read_studies()
     items = read_figures(studies)
     reads = {read for item in items if item["program"] == given.program for read in item["reads"]}
+    if not reads:
+        known = closest(given.program, {item["program"] for item in items})
+        raise UserError(f"{cut(given.program)}: no item of figures.yaml has this program{known}")
     for name, (needed_by, *_) in OPTIONS.items():
         if not getattr(given, name) and reads & {*needed_by.split()}:
             raise UserError(f"--{name} is missing: {given.program} reads it (figures.yaml)")
