@@ -3,6 +3,7 @@ resources/schemas/<name>.schema.yaml, with one sentence for each error. Editors 
 to complete and check the files.
 """
 
+import difflib
 import math
 import re
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import jsonschema
 
 from scripts.running.identity import ROOT, file_of
 from scripts.running.program import UserError, closest
-from scripts.data.studies import ALL
+from scripts.data.studies import ALL, options_of, read_studies
 from scripts.data.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # characters of a value that a message repeats
@@ -173,7 +174,15 @@ def _explain(error: jsonschema.ValidationError) -> str:
     if error.validator == "additionalProperties":
         properties = error.schema.get("properties", {})
         unknown = sorted(set(error.instance) - set(properties))
-        return f"unknown key {shown(unknown[0])} at {place}{closest(unknown[0], properties)}"
+        name, study = unknown[0], str(error.instance.get("study"))
+        options = (
+            options_of(study).schemas()
+            if path[:1] == ["experiments"] and study in read_studies()
+            else {}
+        )
+        near = difflib.get_close_matches(name, options, 1)
+        remedy = f"; did you mean `data: {{{near[0]}: …}}`?" if near else closest(name, properties)
+        return f"unknown key {shown(name)} at {place}{remedy}"
     if error.validator == "required":
         missing = error.message.removesuffix(" is a required property").strip("'")
         return f"key {missing} is missing at {place}; write `{_yaml_place(path + [missing], '…')}`"

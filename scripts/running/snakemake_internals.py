@@ -15,6 +15,7 @@ from pathlib import Path
 from snakemake import dag as dag_module
 from snakemake.dag import DAG
 from snakemake.exceptions import RuleException
+from snakemake.io import _IOFile
 from snakemake.jobs import Job
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
@@ -179,6 +180,18 @@ def before_jobs(workflow, act: Callable[[], None]) -> None:
         return inner(*given, **named)
 
     workflow.execute = execute
+
+
+def plan_without(files: set[str]) -> None:
+    """Let Snakemake plan as if these files were missing."""
+    inner = _IOFile.exists_local
+    if not is_known():
+        return
+
+    async def exists_local(file: _IOFile) -> bool:
+        return str(file) not in files and await inner(file)
+
+    _IOFile.exists_local = exists_local
 
 
 def forced_names(workflow) -> set[str]:

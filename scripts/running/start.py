@@ -174,7 +174,8 @@ class Start:
 
     def check(self) -> None:
         """Log notes and warnings, or raise a UserError, before any job runs. If a folder lost a
-        file, its manifest is removed when jobs start, so its rule runs again.
+        file, its manifest is removed when jobs start, so its rule runs again. A dry run plans as if
+        it were removed.
         """
         for note in [*self.work.notes, *self.expected_cost()]:
             logger.info(note)
@@ -182,10 +183,12 @@ class Start:
         for manifest, lost in lost_outputs.items():
             logger.warning(
                 f"{manifest.parent}: {', '.join(lost)} is missing or has another length: it is "
-                f"written again when a job reads it, or by `snakemake {manifest.parts[1]}`"
+                f"written again if a job needs it, or by `snakemake {manifest.parts[1]}`"
             )
         for warning in checks.check_places(self.work, bool(self.gpus.per_run)):
             logger.warning(warning)
+        if internals.is_dry_run(self.workflow):
+            internals.plan_without(set(map(str, lost_outputs)))
         internals.before_jobs(
             self.workflow, lambda: [manifest.unlink(missing_ok=True) for manifest in lost_outputs]
         )

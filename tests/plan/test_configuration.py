@@ -90,6 +90,7 @@ def read(text) -> dict:
             experiments: {sample_sop: {models: [tiny_bart]}} | no model tiny_bart; did you mean tiny_bert?
             experiments: {sample_sop: {data: {source: activitynt}}} | did you mean activitynet?
             experiments: {sample_sop: {data: {strid: 1}}} | unknown key strid; did you mean stride?
+            experiments: {sample_sop: {strid: 1}} | unknown key strid at experiments.sample_sop; did you mean `data: {stride
             experiments: {sample_sop: {data: {stride: 1e0}}} | is the text '1e0', not a number
             experiments: {sample_sop: {methods: [direct]}} | strided_sop has no method direct; known: answer, answer_blind, likelihood, likelihood_blind, packed, train, train_blind, train_symmetric
             experiments: {sample_nli: {data: {source: generate}}} | did you mean generated?

@@ -284,7 +284,10 @@ def test_lost_files_come_back(study):
     for file in (lost, *trained):
         file.unlink()
     short.write_bytes(short.read_bytes()[:-10])
+    planned = study.jobs("clean", "build", "train")
     said = study.run("clean", "build", "train")
+    assert planned["clean_corpus"] == ["Cleaning sample_howto100m"], "a dry run lists what will run"
+    assert len(planned["build_dataset"]) == 1
     assert all(file.exists() for file in trained), "those of runs come back without training"
     assert lost.exists() and short.stat().st_size == whole
     assert all(
