@@ -28,8 +28,8 @@ OF_PROMPT = 20  # tokens that a wording adds to an example, about
 
 @dataclass(frozen=True)
 class Size:
-    """The numbers of training, held-out and evaluation rows, the tokens of an example, the share
-    of right candidates, and the source of these numbers.
+    """The numbers of training, held-out and evaluation rows, the tokens of an example, and the
+    share of right candidates.
     """
 
     learned: float
@@ -37,8 +37,6 @@ class Size:
     scored: float
     tokens: float
     right: float
-    built: bool
-    source_of_size: str
     item: float = 1.0  # rows of a question or an instance
 
 
@@ -69,8 +67,6 @@ def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
                 min(entry["scored"], most),
                 entry["tokens"],
                 entry.get("right", 1.0),
-                False,
-                f"{source}: {entry['from']}",
                 entry.get("item", 1),
             )
     raise UserError(

@@ -43,14 +43,12 @@ class Workplan:
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
-        self.configfiles = tuple(configfiles)
+        self.configfiles, self.root = tuple(configfiles), root
+        # Check
         for file in self.configfiles:
             read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
-        self.root = root
-        self.config = check(
-            from_command_line(laid_over(read_yaml(root / "config.yaml"), given)), schema("config")
-        )
-        self.config = of_study(self.config)
+        laid = from_command_line(laid_over(read_yaml(root / "config.yaml"), given))
+        self.config = of_study(check(laid, schema("config")))
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
         self.tracked = {
@@ -59,7 +57,7 @@ class Workplan:
         self.studies = {
             study: check_study(study, entry) for study, entry in read_studies(root).items()
         }
-        # Entries of the configuration are laid over those of resources/.
+        # Merge: entries of the configuration are laid over those of resources/.
         (self.sources, notes_on_sources), (models, notes_on_models) = (
             merge_entries(kind, self.config, tracked, root, Path.cwd())
             for kind, tracked in self.tracked.items()
@@ -69,6 +67,8 @@ class Workplan:
         )
         self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
         self.figures = check_figures(read_figures(self.studies, root))
+        read_published(self.studies, root)  # raises UserError for a broken file
+        # Expand: grids, runs, experiments
         self.plan = resolve(
             self.config,
             self.sources,
@@ -77,11 +77,8 @@ class Workplan:
             self.probed,
             facts_reader(root, self.mirror, lambda name: self.place_of("models", name)),
         )
-        read_published(self.studies, root)  # raises UserError for a broken file
+        # Files
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
-        self.local_hashes = {
-            name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry
-        }
         if self.config["recorded"]:
             left = [run for name, run in self.runs.items() if name not in self.recorded]
             controls = sum(run.method == "control" for run in left)
@@ -92,22 +89,20 @@ class Workplan:
             )
         self.people = {name: self._answers(name) for name in self.plan.experiments}
         self.released = {name: self._released(name) for name in self.plan.experiments}
+        self.local_hashes = {
+            name: self._local_hash(name)
+            for name in self.fetched_sources
+            if "local" in self.sources[name]
+        }
 
-    def _local_hash(self, source: str) -> str | None:
-        """Return the sha256 of a source's local file. The file may be missing if no run uses it."""
+    def _local_hash(self, source: str) -> str:
+        """Return the sha256 of a source's local file."""
         path = self.sources[source]["local"]
         try:
             return self.hashes.sha256(self.root / os.path.expanduser(path))
         except OSError as error:
-            if source not in self.used_sources:
-                return None
-            where = (
-                "configuration: sources"
-                if source in self.config["sources"]
-                else "resources/sources.yaml"
-            )
             raise UserError(
-                f"{where}: {source}.local: {path} cannot be read ({error.strerror}); "
+                f"{self.place_of('sources', source)}: {path} cannot be read ({error.strerror}); "
                 "put the file there, or correct the entry"
             ) from None
 
@@ -224,7 +219,7 @@ class Workplan:
                 "given" in line
                 and all(files.get(name) in (None, pin) for name, pin in pins if pin)
                 and is_todays(line["run"]["code"], line["paradigm"])
-                and (not run.begins_with or is_there(self.runs[run.begins_with]))
+                and (not run.start or is_there(run.start.run))
             )
 
         found = {run.name for run in self.runs.values() if is_there(run)}
@@ -466,8 +461,7 @@ class Workplan:
 
     def start_folder(self, run: Run) -> str:
         """Return the folder of the weights that a run starts from."""
-        start = self.runs.get(run.begins_with or "")
-        return f"{start.folder}/model" if start else f"results/fetch/models/{run.model}"
+        return f"{run.start.run.folder}/model" if run.start else f"results/fetch/models/{run.model}"
 
     def start_files(self, run: Run) -> list[str]:
         return [self.manifests[run.begins_with]] if run.begins_with else self.model_files(run.model)
