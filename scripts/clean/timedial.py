@@ -24,6 +24,7 @@ import re
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pandas as pd
 
 from scripts.clean.corpus import cleaner_arguments, counted, entries_of, places_given, write_corpus
@@ -102,80 +103,69 @@ def dialogs(
     }
 
 
-def main(given: argparse.Namespace) -> None:
-    named = places_given(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
-    file = named[0] if len(named) == 1 else given.fetched / FILE
-    instances = pd.DataFrame(
-        [msgspec.structs.asdict(one) for one in entries_of(file, Instance, "instance", "id")]
-    ).astype({"id": str})
+def read_instances(file: Path) -> pd.DataFrame:
+    """Return the checked instances of a file, with their split."""
+    read = [msgspec.structs.asdict(one) for one in entries_of(file, Instance, "instance", "id")]
+    instances = pd.DataFrame(read).astype({"id": str})
     refuse(instances[instances["id"].duplicated()], file, "its id occurs a second time")
     for column in ("incorrect1_rule", "incorrect2_rule"):
-        refuse(
-            instances[~instances[column].isin(RULES)],
-            file,
-            f"{column} is {{{column}}}, not one of {', '.join(RULES)}",
-        )
-    instances["dialog"], of_turns = dialogs(instances, file)
-    masks = instances["dialog"].str.count(MASK)
-    refuse(instances[masks == 0], file, f"its dialog has no {MASK}")
-    refuse(instances[masks > 1], file, f"its dialog has more than one {MASK}")
+        unknown = instances[~instances[column].isin(RULES)]
+        refuse(unknown, file, f"{column} is {{{column}}}, not one of {', '.join(RULES)}")
+    is_extra = instances["correct2"].str.strip() == NONE
+    return instances.assign(split=np.where(is_extra, "extras", "test"))
 
-    instances["split"] = (instances["correct2"].str.strip() == NONE).map(
-        {False: "test", True: "extras"}
-    )
-    options = instances.melt(
-        ["id", "split", "dialog", "incorrect1_rule", "incorrect2_rule"],
-        list(OPTIONS),
-        "key",
-        "raw",
-        ignore_index=False,
-    ).sort_index(kind="stable")
-    options = (
-        options[~((options["split"] == "extras") & (options["key"] == "correct2"))]
-        .rename_axis("place")
-        .reset_index()
-    )
-    options["option"] = options["raw"].str.strip()
+
+def options_of(instances: pd.DataFrame, file: Path, source: str) -> pd.DataFrame:
+    """Return the options of instances with dialogs as rows of the schema challenge; raw: the text
+    as the file has it.
+    """
+    kept = ["id", "split", "dialog", "incorrect1_rule", "incorrect2_rule"]
+    options = instances.melt(kept, list(OPTIONS), "key", "raw", ignore_index=False)
+    options = options.sort_index(kind="stable").rename_axis("place").reset_index()
+    options = options[~((options["split"] == "extras") & (options["key"] == "correct2"))]
+    options = options.assign(option=options["raw"].str.strip(), rule="")
     refuse(options[options["option"] == ""], file, "{key} is empty")
     # No two options of the real file differ in case alone, and an uncased model could not
     # distinguish them.
-    again = options.assign(
-        folded=options["option"].str.lower().str.split().str.join(" ")
-    ).duplicated(["id", "folded"])
+    folded = options["option"].str.lower().str.split().str.join(" ")
+    again = options.assign(folded=folded).duplicated(["id", "folded"])
     refuse(options[again], file, "the option {option} repeats")
-    options["rule"] = ""
     for key in ("incorrect1", "incorrect2"):
         options.loc[options["key"] == key, "rule"] = options[f"{key}_rule"].map(RULES)
-    table = options.assign(
-        source=given.source,
+    return options.assign(
+        source=source,
         instance_id=options["id"],
         label=options["key"].map(OPTIONS),
         is_original=options["key"] == ORIGINAL,
     )
 
+
+def main(given: argparse.Namespace) -> None:
+    named = places_given(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
+    file = named[0] if len(named) == 1 else given.fetched / FILE
+    instances = read_instances(file)
+    instances["dialog"], of_turns = dialogs(instances, file)
+    masks = instances["dialog"].str.count(MASK)
+    refuse(instances[masks == 0], file, f"its dialog has no {MASK}")
+    refuse(instances[masks > 1], file, f"its dialog has more than one {MASK}")
+    table = options_of(instances, file, given.source)
     tables, counts = {split: table[table["split"] == split] for split in SPLITS}, []
     for split, options in tables.items():
         chosen = instances.index[instances["split"] == split]
+        turns = {
+            action: {reason: which[which.index.isin(chosen)] for reason, which in reasons.items()}
+            for action, reasons in of_turns.items()
+        }
+        by_rule = {f"wrong by rule: {rule}": options["rule"] == rule for rule in RULES.values()}
+        spaces = {"several spaces in a row": options["option"].str.contains(r"\s\s")}
         counts += counted(split, "instances", read=len(chosen), kept=len(chosen))
-        counts += counted(
-            split,
-            "turns",
-            **{
-                action: {
-                    reason: which[which.index.isin(chosen)] for reason, which in reasons.items()
-                }
-                for action, reasons in of_turns.items()
-            },
-        )
+        counts += counted(split, "turns", **turns)
         counts += counted(
             split,
             "options",
             kept=len(options),
             changed={"white space at an end: removed": options["raw"] != options["option"]},
-            noted={
-                "several spaces in a row": options["option"].str.contains(r"\s\s"),
-                **{f"wrong by rule: {rule}": options["rule"] == rule for rule in RULES.values()},
-            },
+            noted=spaces | by_rule,
         )
     write_corpus(given, tables, CHALLENGE, counts)
 

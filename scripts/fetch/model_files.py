@@ -332,19 +332,13 @@ def ended_by(act: Callable[[], object]) -> str | None:
     return signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else None
 
 
-def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> dict[str, Path]:
-    """Raise WrongFiles unless the tokenizer loads as in training, can pad, and makes only tokens
-    that the model has. Return {} or, if the padding token has no row in the model's table,
-    {tokenizer_config.json: a file in `folder` that names another token}.
+def loaded_tokenizer(name: str, files: dict[str, Path], folder: Path):
+    """Return the tokenizer of a model as training loads it. folder: a place for copies of its
+    files, which are removed. Raises WrongFiles for one that does not load, or cannot read a text.
     """
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
 
-    given = (
-        read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
-        if TOKENIZER_CONFIG in files
-        else {}
-    )
     said = f"{name}: tokenizer.json is not a tokenizer"
     remedy = (
         "get the right file, or write it with "
@@ -379,6 +373,18 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
             f"{name}: its tokenizer makes no {cut(min(lacking))} (model_input_names in "
             f"tokenizer_config.json); {INSTEAD}"
         )
+    return tokenizer
+
+
+def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> dict[str, Path]:
+    """Raise WrongFiles unless the tokenizer loads as in training, can pad, and makes only tokens
+    that the model has. Return {} or, if the padding token has no row in the model's table,
+    {tokenizer_config.json: a file in `folder` that names another token}.
+    """
+    given = {}
+    if TOKENIZER_CONFIG in files:
+        given = read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG])
+    tokenizer = loaded_tokenizer(name, files, folder)
     pads_beyond = (tokenizer.pad_token_id or 0) >= config.vocab_size
     if (tokenizer.pad_token_id is None or pads_beyond) and not give_padding(
         tokenizer, config.model_type
