@@ -24,7 +24,9 @@ Slices are
                       halves of contrast pairs
   rule=phrase         rule, for wrong_above_right only
 
-Groups are dialogs. A control's tie counts as the expected value over all random orders. If all
+Groups are dialogs. Dialogs that exchanged options (data option `choices`) answer each other: a rule
+that chooses the same two options in both is right in exactly one. So all dialogs that are linked by
+exchanges are one group. A control's tie counts as the expected value over all random orders. If all
 options tie, this is 1/6 for two right options of four, and 1/3 for one right option of three.
 
 `source` is the training source, `measured_on` the source of the instances. `domain` is one of
@@ -53,6 +55,7 @@ import pyarrow as pa
 from scripts.data.counterparts import contrast_pairs
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.options import Options
+from scripts.studies.timedial.pool import joined
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
@@ -86,9 +89,8 @@ def rows_of(
 ) -> list[dict]:
     options = options.assign(instance=pd.factorize(options["instance_id"])[0])
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
-    # instances of one dialog are drawn together
     first = options.drop_duplicates("instance")
-    dialog, names = pd.factorize(first["dialog_id"])
+    group, names = pd.factorize(first["group_id"])
     drawn = resampling(names, resamples)
     metric, found = ACCURACY[int(label[instance == 0].sum())], {}
     for (model, method), runs in part.systems.items():
@@ -114,12 +116,11 @@ def rows_of(
             {metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs)
         )
         tallies = tallies_of(options, outcomes) + contrast_tallies(first, metric, outcomes)
-        tallies = [by_dialog(tally, dialog) for tally in tallies]
+        tallies = [by_group(tally, group) for tally in tallies]
         rows += [same | row for row in metric_rows(tallies, replicates_of(runs), drawn)]
-    by_unit = options.assign(unit=options["instance_id"], group_id=options["dialog_id"])
     rows += people_rows(
         people,
-        by_unit,
+        options.assign(unit=options["instance_id"]),
         lambda part, chosen: {metric: people_values(part, chosen)},
         found,
         2,
@@ -128,11 +129,11 @@ def rows_of(
     return [{"measured_on": part.entry.get("measured_on", part.source)} | row for row in rows]
 
 
-def by_dialog(tally: Tally, dialog: np.ndarray) -> Tally:
-    """Return a tally by instance as a tally by dialog. dialog: (instances,) integers from 0."""
-    many = dialog.max() + 1
-    counts = np.bincount(dialog, tally.counts, many).astype(int)
-    return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], dialog, many), counts)
+def by_group(tally: Tally, group: np.ndarray) -> Tally:
+    """Return a tally by instance as a tally by group. group: (instances,) integers from 0."""
+    many = group.max() + 1
+    counts = np.bincount(group, tally.counts, many).astype(int)
+    return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], group, many), counts)
 
 
 def domain_of(part: Part) -> str:
@@ -151,11 +152,22 @@ def domain_of(part: Part) -> str:
 
 
 def read_options(file: Path) -> pd.DataFrame:
-    """Return the options of a split (schema cloze), with `instance`, the number of their instance.
-    A split may be empty (no extras).
+    """Return the options of a split (schema cloze), with `instance`, the number of their instance,
+    and `group_id`. A split may be empty (no extras).
     """
     options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
-    return options if options.empty else checked(options, file)
+    return options if options.empty else checked(options, file).assign(group_id=groups_of)
+
+
+def groups_of(options: pd.DataFrame) -> pd.Series:
+    """Return (n,) the group of each option: its dialog. Dialogs that are linked by exchanged
+    options have the name of the first of them.
+    """
+    dialog = options["dialog_id"]
+    if not (options["rule"] == "exchanged").any():
+        return dialog
+    texts = options.groupby("instance_id")["candidate"].transform(lambda of: "\n".join(sorted(of)))
+    return dialog.groupby(joined(dialog, texts)).transform("first")
 
 
 # ---- beside the paper: contrast pairs, people
@@ -198,7 +210,7 @@ STUDY = Study(
     rows_of,
     unit="instance_id",
     printed=PRINTED,
-    filters=Filter("instance_id", "dialog_id", chooses=True),
+    filters=Filter("instance_id", "group_id", chooses=True),
 )
 
 

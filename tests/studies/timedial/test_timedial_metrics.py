@@ -307,6 +307,29 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
 
 
+def test_dialogs_that_are_linked_by_exchanges_are_drawn_together(experiment, tmp_path):
+    """A control that chooses the same two options in both dialogs of an exchange is right in one.
+    So half is right in every draw of linked dialogs. Two exchanges are linked by a shared dialog.
+    """
+    rows = cloze(40, 2)
+    for row in rows:
+        number, place = map(int, row["example_id"].split(":"))
+        couple, turned = divmod(number, 2)
+        row["candidate"] = f"{couple} times {(place + 2 * turned) % 4} hours"
+        row["dialog_id"] = f"of couple {couple}" if number % 4 in (0, 3) else f"{number // 4}"
+        row["rule"] = "" if row["label"] else "exchanged"
+    tables = {"test": rows, "extras": cloze(12, 1)}
+    in_first = [float(row["label"] == int(row["instance_id"]) % 2) for row in rows]
+    scores = {"test": np.array(in_first), "extras": np.zeros(36)}
+    write_rows(rows, tmp_path / "build/sample_dialogs/default/test.parquet", CLOZE)
+    write_timedial_run(tmp_path, "random", "control", 0, scores, tables)
+    experiment().checked()
+    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
+    found = metrics.query("model == 'random' and metric == 'two_best_accuracy' and slice == 'all'")
+    assert found[["value", "ci_low", "ci_high"]].to_numpy() == pytest.approx(0.5, abs=1e-6)
+    assert found[["n", "groups"]].to_numpy().tolist() == [[40, 10]]
+
+
 def without_an_option(folder) -> None:
     table = read_table(folder / "one/predictions.parquet")
     write_table(
