@@ -12,6 +12,7 @@ import zipfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from shutil import rmtree
 
 import pandas as pd
 import psutil
@@ -71,6 +72,9 @@ LISTING = "video_id,task_id,rank,category_1,category_2\n" + "".join(
     f'{name},1,1,Food and Entertaining,"Cakes, Pies"\n'
     for name in [*TRAIN[:3], "unknown1234", VAL[0]]
 )
+
+
+MINE = json.dumps({"licence": "none", "sha256": {"mine.zip": None, "HowTo100M_v1.csv": None}})
 
 
 def place(folder, corpus=CORPUS, name="raw_caption.json", listing=LISTING):
@@ -171,8 +175,15 @@ some_text = st.text(st.sampled_from("ab "), min_size=1, max_size=4) | st.text(
 )
 
 
-def test_what_comes_out_and_is_counted(program, tmp_path):
-    tables = cleaned(program, place(tmp_path / "in"), tmp_path / "out")
+@pytest.fixture(scope="module")
+def plain(program, tmp_path_factory):
+    """Return the folder and the tables of the cleaned corpus."""
+    folder = tmp_path_factory.mktemp("plain")
+    return folder / "out", cleaned(program, place(folder / "in"), folder / "out")
+
+
+def test_what_comes_out_and_is_counted(plain):
+    output, tables = plain
     rows = tables["train"].to_pandas()
     assert tables["train"].schema.equals(CAPTIONS)
     assert texts_in(tables["train"]) == {
@@ -189,13 +200,13 @@ def test_what_comes_out_and_is_counted(program, tmp_path):
         [5, 7],
     ]
     assert texts_in(tables["val"]) == {VAL[0]: ["only", "these"]}
-    assert provenance_of(tmp_path / "out/train/part-00000.parquet") == {
+    assert provenance_of(output / "train/part-00000.parquet") == {
         "licence": "none",
         "split": "train",
     }
-    found = (tmp_path / "out/cleaning.csv").read_text().splitlines()[1:]
+    found = (output / "cleaning.csv").read_text().splitlines()[1:]
     assert [line for line in found if not line.endswith(",0")] == COUNTED.strip().splitlines()
-    table = read_table(tmp_path / "out/videos.parquet")
+    table = read_table(output / "videos.parquet")
     assert table.schema.equals(VIDEOS) and table["video_id"].to_pylist() == list(CORPUS)
     assert table["captions"].to_pylist() == [3, 2, 2, 2, 0, 3, 1, 2]
     assert table["category_2"].to_pylist() == ["Cakes, Pies"] * 3 + [None] * 4 + ["Cakes, Pies"]
@@ -272,41 +283,38 @@ def test_captions_again_and_captions_that_roll(program, tmp_path, options, left,
         assert counts["train", "captions", action, reason] == count
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name, content, options",
     [
         ("raw_caption.zip", zipped(json.dumps(CORPUS)), []),
-        ("raw_caption.zip", zipped(json.dumps(CORPUS), "folder/caption.json"), []),
         ("caption.json", json.dumps(CORPUS, indent=2).encode(), []),
         ("raw_caption.json", zipped(json.dumps(CORPUS)), ["--processes", 2]),
+        ("mine.zip", zipped(json.dumps(CORPUS), "folder/any.json"), ["--provenance", MINE]),
     ],
 )
-def test_every_form_of_the_file_gives_the_same(program, tmp_path, name, content, options):
-    cleaned(program, place(tmp_path / "in"), tmp_path / "out/a")
-    cleaned(program, place(tmp_path / "other", content, name), tmp_path / "out/b", *options)
-    for file in (tmp_path / "out/a").rglob("*.*"):
-        assert (
-            file.read_bytes()
-            == (tmp_path / "out/b" / file.relative_to(tmp_path / "out/a")).read_bytes()
-        )
+def test_every_form_of_the_file_gives_the_same(program, plain, tmp_path, name, content, options):
+    rmtree(tmp_path / "in", ignore_errors=True)
+    place(tmp_path / "in", content, name)
+    assert cleaned(program, tmp_path / "in", tmp_path / "out", *options) == plain[1]
+    counts, listed = (
+        [read(place / name) for place in (tmp_path / "out", plain[0])]
+        for read, name in ((Path.read_bytes, "cleaning.csv"), (read_table, "videos.parquet"))
+    )
+    assert counts[0] == counts[1] and listed[0] == listed[1]
 
 
-def test_any_name_and_a_folder_with_a_csv_for_each_video(program, tmp_path):
+def test_a_folder_with_a_csv_for_each_video(program, tmp_path):
     videos = {name: lines("a b", "c d", "e, f") for name in (*TRAIN[:3], VAL[0])}
-    place(tmp_path, videos, "mine.json")
-    place(tmp_path, zipped(json.dumps(videos), "folder/any.json"), "mine.zip")
+    place(tmp_path, videos)
     (tmp_path / "csvs").mkdir()
     for name, video in videos.items():
         pd.DataFrame(video).to_csv(tmp_path / f"csvs/{name}.csv")
-    tables = {}
-    for name in ("mine.json", "mine.zip", "csvs"):
-        given = json.dumps({"sha256": {name: None, "HowTo100M_v1.csv": None}})
-        tables[name] = cleaned(program, tmp_path, tmp_path / f"out/{name}", "--provenance", given)
-        listed = read_table(tmp_path / f"out/{name}/videos.parquet").to_pylist()
-        assert [video["category_1"] is None for video in listed] == [False] * 4
-    for split in ("train", "val"):
-        found = [table[split].to_pylist() for table in tables.values()]
-        assert found[0] == found[1] == found[2] and len(found[0]) == (9 if split == "train" else 3)
+    given = json.dumps({"sha256": {"csvs": None, "HowTo100M_v1.csv": None}})
+    tables = cleaned(program, tmp_path, tmp_path / "out/csvs", "--provenance", given)
+    assert tables == cleaned(program, tmp_path, tmp_path / "out/json")
+    assert len(tables["train"]) == 9 and len(tables["val"]) == 3
+    listed = read_table(tmp_path / "out/csvs/videos.parquet").to_pylist()
+    assert [video["category_1"] is None for video in listed] == [False] * 4
 
 
 @pytest.mark.slow
