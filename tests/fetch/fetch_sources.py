@@ -4,18 +4,17 @@ of the program.
 
 import gzip
 import hashlib
-import http.server
 import io
 import random
 import threading
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from scripts.fetch import source
 from tests.files import write_yaml
+from tests.peer import Peer, Quiet
 from tests.fetch.fetch_models import refusing
 
 BODY = random.Random(1).randbytes(600_000)
@@ -25,29 +24,6 @@ CUT = 300_000
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-class Peer(http.server.ThreadingHTTPServer):
-    """A server on this machine whose handler answers the requests; `asked` lists them."""
-
-    daemon_threads = True
-
-    def __init__(self, handler: type):
-        super().__init__(("127.0.0.1", 0), handler)
-        self.asked = []
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-    def handle_error(self, *_):
-        """Ignore clients that hang up: most of these tests are about them."""
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield
-        self.shutdown()
-        thread.join()
-        self.server_close()
 
 
 class Server(Peer):
@@ -61,7 +37,7 @@ class Server(Peer):
         self.silence = threading.Event()
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(Quiet):
     """A step is the name of a method below and its argument, or words that change an answer."""
 
     def do_GET(self):
@@ -87,14 +63,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         }
         self.begin(206 if first else 200, **headers)
         self.wfile.write(content[first:CUT] if "cut" in step else content[first:])
-
-    def begin(self, status: int, **headers: str | None) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            if value is not None:
-                self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.close_connection = True
 
     def do_wait(self, _, asked):
         self.begin(503, Retry_After=asked, Content_Length="0")
@@ -151,8 +119,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.server.silence.wait(0.03):
                 break
 
-    def log_message(self, *_):
-        pass
+    do_POST = do_GET
 
 
 def serving_files() -> Iterator[Server]:

@@ -3,7 +3,6 @@ mirror and the user's cache.
 """
 
 import hashlib
-import http.server
 import shutil
 import time
 from collections.abc import Iterator
@@ -17,8 +16,8 @@ from scripts.running.program import UserError
 from scripts.fetch import hub as origins
 from scripts.fetch.download import Downloads
 from scripts.plan.models import DEFAULT_FILES
-from tests.fetch.fetch_sources import Peer
 from tests.files import read_json, write_json, write_yaml
+from tests.peer import Peer, Quiet
 from tests.rows import rows_of
 
 COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
@@ -36,17 +35,11 @@ class Hub(Peer):
         self.folder, self.state, self.tokens, self.given = folder, set(), [], 0
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(Quiet):
     def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
-        self.send_response(status)
-        for name, value in (
-            {"X_Repo_Commit": COMMIT, "Content_Length": str(len(body))} | headers
-        ).items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
+        self.begin(status, **{"X_Repo_Commit": COMMIT, "Content_Length": str(len(body))} | headers)
         if self.command == "GET":
             self.wfile.write(body)
-        self.close_connection = True
 
     def do_HEAD(self):
         server, state = self.server, self.server.state
@@ -81,8 +74,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if ranged:
             headers["Content_Range"] = f"bytes {first}-{int(first) + len(part) - 1}/{len(body)}"
         if large and self.command == "GET" and "slow" in state:
-            self.send_response(200)
-            self.end_headers()
+            self.begin(200)
             for byte in body[:30]:
                 self.wfile.write(bytes([byte]))
                 time.sleep(0.1)
@@ -96,9 +88,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if "endless" in state:
                 headers["Content_Length"], part = str(10**9), part + bytes(30_000_000)
         self.answer(206 if ranged else 200, part, **headers)
-
-    def log_message(self, *_):
-        pass
 
 
 def serving(hub: Hub, tmp_path: Path, monkeypatch) -> Iterator[Hub]:

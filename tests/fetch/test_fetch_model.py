@@ -286,7 +286,7 @@ def test_a_decoder_whose_padding_token_has_no_row(fetch, tmp_path):
     tokenizer.add_special_tokens({"pad_token": "[PAD]"})
     tokenizer.save_pretrained(tmp_path / "llama")
     fetched = AutoTokenizer.from_pretrained(fetch(here(tmp_path / "llama")))
-    assert fetched.pad_token == fetched.eos_token == "<|end_of_text|>"
+    assert fetched.pad_token == fetched.eos_token == "<eos>"
     assert fetched("a man")["input_ids"] == tokenizer("a man")["input_ids"]
 
 

@@ -17,7 +17,8 @@ from tests.files import read_json, write_yaml
 from tests.rows import each_row, texts_of
 from tests.training import arguments
 from tests.plan.test_configuration import read
-from tests.train.test_likelihood import pairs, save_decoder
+from tests.train.decoders import write_decoder
+from tests.train.test_likelihood import pairs
 
 PLACE = "scripts/studies/{}/prompts.yaml"
 YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
@@ -276,7 +277,7 @@ learns: false
 
 @pytest.mark.models
 def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(program, tmp_path):
-    save_decoder("gpt2", tmp_path / "gpt2")
+    write_decoder("gpt2", tmp_path / "gpt2")
 
     def write(split: str, table: pa.Table) -> None:
         (tmp_path / "data").mkdir(exist_ok=True)

@@ -3,14 +3,14 @@ prompt with the log-probabilities that a decoder gives to its tokens.
 """
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
+
+from tests.peer import Peer, Quiet
 
 
-class Api(BaseHTTPRequestHandler):
+class Api(Quiet):
     """Send the result of `self.server.answer(body)`: choices[0], or (status, headers, bytes)."""
 
     def do_POST(self):
@@ -23,36 +23,25 @@ class Api(BaseHTTPRequestHandler):
         if isinstance(found, dict):
             found = 200, {}, json.dumps({"choices": [found]}).encode()
         status, headers, content = found
-        self.send_response(status)
-        for name, value in (
-            headers | {"Content-Type": "application/json", "Content-Length": str(len(content))}
-        ).items():
-            self.send_header(name, value)
-        self.end_headers()
-        with suppress(OSError):  # the client has gone
-            self.wfile.write(content)
-
-    def log_message(self, *arguments):
-        pass
+        fixed = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+        self.begin(status, **headers | fixed)
+        self.wfile.write(content)
 
 
 @contextmanager
-def serving(answer) -> Iterator[ThreadingHTTPServer]:
+def serving(answer) -> Iterator[Peer]:
     """Run a server with these answers. A model's `api` is its `address`; it keeps the bodies, paths
     and keys of the requests.
     """
-    with ThreadingHTTPServer(("127.0.0.1", 0), Api) as found:
-        found.answer, found.bodies, found.paths, found.keys = answer, [], set(), set()
-        found.address = f"http://127.0.0.1:{found.server_address[1]}/v1"
-        threading.Thread(target=found.serve_forever, args=(0.01,), daemon=True).start()
-        try:
-            yield found
-        finally:
-            found.shutdown()  # otherwise the thread loops without a pause on a closed socket
+    found = Peer(Api)
+    found.answer, found.bodies, found.paths, found.keys = answer, [], set(), set()
+    found.address = f"{found.url}/v1"
+    with found.running():
+        yield found
 
 
 @contextmanager
-def teaching() -> Iterator[ThreadingHTTPServer]:
+def teaching() -> Iterator[Peer]:
     """Run a chat server whose answers are `reply(question, how often it was asked)`: a text,
     choices[0], or (status, headers, bytes). A test sets `reply`; `asked` counts the questions.
     """

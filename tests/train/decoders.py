@@ -1,84 +1,127 @@
-"""Tiny decoders with random weights, and their byte-level tokenizers with the special tokens
-of the real ones.
+"""Tiny decoders of several architectures with random weights, and small trained tokenizers with the
+special tokens of the real ones.
 """
 
 from pathlib import Path
 
 import torch
-import yaml
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from tokenizers.processors import TemplateProcessing
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import (
     AutoModelForCausalLM,
     Gemma3TextConfig,
     GPT2Config,
     LlamaConfig,
+    ModernBertDecoderConfig,
+    OPTConfig,
     PreTrainedTokenizerFast,
     Qwen3Config,
+    RobertaConfig,
 )
 
-SIZES = yaml.safe_load("""
-{hidden_size: 32, intermediate_size: 48, num_hidden_layers: 2, num_attention_heads: 2, num_key_value_heads: 1,
-  head_dim: 16, max_position_embeddings: 256}
-""")
-CONFIGS = {
-    "gpt2": (GPT2Config, {"n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 256}),
-    "llama": (LlamaConfig, SIZES),
-    "qwen3": (Qwen3Config, SIZES),
-    "gemma3": (Gemma3TextConfig, SIZES | {"sliding_window": 16, "sliding_window_pattern": 2}),
+WORDS = (
+    "the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock "
+    "then ! ten days ago ; yes , a year naïve “quoted” 3 : 30 pm"
+).split()
+SIZES = {
+    "hidden_size": 16,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 2,
+    "intermediate_size": 24,
+    "max_position_embeddings": 400,
 }
-# As in the real tokenizers: GPT-2 has one special token and writes none; Llama and Gemma write a
-# start token before each text.
-SPECIAL = yaml.safe_load("""
-gpt2: {bos_token: <|endoftext|>, eos_token: <|endoftext|>, unk_token: <|endoftext|>}
-llama: {bos_token: <|begin_of_text|>, eos_token: <|end_of_text|>}
-qwen3: {eos_token: <|endoftext|>, pad_token: <|endoftext|>}
-gemma3: {bos_token: <bos>, eos_token: <eos>, pad_token: <pad>, unk_token: <unk>, mask_token: <mask>}
-""")
-STARTS = ("llama", "gemma3")
-DECODERS = list(CONFIGS)
+DECODERS = {
+    "gpt2": (GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=400), "bytes"),
+    "llama": (LlamaConfig(**SIZES, num_key_value_heads=1), "spaces"),
+    "gemma3": (
+        Gemma3TextConfig(
+            **SIZES,
+            head_dim=8,
+            num_key_value_heads=1,
+            sliding_window=7,
+            final_logit_softcapping=3.0,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        ),
+        "spaces",
+    ),
+    "qwen3": (Qwen3Config(**SIZES, head_dim=8, num_key_value_heads=1), "startless"),
+    "opt": (
+        OPTConfig(
+            hidden_size=16,
+            word_embed_proj_dim=16,
+            ffn_dim=24,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=400,
+        ),
+        "bytes",
+    ),
+    # counts positions from the padding's number on
+    "roberta": (RobertaConfig(**SIZES, is_decoder=True), "spaces"),
+    # its get_decoder() is the last part of its head
+    "modernbert": (ModernBertDecoderConfig(**SIZES, local_attention=6), "spaces"),
+}
+# The decoders that are trained, and the token that each writes before a text.
+TRAINED = {"gpt2": "", "llama": "<bos>", "qwen3": "", "gemma3": "<bos>"}
 
 
-def write_tokenizer(kind: str, folder: Path) -> PreTrainedTokenizerFast:
-    """Write a tokenizer of bytes that adds the same special tokens as the real one."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    special = list(dict.fromkeys(SPECIAL[kind].values()))
-    pieces = {piece: number for number, piece in enumerate([*special, *alphabet])}
-    tokenizer = Tokenizer(models.BPE(vocab=pieces, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(special)
-    if kind in STARTS:
-        start = SPECIAL[kind]["bos_token"]
-        tokenizer.post_processor = TemplateProcessing(
-            single=f"{start} $A",
-            pair=f"{start} $A {start}:1 $B:1",
-            special_tokens=[(start, pieces[start])],
-        )
-    whole = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=256, **SPECIAL[kind]
+def tokenizer_of(kind: str, **special: str) -> PreTrainedTokenizerFast:
+    """Make a small tokenizer: of bytes (like GPT-2), of pieces with the space before them and a
+    start token (like Gemma), or without a start token. special: further special tokens by name.
+    """
+    corpus = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS))]
+    if kind == "spaces":
+        tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+        tokenizer.normalizer = normalizers.Replace(" ", "▁")
+        tokenizer.decoder = decoders.Replace("▁", " ")
+        names = ("pad", "eos", "bos", "unk")
+        special = {f"{name}_token": f"<{name}>" for name in names} | special
+        alphabet = ["_", "\n", "A", "B"]
+    else:
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
+        # GPT-2 has no padding token
+        special = {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=[*special.values()],
+        initial_alphabet=alphabet,
+        show_progress=False,
     )
-    whole.save_pretrained(folder)
-    return whole
-
-
-def write_decoder(kind: str, folder: Path, seed: int = 0) -> Path:
-    """Write a decoder of an architecture, with weights that are far from zero."""
-    tokenizer = write_tokenizer(kind, folder)
-    torch.manual_seed(seed)
-    config, sizes = CONFIGS[kind]
-    ids = {
-        f"{name}_id": tokenizer.convert_tokens_to_ids(token)
-        for name, token in SPECIAL[kind].items()
-        if name in ("bos_token", "eos_token")
-    }
-    network = AutoModelForCausalLM.from_config(
-        config(
-            vocab_size=len(tokenizer), pad_token_id=None, **{"bos_token_id": None} | ids, **sizes
+    tokenizer.train_from_iterator(corpus, trainer)
+    if kind == "spaces":
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="<bos> $A", pair="<bos> $A <bos>:1 $B:1", special_tokens=[("<bos>", 2)]
         )
-    )
-    with torch.no_grad():
-        for weights in network.parameters():
-            weights += 0.1 * torch.randn_like(weights)
-    network.save_pretrained(folder)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=400, **special)
+
+
+def write_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
+    """Write the tokenizer of an architecture; that of Gemma knows a token for a gap."""
+    special = {"mask_token": "<mask>"} if name == "gemma3" else {}
+    tokenizer = tokenizer_of(DECODERS[name][1], **special)
+    tokenizer.save_pretrained(folder)
+    return tokenizer
+
+
+def write_decoder(name: str, folder: Path) -> Path:
+    """Write a tiny untrained decoder of an architecture; its logits are far from equal."""
+    config, tokenizer = DECODERS[name][0], write_tokenizer(name, folder)
+    config.vocab_size = len(tokenizer)
+    has_ids = name in ("roberta", "modernbert")
+    for token in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        setattr(config, token, getattr(tokenizer, token) if has_ids else None)
+    config.initializer_range = 0.4
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     return folder

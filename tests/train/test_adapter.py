@@ -69,7 +69,7 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     network = paradigm.network
     trained = {name for name, weight in network.named_parameters() if weight.requires_grad}
     assert "score.weight" in trained and all("lora_" in name for name in trained - {"score.weight"})
-    layers = {"gpt2": 4, "llama": 7}[kind] * 2  # all linear layers of two blocks
+    layers = {"gpt2": 4, "llama": 7}[kind] * 3  # all linear layers of three blocks
     assert len(trained) == 1 + 2 * layers
     before = {name: weight.detach().clone() for name, weight in network.named_parameters()}
     first = scores(paradigm, paradigm.encode(PAIRS))
@@ -98,7 +98,7 @@ def test_targets_are_named_layers(decoders):
         if "lora_" in name
     }
     assert adapted == {
-        f"model.layers.{layer}.self_attn.{name}_proj" for layer in (0, 1) for name in "qv"
+        f"model.layers.{layer}.self_attn.{name}_proj" for layer in range(3) for name in "qv"
     }
     with pytest.raises(
         UserError,

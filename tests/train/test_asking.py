@@ -3,12 +3,8 @@
 import os
 import signal
 import json
-import re
-import socket
 import time
 from collections import Counter
-from contextlib import suppress
-from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -22,7 +18,8 @@ from scripts.data.runs import facts_of
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
 from scripts.train.run import LOCKS
-from tests.rows import each_row
+from tests.fetch.fetch_sources import Server
+from tests.rows import each_row, rows_of, texts_of
 from tests.train.api_server import teaching
 
 KEY = "sk-secret-of-the-tests"
@@ -212,42 +209,40 @@ def fresh(folder):
     return new
 
 
-def choice(content, end: str = "stop", **message) -> dict:
-    """Return choices[0] of an answer that ended in this way."""
-    return {"message": {"content": content} | message, "finish_reason": end}
+ANSWERS = r"""
+{message: {content: The answer is A. But wait}, finish_reason: length} | {cut: 1}
+{message: {content: "<think>\nA. Yes"}, finish_reason: stop} | {cut: 1}
+{message: {content: null, reasoning_content: So A.}, finish_reason: length} | {cut: 1}
+{message: {content: "<\x7Cinner_prefix\x7C>The answer is A"}, finish_reason: stop} | {cut: 1}
+{message: {content: A}, finish_reason: length} | {cut: 1}
+{message: {content: A, reasoning_content: Maybe B.}} | {}
+{message: {content: [{type: thinking, thinking: []}, {type: text, text: A}]}} | {}
+{message: {content: null, refusal: I will not.}} | {refused: 1}
+{message: {content: ''}, finish_reason: content_filter} | {refused: 1}
+{message: {content: null}, finish_reason: 'content_filter: PROHIBITED_CONTENT'} | {refused: 1}
+[200, {choices: [], promptFeedback: {blockReason: SAFETY}}] | {refused: 1}
+{message: {content: [{type: refusal, refusal: No.}]}} | {refused: 1}
+[400, {error: {message: no, code: content_filter}}] | {refused: 1}
+[200, {error: {code: 400, message: flagged by our content policy}}] | {refused: 1}
+[200, {error: {message: 'blocked: prohibited content'}}] | {refused: 1}
+[201, {choices: [{message: {content: A}}]}] | {}
+[200, {choices: [{index: 1, message: {content: '?'}}, {message: {content: A}}]}] | {}
+"""
 
 
-def filtered(status: int = 400, **error) -> tuple:
-    return status, {}, json.dumps({"error": {"message": "no"} | error}).encode()
+def as_reply(answer) -> dict | tuple:
+    """Return choices[0], or a whole answer: its status and body."""
+    if isinstance(answer, dict):
+        return {"finish_reason": "stop"} | answer
+    status, body = answer
+    return status, {}, json.dumps(body).encode() if isinstance(body, dict) else body
 
 
 @each_row(
     "reply, shares",
     [
-        (choice("The answer is A. But wait", "length"), {"cut": 1}),
-        (choice("<think>\nA. Yes", "stop"), {"cut": 1}),
-        (choice(None, "length", reasoning_content="So A."), {"cut": 1}),
-        (choice("<|inner_prefix|>The answer is A", "stop"), {"cut": 1}),
-        (choice("A", "length"), {"cut": 1}),
-        (choice("A", reasoning_content="Maybe B."), {}),
-        (choice([{"type": "thinking", "thinking": []}, {"type": "text", "text": "A"}]), {}),
-        (choice(None, refusal="I will not."), {"refused": 1}),
-        (choice("", "content_filter"), {"refused": 1}),
-        (choice(None, "content_filter: PROHIBITED_CONTENT"), {"refused": 1}),
-        (
-            (200, {}, b'{"choices": [], "promptFeedback": {"blockReason": "SAFETY"}}'),
-            {"refused": 1},
-        ),
-        (choice([{"type": "refusal", "refusal": "No."}]), {"refused": 1}),
-        (filtered(code="content_filter"), {"refused": 1}),
-        (filtered(200, code=400, message="flagged by our content policy"), {"refused": 1}),
-        (filtered(200, message="blocked: prohibited content"), {"refused": 1}),
-        (choice("\ud83d Well"), {"unread": 1}),
-        ((201, {}, json.dumps({"choices": [choice("A")]}).encode()), {}),
-        (
-            (200, {}, json.dumps({"choices": [choice("?") | {"index": 1}, choice("A")]}).encode()),
-            {},
-        ),
+        *((as_reply(answer), shares) for answer, shares in rows_of(ANSWERS)),
+        ({"message": {"content": "\ud83d Well"}}, {"unread": 1}),
         ((200, {}, b'{"choices": [{"message": {"content": "A \xff"}}]}'), {}),
     ],
 )
@@ -269,32 +264,24 @@ def test_cut_and_refused_answers_are_unread_and_counted(tmp_path, teacher, caplo
     assert sum(teacher.asked.values()) == len(teacher.asked), "kept answers can be read again"
 
 
-ODD = [
-    *map(choice, (7, {"a": 1}, [1], [{"type": "text", "text": None}], "\0\x1b[2J\u202e", "\udc00")),
-    *({"message": None}, {"finish_reason": {"x": []}, "message": {"content": "A"}}, {}),
-    *(
-        (200, {}, body)
-        for body in (b"\xef\xbb\xbf{}", b"[" * 99_999, b"", b"\xff", b'{"error": [[]]}')
-    ),
-    (200, {"Content-Encoding": "gzip"}, b"no gzip"),
-    *((429, {"Retry-After": wait}, b"\xff") for wait in ("-1", "nan", "soon", "Wed, 99 Feb")),
-    (429, {"Retry-After": "Wed, 21 Oct 99999 07:28:00 GMT"}, b""),
-]
-
-
-def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teacher, monkeypatch):
-    monkeypatch.setattr(server, "TRIES", 2)
-    for number, odd in enumerate(ODD):
-        (folder := tmp_path / str(number)).mkdir()
-        teacher.reply = lambda question, count, odd=odd: (
-            odd if "Question 3" in question else right_one(question, count)
-        )
-        try:
-            asked(folder, teacher)
-        except UserError as error:
-            assert re.search("no answer after [12] tries", str(error)) and str(error).isprintable()
-        teacher.reply = right_one
-        assert accuracy(asked(folder, teacher)) >= 1 - 1 / 8, odd
+@each_row(
+    "reply",
+    [
+        {"message": {"content": {"a": 1}}},
+        {"message": {"content": "\0\x1b[2J\u202e"}},
+        {"finish_reason": {"x": []}, "message": {"content": "A"}},
+        (200, {}, b"[" * 99_999),
+        (200, {"Content-Encoding": "gzip"}, b"no gzip"),
+        *((429, {"Retry-After": wait}, b"\xff") for wait in ("-1", "nan", "Wed, 99 Feb")),
+        (429, {"Retry-After": "Wed, 21 Oct 99999 07:28:00 GMT"}, b""),
+    ],
+)
+def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teacher, reply):
+    folder = fresh(tmp_path)
+    teacher.reply = lambda question, count: (
+        reply if "Question 3" in question and count == 1 else right_one(question, count)
+    )
+    assert accuracy(asked(folder, teacher)) >= 1 - 1 / 8
 
 
 @each_row(
@@ -314,7 +301,9 @@ def test_a_question_that_is_too_long_does_not_end_the_run(
     teacher.asked.clear()
     folder = fresh(tmp_path)
     teacher.reply = lambda question, count: (
-        filtered(status, message=reason) if "Question 3" in question else right_one(question, count)
+        as_reply([status, {"error": {"message": reason}}])
+        if "Question 3" in question
+        else right_one(question, count)
     )
     output = asked(folder, teacher)
     facts = facts_of(output / "run.json")
@@ -431,54 +420,50 @@ def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
 
 
 @each_row(
-    "status, headers, body",
-    [
-        (429, {"Retry-After": "0.05"}, b"slow down"),
-        (500, {}, b"oops"),
-        (200, {}, b'{"error": {"message": "oops"}, "choices": [{"message": {"content": "B"}}]}'),
-        (503, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b""),
-        (200, {}, b'{"error": {"message": "Provider returned error", "code": 502}}'),
-        (200, {}, b'{"choices": [{"mess'),
-        (200, {}, b'{"choices": []}'),
-    ],
+    "status, wait, body",
+    texts_of("""
+        429 | 0.05 | slow down
+        500 |      | oops
+        503 | Wed, 21 Oct 2026 07:28:00 GMT |
+        200 |      | {"error": {"message": "oops"}, "choices": [{"message": {"content": "B"}}]}
+        200 |      | {"error": {"message": "Provider returned error", "code": 502}}
+        200 |      | {"choices": [{"mess
+        200 |      | {"choices": []}
+    """),
 )
-def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, status, headers, body):
+def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, status, wait, body):
     teacher.reply = lambda question, count: (
-        right_one(question, count) if count > 2 else (status, headers, body)
+        right_one(question, count)
+        if count > 2
+        else (int(status), {"Retry-After": wait or None}, body.encode())
     )
-    assert accuracy(asked(tmp_path, teacher)) == 1
+    assert accuracy(asked(fresh(tmp_path), teacher)) == 1
 
 
 @each_row(
     "status, body, said",
     [
-        (401, b"who are you", "answers 401 .*KEY|answers 401 .*`key` names"),
-        (404, b"no such model", "answers 404 for the model teacher .no such model.; correct `api`"),
-        (
-            429,
-            b"slow down",
-            "no answer after 6 tries .it answers 429: slow down.; answers until then",
-        ),
-        (200, b"{", "no answer after 6 tries .its answer is cut off"),
-        (200, b" " * 10_000_000, "has more than 1,000,000 bytes"),
-        (302, b"", "answers 302"),
-        (
-            429,
-            filtered(code="insufficient_quota", message="no credit")[2],
-            "answers 429 .*no credit",
-        ),
-        (400, b"Your credit balance is too low", "answers 400 .*; add credit to your account"),
-        (400, b"The maximum context length is 9 tokens", "; ask for fewer tokens .*fewer `shots`"),
-        (200, filtered(code=402, message="pay first")[2], "answers 402 .*pay first"),
-        (200, filtered(type="invalid_request_error")[2], "answers 400 .*no"),
-        (403, b"organization was flagged for usage policy", "answers 403 .*was flagged.*account"),
-        (400, b"request: extra field safety is not permitted", "answers 400 .*extra field"),
-        (400, b"request rejected: no temperature", "answers 400 .*correct `request`"),
-        (200, b'{"choices": [{"error": {"message": "oops"}}]}', "6 tries .*holds an error.*oops"),
+        *texts_of("""
+            401 | who are you | answers 401 .*`key` names
+            404 | no such model | answers 404 for the model teacher .no such model.; correct `api`
+            429 | slow down | no answer after 6 tries .it answers 429: slow down.; answers until then
+            200 | { | no answer after 6 tries .its answer is cut off
+            302 | | answers 302
+            429 | {"error": {"message": "no credit", "code": "insufficient_quota"}} | answers 429 .*no credit
+            400 | Your credit balance is too low | answers 400 .*; add credit to your account
+            400 | The maximum context length is 9 tokens | ; ask for fewer tokens .*fewer `shots`
+            200 | {"error": {"message": "pay first", "code": 402}} | answers 402 .*pay first
+            200 | {"error": {"message": "no", "type": "invalid_request_error"}} | answers 400 .*no
+            403 | organization was flagged for usage policy | answers 403 .*was flagged.*account
+            400 | request: extra field safety is not permitted | answers 400 .*extra field
+            400 | request rejected: no temperature | answers 400 .*correct `request`
+            200 | {"choices": [{"error": {"message": "oops"}}]} | 6 tries .*holds an error.*oops
+        """),
+        (200, " " * 10_000_000, "has more than 1,000,000 bytes"),
     ],
 )
 def test_a_server_that_gives_no_answer_ends_in_one_sentence(tmp_path, teacher, status, body, said):
-    teacher.reply = lambda question, count: (status, {}, body)
+    teacher.reply = lambda question, count: (int(status), {}, body.encode())
     teacher.asked.clear()
     with pytest.raises(UserError, match=said):
         asked(tmp_path, teacher)
@@ -520,31 +505,18 @@ def test_answers_under_way_are_kept_at_the_end(tmp_path, teacher, monkeypatch, e
     assert kept.count("key") == (4 if ends == "an error" else 5)
 
 
-def test_a_server_that_drips_is_bounded(tmp_path, monkeypatch):
+def test_a_server_that_drips_is_bounded(tmp_path, teacher, monkeypatch):
     """It sends a byte now and then: in its headers, where no time-out of a socket ends it."""
     monkeypatch.setattr(server, "LONGEST", 0.5)
-    monkeypatch.setattr(server, "BACKOFF", 0.01)
     monkeypatch.setattr(server, "TRIES", 2)
-    monkeypatch.setenv("KEY_OF_TESTS", KEY)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def drip() -> None:
-            with suppress(OSError):
-                while True:
-                    Thread(target=slowly, args=listening.accept()[:1], daemon=True).start()
-
-        def slowly(connection) -> None:
-            with suppress(OSError):
-                connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-                while True:
-                    connection.sendall(b"x")
-                    time.sleep(0.1)
-
-        Thread(target=drip, daemon=True).start()
-        address, began = f"http://127.0.0.1:{listening.getsockname()[1]}/v1", time.monotonic()
-        with pytest.raises(UserError, match="no answer after 2 tries .an answer took longer"):
-            asked(tmp_path, None, api=address)
-        assert time.monotonic() - began < 60
+    peer, began = Server(), time.monotonic()
+    peer.script = ["drip headers"] * 99
+    with (
+        peer.running(),
+        pytest.raises(UserError, match="no answer after 2 tries .an answer took longer"),
+    ):
+        asked(tmp_path, None, api=f"{peer.url}/v1")
+    assert time.monotonic() - began < 60
 
 
 def test_a_server_that_hangs_and_none_at_all_end_in_one_sentence(tmp_path, teacher, monkeypatch):

@@ -4,7 +4,6 @@ text that it should read.
 
 import numpy as np
 import pytest
-import yaml
 
 from scripts.plan.prompts import prompts_of
 from scripts.measure.bootstrap import resampling
@@ -12,9 +11,7 @@ from tests.ladder import found_distances
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.train.paradigms import classify, likelihood
 from tests.registers import STUDIES
-from tests.publish.publish_inputs import with_draws
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
-from tests.rows import rows_of
 
 BLIND = [
     (study, name)
@@ -53,7 +50,7 @@ SENTENCES = [
 
 
 @pytest.mark.models
-@pytest.mark.parametrize("name", "gpt2 gemma3 t5 bert".split())
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name):  # noqa: F811
     prompt = prompts_of("timedial", STUDIES["timedial"], "likelihood_blind")["plain"]
     found = scores_of(
@@ -112,58 +109,6 @@ def test_what_learns_without_its_context_cannot_see_it(models, study, method):  
 
 # ---- the distance to the model
 
-PLACE = yaml.safe_load("""
-{source: s, dataset: d, split: test, slice: all, metric: accuracy, seed: null, sd: null, groups: 90}
-""")
-
-
-def measured_rows(systems: str) -> list[dict]:
-    """Return one accuracy row, with draws, for each line `model | method | value`."""
-    return with_draws(
-        [
-            PLACE
-            | {
-                "model": model,
-                "method": method,
-                "value": value,
-                "ci_low": value - 0.02,
-                "ci_high": value + 0.02,
-            }
-            for model, method, value in rows_of(systems)
-        ]
-    )
-
-
-def test_a_model_without_what_it_should_read_is_one_of_its_own_controls():
-    rows = measured_rows("""
-        words | control          | 0.4
-        gpt   | likelihood       | 0.5
-        gpt   | likelihood_blind | 0.45
-        gpt   | verbalizer       | 0.6
-        small | likelihood       | 0.3
-        small | likelihood_blind | 0.2
-    """)
-    found = {
-        (row["model"], row["method"], row["metric"]): (row["control"], round(row["value"], 3))
-        for row in found_distances(rows)
-    }
-    assert found == {
-        ("gpt", "likelihood", "accuracy_above_blind"): ("likelihood_blind", 0.05),
-        ("gpt", "likelihood", "accuracy_above_control"): ("likelihood_blind", 0.05),
-        ("gpt", "verbalizer", "accuracy_above_control"): ("words", 0.2),
-        ("gpt", "likelihood", "accuracy_above_words"): ("words", 0.1),
-        ("gpt", "verbalizer", "accuracy_above_words"): ("words", 0.2),
-        ("small", "likelihood", "accuracy_above_words"): ("words", -0.1),
-        ("small", "likelihood", "accuracy_above_blind"): ("likelihood_blind", 0.1),
-        ("small", "likelihood", "accuracy_above_control"): ("words", -0.1),
-    }
-    alone = found_distances(
-        [row for row in rows if row["model"] == "gpt" and row["method"].startswith("likelihood")]
-    )
-    assert [row["metric"] for row in alone] == ["accuracy_above_blind", "accuracy_above_control"], (
-        "without other controls, too"
-    )
-
 
 def test_each_wording_is_paired_with_the_same_wording_blind():
     """The model is asked in two wordings; one of them is good even without the text. The rows are
@@ -187,17 +132,3 @@ def test_each_wording_is_paired_with_the_same_wording_blind():
     for wording, row in found.items():
         wanted = value["likelihood", wording] - value["likelihood_blind", wording]
         assert row["value"] == pytest.approx(wanted) and row["ci_low"] < wanted < row["ci_high"]
-
-
-def test_the_hypothesis_alone_is_a_blind_control():
-    rows = measured_rows("""
-        words | control         | 0.4
-        small | train           | 0.7
-        small | hypothesis_only | 0.5
-    """)
-    found = {row["metric"]: (row["model"], row["control"]) for row in found_distances(rows)}
-    assert found == {
-        "accuracy_above_blind": ("small", "hypothesis_only"),
-        "accuracy_above_words": ("small", "words"),
-        "accuracy_above_control": ("small", "hypothesis_only"),
-    }

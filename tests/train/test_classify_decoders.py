@@ -9,7 +9,7 @@ import torch
 
 from scripts.train.paradigms import classify
 from tests.models import cloze_table, scores_of
-from tests.train.decoders import DECODERS, STARTS, write_decoder
+from tests.train.decoders import TRAINED, write_decoder
 
 pytestmark = pytest.mark.models
 TEXTS = [
@@ -46,7 +46,7 @@ def job(inputs=("text_a", "text_b"), max_length: int = 128, **training) -> dict:
 @pytest.fixture(scope="module")
 def decoders(tmp_path_factory):
     folder = tmp_path_factory.mktemp("decoders")
-    return {kind: write_decoder(kind, folder / kind) for kind in DECODERS}
+    return {kind: write_decoder(kind, folder / kind) for kind in TRAINED}
 
 
 def alone(paradigm, ids: list[int]) -> torch.Tensor:
@@ -61,13 +61,12 @@ def alone(paradigm, ids: list[int]) -> torch.Tensor:
     return logits.log_softmax(-1).numpy()
 
 
-@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("kind", TRAINED)
 @pytest.mark.parametrize("inputs", [("text_a", "text_b"), ("text_b",)])
 def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
     paradigm = classify.Paradigm(decoders[kind], job(inputs), {})
-    paradigm.network.score.weight.data *= 30  # an untrained head gives all texts similar scores
     tokenizer = paradigm.tokenizer
-    start = [tokenizer.bos_token_id] if kind in STARTS else []
+    start = tokenizer.convert_tokens_to_ids([TRAINED[kind]]) if TRAINED[kind] else []
     found = scores_of(paradigm, paradigm.encode(PAIRS))
     for row, texts in enumerate(zip(*(PAIRS[name].to_pylist() for name in inputs))):
         ids = tokenizer("\n".join(texts), add_special_tokens=False)["input_ids"][: 128 - len(start)]
@@ -84,14 +83,13 @@ def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
     assert np.abs(found[0] - found[1]).max() > 1e-3, "the test must see a difference between texts"
 
 
-@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("kind", TRAINED)
 def test_a_context_without_a_mask_has_a_blank(decoders, kind):
     paradigm = classify.Paradigm(decoders[kind], job(("context", "candidate")), {})
     ids = paradigm.encode(CLOZE).fields["input_ids"]
-    start = {"llama": "<|begin_of_text|>", "gemma3": "<bos>"}.get(kind, "")
     hole = "<mask>" if kind == "gemma3" else " ___"
     for row, words in enumerate(["two hours", "ten days"]):
         text = paradigm.tokenizer.decode(
             ids.take(np.array([row])).padded(int(ids.lengths[row]), 0)[0]
         )
-        assert text == f"{start}A: how long ?\nB: about{hole} , i think .\n {words}"
+        assert text == f"{TRAINED[kind]}A: how long ?\nB: about{hole} , i think .\n {words}"

@@ -11,16 +11,16 @@ from scripts.running.program import UserError
 from scripts.train.paradigms import clm
 from scripts.train.batches import collate
 from tests.models import cloze_table, fetched, scores_of
-from tests.train.decoders import DECODERS, SPECIAL, write_decoder
+from tests.train.decoders import TRAINED, write_decoder
 
 pytestmark = pytest.mark.models
 ROWS = [
     ("A: how long is it ?\nB: about <MASK> , i think .", ["two hours", "ten days"]),
     ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
-    ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"]),
+    ("A: " + "the cat sat on the mat . " * 14 + "\nB: see you at <MASK>", ["noon", "ten"]),
 ]
-# the first token of a text in `likelihood`
-START = {kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()}
+# the tokens before a text
+START = {"gpt2": ["<|endoftext|>"], "llama": ["<bos>"], "qwen3": [], "gemma3": ["<bos>"]}
 CLOZE = cloze_table(ROWS)
 
 
@@ -33,7 +33,7 @@ def job(max_length: int = 64) -> dict:
     }
 
 
-@pytest.mark.parametrize("kind", DECODERS)
+@pytest.mark.parametrize("kind", TRAINED)
 def test_each_dialog_is_scored_as_alone(kind, tmp_path):
     paradigm = clm.Paradigm(write_decoder(kind, tmp_path), job(), {})
     examples = paradigm.encode(CLOZE)
@@ -48,7 +48,7 @@ def test_each_dialog_is_scored_as_alone(kind, tmp_path):
         ids = tokenizer(context.replace("<MASK>", candidates[0]), add_special_tokens=False)[
             "input_ids"
         ]
-        ids = torch.tensor([[tokenizer.convert_tokens_to_ids(START[kind])] + ids])[:, :64]
+        ids = torch.tensor([tokenizer.convert_tokens_to_ids(START[kind]) + ids])[:, :64]
         with torch.no_grad():
             logits = network(ids).logits[0, :-1].log_softmax(-1)
         assert found[row, 0] == pytest.approx(

@@ -13,22 +13,13 @@ import yaml
 from accelerate import Accelerator
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
-from tokenizers import models as pieces
+from tokenizers import pre_tokenizers
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
-    Gemma3TextConfig,
-    GPT2Config,
-    LlamaConfig,
-    ModernBertDecoderConfig,
-    OPTConfig,
-    PreTrainedTokenizerFast,
-    Qwen3Config,
-    RobertaConfig,
     ViTConfig,
 )
 
@@ -40,98 +31,9 @@ from scripts.train.threshold import best_threshold
 from tests.models import cloze_table, fetched
 from tests.models import scores_of as unfinished
 from tests.rows import rows_of
+from tests.train.decoders import DECODERS, tokenizer_of, write_decoder
 
 pytestmark = pytest.mark.models
-WORDS = (
-    "the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock "
-    "then ! ten days ago ; yes , a year naïve “quoted” 3 : 30 pm"
-).split()
-SIZES = {
-    "hidden_size": 16,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 2,
-    "intermediate_size": 24,
-    "max_position_embeddings": 400,
-}
-DECODERS = {
-    "gpt2": (GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=400), "bytes"),
-    "llama": (LlamaConfig(**SIZES, num_key_value_heads=1), "spaces"),
-    "gemma3": (
-        Gemma3TextConfig(
-            **SIZES,
-            head_dim=8,
-            num_key_value_heads=1,
-            sliding_window=7,
-            final_logit_softcapping=3.0,
-            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-        ),
-        "spaces",
-    ),
-    "qwen3": (Qwen3Config(**SIZES, head_dim=8, num_key_value_heads=1), "startless"),
-    "opt": (
-        OPTConfig(
-            hidden_size=16,
-            word_embed_proj_dim=16,
-            ffn_dim=24,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            max_position_embeddings=400,
-        ),
-        "bytes",
-    ),
-    # counts positions from the padding's number on
-    "roberta": (RobertaConfig(**SIZES, is_decoder=True), "spaces"),
-    # its get_decoder() is the last part of its head
-    "modernbert": (ModernBertDecoderConfig(**SIZES, local_attention=6), "spaces"),
-}
-
-
-def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
-    """Make a small tokenizer: of bytes (like GPT-2), of pieces with the space before them (like
-    Gemma), or without a start token.
-    """
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    corpus = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS))]
-    if kind == "spaces":
-        tokenizer = Tokenizer(pieces.BPE(unk_token="<unk>"))
-        tokenizer.normalizer = normalizers.Replace(" ", "▁")
-        tokenizer.decoder = decoders.Replace("▁", " ")
-        trainer = trainers.BpeTrainer(
-            vocab_size=300, special_tokens="<pad> <eos> <bos> <unk>".split(), show_progress=False
-        )
-        named = {
-            "pad_token": "<pad>",
-            "eos_token": "<eos>",
-            "bos_token": "<bos>",
-            "unk_token": "<unk>",
-        }
-    else:
-        tokenizer = Tokenizer(pieces.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
-        tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
-        # GPT-2 has no padding token
-        named = {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}
-        special = list(named.values())
-        trainer = trainers.BpeTrainer(
-            vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False
-        )
-    tokenizer.train_from_iterator(corpus, trainer)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
-
-
-def save_decoder(name: str, folder) -> None:
-    """Write a tiny untrained decoder of an architecture; its logits are far from equal."""
-    config, kind = DECODERS[name]
-    tokenizer = tokenizer_of(kind)
-    config.vocab_size = len(tokenizer)
-    has_ids = name in ("roberta", "modernbert")
-    for token in ("pad_token_id", "bos_token_id", "eos_token_id"):
-        setattr(config, token, getattr(tokenizer, token) if has_ids else None)
-    config.initializer_range = 0.4
-    torch.manual_seed(0)
-    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +41,7 @@ def models(tmp_path_factory):
     """Write a tiny decoder of each architecture, a tiny T5 and a tiny BERT."""
     folder = tmp_path_factory.mktemp("models")
     for name in DECODERS:
-        save_decoder(name, folder / name)
+        write_decoder(name, folder / name)
     fetched("tiny_bert", folder / "bert", AutoModelForMaskedLM)
     fetched("tiny_t5", folder / "t5", AutoModelForSeq2SeqLM)
     return folder
@@ -327,7 +229,7 @@ def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog, monkeypatch):
     """The scores of some texts of a batch are wrong, as sometimes on a GPU."""
     caplog.set_level("WARNING")  # a test before this one may have left the level at INFO

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,33 +11,25 @@ from scripts.train.asking.answer import CUT, Answer, reading_of
 from scripts.train.asking.questions import Questions, chosen, readings_of
 from tests.rows import each_row
 
-LABELS, CANDIDATES = ["Yes", "No"], ["two hours", "ten years", "a day", "three weeks"]
-
-WITH_NO = [*CANDIDATES, "no"]
-NONE = (
-    *("No answer is plausible.", "No plausible answer.", "no plausible options", "No option"),
-    *("no, not any", "No, none of them.", "No, there is no plausible answer.", "none of the above"),
-)
-MOMENTS = ["The moment of sentence 1", "The moment of sentence 2"]
-NLI = ["Yes, it must be true", "It may be true or false", "No, it must be false"]
-HALVES = (
-    "No, it need not be true.",
-    "Yes, it may be true or false.",
-    "A: it must be false.",
-    "B. No",
-    "It may be false.",
-)
-ENDINGS = ["walks out of the house.", "waits for a while."]
-OTHER_MOMENT = (
-    "A: Sentence 2",
-    "A. Sentence 2 comes first.",
-    "A (sentence 2)",
-    "B: first sentence",
-)
+OPTIONS = yaml.safe_load("""
+labels: ['Yes', 'No']
+turned: ['No', 'Yes']
+several: [two hours, ten years, a day, three weeks]
+several and no: [two hours, ten years, a day, three weeks, 'no']
+several and none: [none, ten years, a day, three weeks]
+letters: [A, B]
+letters turned: [B, A]
+first: [The first moment, The second moment]
+moments: [The moment of sentence 1, The moment of sentence 2]
+nli: ['Yes, it must be true', It may be true or false, 'No, it must be false']
+endings: [walks out of the house., waits for a while.]
+sentences: [He walks out of the house., He waits.]
+""")
+LABELS, CANDIDATES, NLI = OPTIONS["labels"], OPTIONS["several"], OPTIONS["nli"]
 
 
 def letters_of(read: str | None) -> set[int] | None:
-    return None if read is None else set(map("ABCD".index, read))
+    return None if read is None else set(map("ABCDE".index, read))
 
 
 @each_row(
@@ -352,53 +345,81 @@ def test_several_options_are_read(answer, read):
 
 
 @each_row(
-    "options, several, answer, read",
-    [
-        (["The first moment", "The second moment"], False, "A is after", None),
-        (["The first moment", "The second moment"], False, "After A", None),
-        (["The first moment", "The second moment"], False, "A comes first", {0}),
-        (["B", "A"], False, "A", None),
-        (["B", "A"], False, "The answer is B", None),
-        (["A", "B"], False, "The answer is B", {1}),
-        *((WITH_NO, True, answer, set()) for answer in NONE),
-        *((["none", *WITH_NO[1:4]], True, answer, set()) for answer in NONE),
-        *((WITH_NO, True, answer, {4}) for answer in ("no", "E. no", "no (E)", 'Only "no" fits.')),
-        (WITH_NO, True, "A. two hours\nE. no", {0, 4}),
-        (WITH_NO, True, "A: no\nB: no\nC: no\nD: no\nE: no", None),
-        *((MOMENTS, False, answer, None) for answer in OTHER_MOMENT),
-        (MOMENTS, False, "B: sentence 2", {1}),
-        (MOMENTS, False, "Sentence 1 comes first.", {0}),
-        (MOMENTS, False, "A\n\nSentence 2 happens later.", {0}),
-        (["He walks out of the house.", "He waits."], False, "B\n\nThis is plausible.", {1}),
-        *((NLI, False, answer, {0}) for answer in ("Yes.", "The hypothesis must be true.")),
-        *((NLI, False, answer, {1}) for answer in ("So it may be true or false.", "Maybe.")),
-        *((NLI, False, answer, {2}) for answer in ("No", "False", "No, the hypothesis is false.")),
-        *((NLI, False, answer, None) for answer in HALVES),
-        (MOMENTS, False, "Sentence 2", {1}),
-        (MOMENTS, False, "Sentence 1 happens before sentence 2.", {0}),
-        (MOMENTS, False, "Sentence 1 comes after the moment of sentence 2.", {1}),
-        (MOMENTS, False, "A. Sentence 1 comes after sentence 2.", None),
-        (LABELS, False, "Yes, I understand. Please provide the sentence.", None),
-        (LABELS, False, "No, I don't have enough information to answer.", None),
-        (LABELS, False, "A. Yes, of course, it fits.", {0}),
-        (MOMENTS, False, "Sentence 1 comes first, followed by sentence 2.", {0}),
-        (MOMENTS, False, "Sentence 2 comes first. Answer: A", None),
-        (ENDINGS, False, "The man walks out of the house.", {0}),
-        (ENDINGS, False, "A. The man waits for a while.", None),
-        (ENDINGS, False, "Nobody walks out of the house.", None),
-        (ENDINGS, False, "The man never walks out of the house.", None),
-        (["No", "Yes"], False, "A. It is plausible.", None),
-        (["No", "Yes"], False, "A. It is not plausible.", {0}),
-        (CANDIDATES, True, "Answer: a day and a half", None),
-        (CANDIDATES, True, "Answer: a day later", None),
-        (CANDIDATES, True, "4–a day", None),
-        (CANDIDATES, True, "A > C", None),
-        (CANDIDATES, True, "A?, C", None),
-        (CANDIDATES, True, "The odd ones out:\n- B\n- D", None),
-    ],
+    "options, answer, read",
+    r"""
+        first | A is after | null
+        first | After A | null
+        first | A comes first | A
+        letters turned | A | null
+        letters turned | The answer is B | null
+        letters | The answer is B | B
+        several and no | No answer is plausible. | ''
+        several and no | No plausible answer. | ''
+        several and no | no plausible options | ''
+        several and no | No option | ''
+        several and no | no, not any | ''
+        several and no | No, none of them. | ''
+        several and no | No, there is no plausible answer. | ''
+        several and no | none of the above | ''
+        several and none | No answer is plausible. | ''
+        several and none | No plausible answer. | ''
+        several and none | no plausible options | ''
+        several and none | No option | ''
+        several and none | no, not any | ''
+        several and none | No, none of them. | ''
+        several and none | No, there is no plausible answer. | ''
+        several and none | none of the above | ''
+        several and no | 'no' | E
+        several and no | E. no | E
+        several and no | no (E) | E
+        several and no | Only "no" fits. | E
+        several and no | "A. two hours\nE. no" | AE
+        several and no | "A: no\nB: no\nC: no\nD: no\nE: no" | null
+        moments | 'A: Sentence 2' | null
+        moments | A. Sentence 2 comes first. | null
+        moments | A (sentence 2) | null
+        moments | 'B: first sentence' | null
+        moments | 'B: sentence 2' | B
+        moments | Sentence 1 comes first. | A
+        moments | "A\n\nSentence 2 happens later." | A
+        sentences | "B\n\nThis is plausible." | B
+        nli | Yes. | A
+        nli | The hypothesis must be true. | A
+        nli | So it may be true or false. | B
+        nli | Maybe. | B
+        nli | 'No' | C
+        nli | 'False' | C
+        nli | No, the hypothesis is false. | C
+        nli | No, it need not be true. | null
+        nli | Yes, it may be true or false. | null
+        nli | 'A: it must be false.' | null
+        nli | B. No | null
+        nli | It may be false. | null
+        moments | Sentence 2 | B
+        moments | Sentence 1 happens before sentence 2. | A
+        moments | Sentence 1 comes after the moment of sentence 2. | B
+        moments | A. Sentence 1 comes after sentence 2. | null
+        labels | Yes, I understand. Please provide the sentence. | null
+        labels | No, I don't have enough information to answer. | null
+        labels | A. Yes, of course, it fits. | A
+        moments | Sentence 1 comes first, followed by sentence 2. | A
+        moments | 'Sentence 2 comes first. Answer: A' | null
+        endings | The man walks out of the house. | A
+        endings | A. The man waits for a while. | null
+        endings | Nobody walks out of the house. | null
+        endings | The man never walks out of the house. | null
+        turned | A. It is plausible. | null
+        turned | A. It is not plausible. | A
+        several | 'Answer: a day and a half' | null
+        several | 'Answer: a day later' | null
+        several | 4–a day | null
+        several | A > C | null
+        several | A?, C | null
+        several | "The odd ones out:\n- B\n- D" | null
+    """,
 )
-def test_what_an_answer_says_depends_on_the_options(options, several, answer, read):
-    assert chosen(answer, options, several) == read
+def test_what_an_answer_says_depends_on_the_options(options, answer, read):
+    assert chosen(answer, OPTIONS[options], options.startswith("several")) == letters_of(read)
 
 
 def test_a_table_of_verdicts_is_read():

@@ -5,10 +5,9 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from scripts.running.program import UserError
-from scripts.train.paradigms.vectors import is_number, read_vectors
+from scripts.train.paradigms.vectors import read_vectors
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -46,16 +45,6 @@ def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
     assert vectors[1].tolist() == [4, 5, 6]
     (tmp_path / "windows").write_bytes(b"a 1 2 \r\nb 3 4")
     assert read_vectors(tmp_path / "windows", {"a", "b"})[1].tolist() == [[1, 2], [3, 4]]
-
-
-# The last part of a word must not look like a number: then nobody could find the start of the
-# vector.
-characters = st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"])
-word = st.text(characters, min_size=1, max_size=8).filter(
-    lambda text: (
-        text.strip() == text and not any(is_number(part.encode()) for part in text.split(" ")[1:])
-    )
-)
 
 
 @pytest.mark.parametrize(
