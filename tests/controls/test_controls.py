@@ -12,16 +12,13 @@ import yaml
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from scripts.measure.intervals import difference
 from scripts.running.program import UserError
 from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
-from tests.ladder import found_distances
 from scripts.controls.control import REGULARIZATION, at_random
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
-from scripts.controls.control import fit
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
 METHOD = yaml.safe_load("""
@@ -273,90 +270,3 @@ def test_what_is_no_control_is_refused(changed, said):
     with pytest.raises(UserError) as error:
         plan_of(**changed)
     assert said in str(error.value)
-
-
-# ---- how far a model is above the controls
-
-
-def row(model: str, method: str, right: np.ndarray, **changed) -> dict:
-    """Return a row of metrics over 40 groups of one example."""
-    weights = np.random.default_rng(0).exponential(size=(500, len(right)))
-    return {
-        "source": "c",
-        "dataset": "d",
-        "split": "test",
-        "slice": "all",
-        "metric": "accuracy",
-        "seed": None,
-        "model": model,
-        "method": method,
-        "value": right.mean(),
-        "sd": None,
-        "seeds": 0,
-        "effective_groups": float(len(right)),
-        "n": len(right),
-        "draws": (weights @ right / weights.sum(1)).astype(np.float32),
-    } | changed
-
-
-def drawn(examples: int, **shares: float) -> dict[str, np.ndarray]:
-    """Draw whether each example is right with a given share, for each system by name."""
-    draw = np.random.default_rng(1)
-    return {name: (draw.random(examples) < share).astype(float) for name, share in shares.items()}
-
-
-def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
-    rights = drawn(40, model=0.8, weak=0.4, strong=0.6)
-    rows = [
-        row("model", "train", rights["model"]),
-        row("weak", "control", rights["weak"]),
-        row("strong", "control", rights["strong"]),
-        row("gold", "baseline", np.ones(40)),
-        row("model", "train", rights["model"], metric="confusion"),
-        row("model", "train", rights["model"], slice="x=1"),
-        row("elsewhere", "control", np.ones(40), split="other"),
-    ]
-    found = found_distances(rows)
-    assert [one["metric"] for one in found] == ["accuracy_above_words", "accuracy_above_control"]
-    above = found[0]
-    assert above["rung"] == "words"
-    assert above["control"] == "strong"
-    assert above["model"] == "model"
-    assert above["value"] == pytest.approx(rights["model"].mean() - rights["strong"].mean())
-    assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:3])
-    spread = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
-    assert above["ci_low"] < above["value"] < above["ci_high"] < above["value"] + 3 * spread
-
-
-def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
-    rights = drawn(400, model=0.6, words=0.5, together=0.9)
-    rows = [
-        row(name, "train" if name == "model" else "control", right)
-        for name, right in rights.items()
-    ]
-    seeing_all = frozenset(["together"])
-    found = {one["metric"]: one for one in found_distances(rows, seeing_all=seeing_all)}
-    assert {name: one["control"] for name, one in found.items()} == {
-        "accuracy_above_words": "together",
-        "accuracy_above_control": "together",
-        "accuracy_above_same_view": "words",
-    }
-    assert found["accuracy_above_control"]["value"] < 0 < found["accuracy_above_same_view"]["value"]
-    assert found["accuracy_above_same_view"]["ci_low"] > 0
-    weak = [*rows[:2], row("together", "control", rights["words"] * 0)]
-    found = found_distances(weak, seeing_all=seeing_all)
-    assert "accuracy_above_same_view" not in {one["metric"] for one in found}, "it is not the best"
-
-
-def test_one_text_cannot_learn_what_stands_in_the_other():
-    train, test = (
-        pairs(600, 1).rename(columns={"text_a": "first", "text_b": "second"}),
-        pairs(300, 2, learnable=False),
-    )
-    test = test.rename(columns={"text_a": "first", "text_b": "second"})
-    test["second"] = np.where(test["label"] == 1, test["second"] + " finally", test["second"])
-    right = {
-        name: (fit({"features": [name]}, train, 2, False)(test).argmax(1) == test["label"]).mean()
-        for name in ("first_words", "second_words")
-    }
-    assert right["second_words"] > 0.85 and 0.35 < right["first_words"] < 0.65

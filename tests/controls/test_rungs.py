@@ -1,6 +1,5 @@
 """Each rung finds what is planted for it, and not what is planted for the next one."""
 
-import re
 from functools import partial
 from itertools import product
 
@@ -10,7 +9,6 @@ import pytest
 
 from scripts.controls.control import view_of
 from scripts.controls.lsa import word_vectors
-from scripts.controls.search import Vectors
 from scripts.controls.stack import Found, search
 from scripts.controls.view import View
 from tests.controls.test_search import YEAR, dated, dialogs, examples, kind
@@ -196,26 +194,6 @@ def mentioned(seed: int, rows: int = 300) -> pd.DataFrame:
 
 def test_a_rule_finds_the_definite_after_the_indefinite():
     assert share(found_on("strided_sop", "rules", mentioned(1), turns=True), mentioned(2)) > 0.95
-
-
-def travels(seed: int, rows: int) -> pd.DataFrame:
-    """Make dialogs, each about a thing of its own: flights take hours, and meals take minutes."""
-    table = dialogs(seed, rows, [["three hours"], ["ten minutes"]])
-    letters = str.maketrans("0123456789", "abcdefghij")
-    things = [
-        re.sub("(flight|meal)", rf"\1{'x' * seed}{str(row // 2).translate(letters)}", text)
-        for row, text in enumerate(table["first"])
-    ]
-    return table.assign(first=things)
-
-
-def test_only_vectors_know_a_word_that_training_lacks():
-    train, test = travels(1, 150), travels(2, 100)
-    said = pd.concat([train, test])["first"].str.extract(r"((?:flight|meal)\w+)")[0].unique()
-    near = np.array([[word.startswith("flight"), word.startswith("meal")] for word in said], float)
-    vectors = Vectors(list(said), near + np.random.default_rng(0).normal(0, 0.1, near.shape))
-    assert share(found_on("timedial", "texts", train, vectors=vectors), test) > 0.9
-    assert share(found_on("timedial", "words", train), test) < 0.7
 
 
 def test_words_with_the_same_neighbours_have_near_vectors():

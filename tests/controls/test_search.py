@@ -385,12 +385,6 @@ def test_the_threshold_makes_most_groups_right_as_a_whole():
     )
 
 
-def test_captions_without_a_cue_stay_at_chance(program, tmp_path):
-    train, test = captions(1, planted=False), captions(2, planted=False)
-    run_search(program, tmp_path, "both_texts", train, test).checked()
-    assert abs((scores_of(tmp_path).argmax(1) == test["label"]).mean() - 0.5) < 0.07
-
-
 def test_captions_that_roll_are_ordered_by_their_ends(program, tmp_path):
     """Words say nothing; the later caption begins with the last words of the earlier one."""
     splits = []

@@ -82,6 +82,12 @@ def test_a_distance_is_the_paired_difference_of_both_rows():
     assert above["ci_high"] - above["value"] == pytest.approx(1.97 * spread, rel=0.02)
 
 
+def test_a_control_that_sees_all_options_stands_beside_the_best_that_sees_one():
+    for seeing_all, beside in (("vectors", "bag"), ("farthest", None)):
+        found = by_system(found_distances(ROWS, **ON, seeing_all=frozenset([seeing_all])))["gpt"]
+        assert found["control"] == "vectors" and found.get("same_view") == beside
+
+
 def test_other_places_and_slices_without_draws_are_not_compared():
     elsewhere = [row("bag", "control", 0.9, split="other"), row("bag", "control", 0.9, slice="x=1")]
     part = {"slice": "part=unseen"}

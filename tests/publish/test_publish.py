@@ -17,10 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.data.csv_files import read_csv, write_csv
-from scripts.data.tables import read_table
 from tests.conftest import ROOT
 from tests.files import read_json, write_json
-from tests.publish.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows
+from tests.publish.publish_inputs import HOSTILE, Study
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -99,29 +98,6 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
     for suffix in suffixes[:4]:
         assert re.search(maker, before[suffix]), "each file tells which code drew it"
     assert "fontTools" not in said and len(said.splitlines()) == 1
-
-
-def test_the_points_beside_a_figure_are_the_metrics(study):
-    study.call("accuracy_by_stride")
-    points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
-    rows = read_table(study.metrics).to_pandas()
-    rows = rows[(rows["slice"] == "all") & ~rows["metric"].str.contains("_above_")]
-    key = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
-    both = [
-        frame.sort_values(key, ignore_index=True)[
-            [*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]
-        ]
-        for frame in (points, rows)
-    ]
-    pd.testing.assert_frame_equal(*both, check_dtype=False)
-    assert not points.duplicated([*key, "metric"]).any() and set(CONTROLS) < set(points["model"])
-
-
-def test_a_figure_without_its_numbers_is_one_sentence(tmp_path, program):
-    empty = Study(tmp_path / "empty", program)
-    empty.write_metrics([row | {"study": "other"} for row in metric_rows()[:3]])
-    empty.call("accuracy_by_stride", ok=False).refused("no rows of study strided_sop", lines=1)
-    assert not (empty.publish / "figures").exists()
 
 
 @settings(max_examples=200)

@@ -3,6 +3,7 @@ unfinished study is refused.
 """
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -165,11 +166,18 @@ def join(program, tmp_path):
     return lambda made: program(f"scripts.publish.record --study {made.file} --output {place}")
 
 
+@pytest.fixture(scope="module")
+def recorded(program, tmp_path_factory) -> Path:
+    """Return the record of the made-up study, which each test gets as a copy."""
+    folder = tmp_path_factory.mktemp("recorded")
+    file = Made(folder / "made").file
+    program(f"scripts.publish.record --study {file} --output {folder}/docs/record").checked()
+    return folder / "docs"
+
+
 @pytest.fixture
-def record(made, join, tmp_path) -> Path:
-    """Return the record of the made-up study."""
-    join(made).checked()
-    return tmp_path / "project/docs/record"
+def record(recorded, tmp_path) -> Path:
+    return shutil.copytree(recorded, tmp_path / "project/docs") / "record"
 
 
 def take(program, made: Made, record: Path, folder: Path, **changed):
