@@ -17,6 +17,7 @@ from scripts.data.files import whole, whole_set
 from scripts.running.program import UserError, number, whole_number
 from scripts.data.tables import read_table, write_table
 from tests.conftest import ROOT
+from tests.rows import each_row, texts_of
 
 
 def killed(code: str, folder) -> None:
@@ -105,44 +106,27 @@ def test_a_set_of_files_appears_together_or_not_at_all(tmp_path):
     assert error.value.filename == str(folder / "c") and (folder / "a").read_text() == "one"
 
 
-ENDS = {
-    "raise PermissionError(errno.EACCES, 'no', '/x/y')": (1, "/x/y: permission denied"),
-    "raise OSError(errno.EIO, 'Input/output error', '/x/y')": (
-        1,
-        "/x/y: Input/output error; check the path and its disk",
-    ),
-    "raise OSError('Error writing: [errno 28] No space left on device')": (
-        1,
-        "no space left on the device",
-    ),
-    "raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0')": (
-        1,
-        "usually because the disk is full",
-    ),
-    "raise OSError('100000 requested and 496 written')": (1, "usually because the disk is full"),
-    "try:\n        raise OSError(errno.ENOSPC, 'full', '/x/y')"
-    "\n    finally:\n        raise KeyError": (1, "no space left on the device while writing /x/y"),
-    "with whole(Path('/tmp/x')):\n        raise OSError('Write failed: no space left on device')": (
-        1,
-        "no space left on the device (Write failed",
-    ),
-    "raise MemoryError": (1, "out of memory"),
-    'raise RuntimeError("can\'t start new thread")': (1, "out of memory"),
-    "raise KeyboardInterrupt": (130, "stopped by Ctrl-C"),
-    "raise UserError('f.json: video \\x1b[31m\\n\\ud800' + 'x' * 2_000_000 + '; fetch it again')": (
-        1,
-        "fetch it again",
-    ),
-    "open('/dev/full', 'w').write('x' * 100_000)": (1, "no space left on the device"),
-}
+ENDS = texts_of(r"""
+raise PermissionError(errno.EACCES, 'no', '/x/y') | 1 | /x/y: permission denied
+raise OSError(errno.EIO, 'Input/output error', '/x/y') | 1 | /x/y: Input/output error; check the path and its disk
+raise OSError('Error writing: [errno 28] No space left on device') | 1 | no space left on the device
+raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0') | 1 | usually because the disk is full
+raise OSError('100000 requested and 496 written') | 1 | usually because the disk is full
+with suppress(KeyError), whole(Path('/tmp/x')): raise OSError('Write failed: no space left on device') | 1 | no space left on the device (Write failed
+with ExitStack() as stack: stack.callback(lambda: {}[0]); raise OSError(errno.ENOSPC, 'full', '/x/y') | 1 | no space left on the device while writing /x/y
+raise MemoryError | 1 | out of memory
+raise RuntimeError("can't start new thread") | 1 | out of memory
+raise KeyboardInterrupt | 130 | stopped by Ctrl-C
+raise UserError('f.json: video \x1b[31m\n\ud800' + 'x' * 2_000_000 + '; fetch it again') | 1 | fetch it again
+open('/dev/full', 'w').write('x' * 100_000) | 1 | no space left on the device
+""")
 
 
-@pytest.mark.parametrize("code", ENDS)
-def test_an_error_is_one_sentence(code, tmp_path):
+@each_row("code, wanted, said", ENDS)
+def test_an_error_is_one_sentence(tmp_path, code, wanted, said):
     """Standard output is a full disk."""
-    wanted, said = ENDS[code]
     program = (
-        "import errno\nfrom scripts.data.files import *\nfrom scripts.running.program import *\n"
+        "import errno\nfrom contextlib import *\nfrom scripts.data.files import *\nfrom scripts.running.program import *\n"
         f"def main(given):\n    {code}\n"
         f"execute(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))"
     )
@@ -154,7 +138,7 @@ def test_an_error_is_one_sentence(code, tmp_path):
             stderr=subprocess.PIPE,
             text=True,
         )
-    assert done.returncode == wanted and said in done.stderr, done.stderr
+    assert done.returncode == int(wanted) and said in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert len(done.stderr) < 2000
     assert done.stderr.isprintable() is False

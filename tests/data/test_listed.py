@@ -7,7 +7,6 @@ import pytest
 
 from scripts.data.yaml_files import read_yaml
 from scripts.data.csv_rows import csv_rows
-from scripts.plan.fields import has_options
 from scripts.data.manifest import lost_files, write_manifest
 from scripts.running.program import UserError
 from tests.files import read_json
@@ -68,21 +67,3 @@ def test_a_manifest_knows_what_is_lost(tmp_path):
     for broken in ("", "[]", "{}", '{"files": {"a.txt": 1}}'):
         manifest.write_text(broken)
         assert lost_files(manifest) == ["manifest.json"]
-
-
-@each_row(
-    "needs, stride, met",
-    """
-        {stride: number}           | 0       | true
-        {stride: number}           | up_to_3 | false
-        {stride: number}           | null    | false
-        {stride: any}              | up_to_3 | true
-        {stride: any}              | null    | false
-        {stride: null}             | null    | true
-        {stride: [0, 1]}           | 1       | true
-        [{stride: 3}, {span: any}] | 1       | false
-    """,
-)
-def test_what_a_figure_needs_of_the_data(needs, stride, met):
-    """Slices belong to one stride: a study with only mixtures has no such figure."""
-    assert has_options({"stride": stride}, needs) is met

@@ -1,9 +1,8 @@
 """The sentence over a figure is true of the drawn numbers."""
 
 import pandas as pd
-import pytest
-
 from scripts.publish.message import message
+from tests.rows import each_row
 
 
 def rows_of(*rows: tuple) -> pd.DataFrame:
@@ -20,30 +19,23 @@ def of_model(value: float, above: float, low: float, high: float, stride: int = 
     ]
 
 
-def control(value: float, stride: int = 0) -> tuple:
-    return "bag", "control", "accuracy", value, None, None, stride
-
-
+CONTROL = "bag", "control", "accuracy", 0.7, None, None, 0
 TO = "beside the best control:"
 
 
-@pytest.mark.parametrize(
-    "rows, said",
-    [
-        ([*of_model(0.6, 0.03, 0.01, 0.05)], f"Big, {TO} +3.0 points (+1.0 to +5.0)"),
-        ([*of_model(0.6, -0.3, -0.4, -0.2)], f"Big, {TO} −30.0 points (−40.0 to −20.0)"),
-        # the drawn control is better than that of the same dataset
-        ([*of_model(0.6, 0.1, 0.05, 0.3), control(0.7)], f"Big, {TO} −10.0 points"),
-        (
-            [*of_model(0.6, 0.1, 0.05, 0.3), *of_model(0.5, 0.1, 0.1, 0.1, model="Small")],
-            f"Best model: Big, {TO} +10.0 points (+5.0 to +30.0)",
-        ),
-        ([control(0.7)], ""),
-        ([("human", "human", "accuracy", 0.9, None, None, 0), control(0.7)], ""),
-    ],
-)  # fmt: skip
-def test_a_place(rows, said):
-    assert message(rows_of(*rows), "accuracy", "series") == said
+@each_row(
+    "models, control, said",
+    """
+        [[0.6, 0.03, 0.01, 0.05]]  | []    | 'Big, TO +3.0 points (+1.0 to +5.0)'
+        [[0.6, -0.3, -0.4, -0.2]]  | []    | 'Big, TO −30.0 points (−40.0 to −20.0)'
+        [[0.6, 0.1, 0.05, 0.3]]    | [bag] | 'Big, TO −10.0 points'  # the drawn control is better than that of the same dataset
+        [[0.6, 0.1, 0.05, 0.3], [0.5, 0.1, 0.1, 0.1, 0, Small]] | [] | 'Best model: Big, TO +10.0 points (+5.0 to +30.0)'
+        []                         | [bag] | ''
+    """,
+)
+def test_a_place(models, control, said):
+    rows = [row for model in models for row in of_model(*model)] + [CONTROL] * len(control)
+    assert message(rows_of(*rows), "accuracy", "series") == said.replace("TO", TO)
 
 
 def test_several_places():

@@ -7,9 +7,6 @@ import pytest
 from scripts.data.tables import CHALLENGE, SPANS
 from tests.registers import write_published
 from tests.files import read_texts, write_rows
-from scripts.studies.timedial.figures.errors_by_rule import denominators
-from scripts.studies.timedial.figures.metrics import published_beside
-from tests.registers import PUBLISHED
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -78,40 +75,3 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
     assert list(real) == ["All", "test", "extras", "In the paper"]
     assert {name: " ".join(real.loc[name]) for name in expected} == expected
     call("other").refused("no source other", lines=1)
-
-
-def test_the_published_numbers_of_the_project_are_those_of_the_paper():
-    """Tables 5 and 7 match the paper's text about them; the shares of figure 2 are whole numbers of
-    options.
-    """
-    published = published_beside(PUBLISHED.parent)
-    key = ["paradigm", "model", "domain"]
-    table_5 = published[published["table"] == "Table 5"].set_index(key)["value"] * 100
-    assert len(table_5) == 17 and table_5["", "human", ""] == pytest.approx(97.8)
-    assert table_5.drop(index=("", "human", "")).idxmax() == ("generate", "t5_large", "in")
-    assert table_5["generate", "t5_large", "in"] == pytest.approx(74.8)
-    wide = (
-        published[published["table"] == "Table 7"].pivot(
-            index=key, columns="context_scope", values="value"
-        )
-        * 100
-    )
-    assert len(wide) == 12
-    assert (wide["local"] - wide["full"] > -0.01).sum() == 5, "equal or higher in 5 of the 12 cases"
-    differences = (wide["full"] - table_5.reindex(wide.index)).round(1)
-    assert differences[differences.abs() > 0.1].to_dict() == {
-        ("classify", "bert_base", "in"): -1.2,
-        ("classify", "bert_base", "out"): -3.2,
-    }, "the paper's own tables differ"
-    figure_2, counts = (
-        published[published["table"] == "Figure 2"],
-        denominators(PUBLISHED.parent).astype(int),
-    )
-    assert len(figure_2) == 18
-    assert [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
-        446,
-        1225,
-        1379,
-    ]
-    many = figure_2["value"] * [counts["timedial", name] for name in figure_2["slice"]]
-    assert (abs(many - many.round()) < 0.0005 * 1379).all()
