@@ -9,6 +9,7 @@ import json
 import os
 import re
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -108,36 +109,39 @@ def write_decoder(folder: Path, tasks: Path) -> None:
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory, lm_eval) -> tuple[Study, list[Path]]:
-    """Return a study whose model our own loop and the harness have asked, and the harness's
-    samples.
-    """
-    study = checkout(tmp_path_factory.mktemp("harness") / "study")
-    file = study / "presets/asked.yaml"
-    file.write_text(CONFIG.replace("models: [mine]", "models: [tiny_gpt_dialogs]"))
-    study.run("harness", "--configfile", file)
-    tasks = study / "results/harness/asked/tasks"
-    write_decoder(study / "my/decoder", tasks)
-    file.write_text(CONFIG)
-    study.run("train", "--configfile", file)
-    names = [
-        one.stem
-        for study_name, wordings in WORDINGS.items()
-        for one in tasks.glob(f"timestride_{study_name}_*.yaml")
-        if one.stem.endswith(wordings)
-    ]
+LM_EVAL = """
+import json, sys
+from lm_eval.__main__ import cli_evaluate
+for options in json.loads(sys.argv[1]):
+    sys.argv = ["lm_eval", *options]
+    cli_evaluate()
+"""
+
+
+def ask_through_harness(python: str, study: Study, *calls: str) -> None:
+    """Call lm_eval once for each text of options, all in one process: its imports take longest."""
+    same = "--include_path tasks --log_samples "
     done = subprocess.run(
-        [lm_eval, "-m", "lm_eval", "--model", "hf", "--device", "cpu", "--include_path", "tasks"]
-        + ["--model_args", f"pretrained={study / 'my/decoder'},dtype=float32", "--log_samples"]
-        + ["--tasks", ",".join(names), "--batch_size", "16", "--output_path", "out"],
-        cwd=tasks.parent,
-        env=os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(study / "cache")},
+        [python, "-c", LM_EVAL, json.dumps([(same + options).split() for options in calls])],
+        cwd=study / "results/harness/asked",
+        env=os.environ
+        | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(study / "cache"), "OPENAI_API_KEY": "none"},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return study, sorted(tasks.parent.glob("out/*/samples_*.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory) -> Study:
+    """Return a checkout with the tasks of its datasets, a decoder, and CONFIG as a preset."""
+    study = checkout(tmp_path_factory.mktemp("harness") / "study")
+    file = study / "presets/asked.yaml"
+    file.write_text(CONFIG.replace("models: [mine]", "models: [tiny_gpt_dialogs]"))
+    study.run("harness", "--configfile", file)
+    write_decoder(study / "my/decoder", study / "results/harness/asked/tasks")
+    file.write_text(CONFIG)
+    return study
 
 
 def options_in(question: str) -> list[tuple[str, str]]:
@@ -145,67 +149,56 @@ def options_in(question: str) -> list[tuple[str, str]]:
     return [(text, letter) for letter, text in re.findall(r"^([A-Z])\. (.*)$", question, re.M)]
 
 
-def chat_samples(study: Study, lm_eval: str, address: str, name: str) -> Path:
-    """Return the samples of MC-TACO's questions that the harness has asked a chat API."""
-    place = study / "results/harness/asked"
-    done = subprocess.run(
-        [lm_eval, "-m", "lm_eval", "--model", "local-chat-completions", "--apply_chat_template"]
-        + ["--model_args", f"model=x,base_url={address}/chat/completions,num_concurrent=4"]
-        + ["--tasks", "timestride_mctaco_answer", "--include_path", "tasks", "--log_samples"]
-        + ["--output_path", name],
-        cwd=place,
-        env=os.environ | {"OPENAI_API_KEY": "none", "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    (file,) = place.glob(f"{name}/*/samples_*_answer_letters_*.jsonl")
-    return file
+def replies(form: str | None):
+    """Return a function that answers a question by its first option; {other} is the second."""
+
+    def reply(question: str, count: int) -> dict:
+        other, letter = (letter for _, letter in sorted(options_in(question))[:2])
+        content = form and form.format(letter=letter, other=other)
+        return {"index": 0, "message": {"content": content}}
+
+    return reply
 
 
-def test_a_chat_api_is_asked_through_the_harness_with_and_without_thoughts(
-    tmp_path_factory, lm_eval, program
-):
-    study = checkout(tmp_path_factory.mktemp("chat") / "study")
-    file = study / "presets/asked.yaml"
-    only = CONFIG.replace("models: [mine]", "models: [tiny_gpt_dialogs]")
-    file.write_text(re.sub("run: .*", "run: [asked_mctaco]", only))
-    study.run("harness", "--configfile", file)
-    found = {}
-    with teaching() as teacher:
-        for name, form in (
-            ("plain", "{letter}"),
-            ("thinking", "<think>\nIs it so?\n\nThe answer is {other}?\n</think>\n\n{letter}"),
-            ("cut", "<think>\nSo the answer is {letter}. But"),
-            ("silent", None),
-        ):
+FORMS = {
+    "plain": "{letter}",
+    "thinking": "<think>\nIs it so?\n\nThe answer is {other}?\n</think>\n\n{letter}",
+    "cut": "<think>\nSo the answer is {letter}. But",
+    "silent": None,
+}
 
-            def reply(question: str, count: int, form=form) -> dict:
-                other, letter = (letter for _, letter in sorted(options_in(question))[:2])
-                said = form and form.format(letter=letter, other=other)
-                return {"index": 0, "message": {"content": said}}
 
-            teacher.reply = reply
-            teacher.asked.clear()
-            samples = chat_samples(study, lm_eval, teacher.address, name)
-            task = json.loads(samples.open().readline())["doc"]
-            command = f"scripts.studies.mctaco.evaluate --split test --resamples 20 --name {name}"
-            place = [
-                "--dataset",
-                f"results/build/mctaco/{task['dataset']}",
-                "--predictions",
-                samples,
-            ]
-            done = program(command, *place, cwd=study.folder)
-            if name == "silent":
-                assert "every answer is empty" in done.stderr
-                continue
-            (kept,) = study.folder.glob(f"results/external/mctaco/*/*/test/{name}/run.json")
-            facts = read_json(kept)
-            scores = scores_in(kept.with_name("predictions.parquet"), "test")
-            found[name] = facts["unread"]["test"], facts["cut"]["test"], scores.map(tuple).to_list()
-    assert found["plain"] == found["thinking"] and found["plain"][:2] == (0, 0)
-    assert found["cut"][:2] == (1, 1)
+def test_a_chat_api_is_asked_through_the_harness_with_and_without_thoughts(study, lm_eval, program):
+    with ExitStack() as opened:
+        calls = []
+        for name, form in FORMS.items():
+            teacher = opened.enter_context(teaching())
+            teacher.reply = replies(form)
+            calls.append(
+                "--model local-chat-completions --apply_chat_template --model_args "
+                f"model=x,base_url={teacher.address}/chat/completions,num_concurrent=4"
+                f" --tasks timestride_mctaco_answer --output_path {name}"
+            )
+        ask_through_harness(lm_eval, study, *calls)
+    read = {}
+    for name in FORMS:
+        [samples] = study.folder.glob(
+            f"results/harness/asked/{name}/*/samples_*_answer_letters_*.jsonl"
+        )
+        task = json.loads(samples.open().readline())["doc"]
+        command = f"scripts.studies.mctaco.evaluate --split test --resamples 20 --name {name}"
+        dataset = f"results/build/mctaco/{task['dataset']}"
+        place = ["--dataset", dataset, "--predictions", samples]
+        done = program(command, *place, cwd=study.folder)
+        if name == "silent":
+            assert "every answer is empty" in done.stderr
+            continue
+        [kept] = study.folder.glob(f"results/external/mctaco/*/*/test/{name}/run.json")
+        facts = read_json(kept)
+        scores = scores_in(kept.with_name("predictions.parquet"), "test")
+        read[name] = facts["unread"]["test"], facts["cut"]["test"], scores.map(tuple).to_list()
+    assert read["plain"] == read["thinking"] and read["plain"][:2] == (0, 0)
+    assert read["cut"][:2] == (1, 1)
 
 
 def scores_in(file: Path, split: str) -> pd.Series:
@@ -213,11 +206,24 @@ def scores_in(file: Path, split: str) -> pd.Series:
     return table[table["split"] == split].set_index("example_id")["score"].map(np.asarray)
 
 
-def test_the_harness_gives_the_scores_of_our_own_loop(asked, program, capsys):
+def test_the_harness_gives_the_scores_of_our_own_loop(study, lm_eval, program, capsys):
     """The scores agree to 1e-4. For the wording with a title, the scores of an instance agree up to
     a constant: the harness scores the white space at the end of a context with each candidate.
     """
-    study, files = asked
+    study.run("train", "--configfile", "presets/asked.yaml")
+    tasks = [
+        file.stem
+        for name, wordings in WORDINGS.items()
+        for file in study.folder.glob(f"results/harness/asked/tasks/timestride_{name}_*.yaml")
+        if file.stem.endswith(wordings)
+    ]
+    ask_through_harness(
+        lm_eval,
+        study,
+        f"--model hf --device cpu --model_args pretrained={study / 'my/decoder'},dtype=float32"
+        f" --tasks {','.join(tasks)} --batch_size 16 --output_path out",
+    )
+    files = sorted(study.folder.glob("results/harness/asked/out/*/samples_*.jsonl"))
     compared: dict[str, float] = {}
     for file in files:
         row = json.loads(file.open().readline())["doc"]
