@@ -56,9 +56,9 @@ class Study:
             rule: sorted(message for message, other in lines if other == rule) for _, rule in lines
         }
 
-    def trained(self, *arguments) -> int:
-        """Return how many runs a dry run would train or ask, including those in batches."""
-        jobs = self.jobs(*arguments)
+    @staticmethod
+    def trained(jobs: dict[str, list[str]]) -> int:
+        """Return how many runs the jobs would train or ask, including those in batches."""
         messages = [
             message
             for rule in ("train_run", "train_api")
@@ -81,6 +81,15 @@ class Study:
         write_yaml(self / path, value)
 
 
+def remember_code_in(folder: Path) -> None:
+    """Copy what is known of the code into a working folder: reading all modules takes longer than
+    most dry runs.
+    """
+    with suppress(OSError):  # if the folder or the project's cannot be written
+        (folder / MEMORY).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(remember_code(), folder / MEMORY)
+
+
 def checkout(folder: Path) -> Study:
     """Copy the project's files that git tracks or does not ignore into a new folder."""
     listed = subprocess.run(
@@ -92,9 +101,7 @@ def checkout(folder: Path) -> Study:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    (folder / MEMORY).parent.mkdir(parents=True)
-    with suppress(OSError):  # if the project's folder cannot be written
-        shutil.copy2(remember_code(), folder / MEMORY)
+    remember_code_in(folder)
     return Study(folder)
 
 

@@ -69,6 +69,6 @@ def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher, mon
     assert len(few) == 4, "two seeds, one candidate or all"
     assert {1, 2} <= set(metrics[metrics["experiment"] == "few"]["seed"])
     write_yaml(study / "presets/asked.yaml", preset(teacher, title="A teacher", key="ANOTHER"))
-    assert study.trained("evaluate", *PRESET) == 0
+    assert study.trained(study.jobs("evaluate", *PRESET)) == 0
     write_yaml(study / "presets/asked.yaml", preset(teacher, name="two"))
     assert "train_api" in study.jobs("evaluate", *PRESET)

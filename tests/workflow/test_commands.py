@@ -9,11 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pandas as pd
 import pytest
-import yaml
 
-from scripts.data.items import items_of
 from scripts.data.manifest import files_in
 from tests.content_digests import digest_of
 from tests.forking import interpreter, snakemake
@@ -161,54 +158,6 @@ def test_a_printed_command_makes_what_the_job_made(study):
     )
 
 
-def answer_questions(study: Study) -> None:
-    """Write the answers of a person to the first questions of the sample of MC-TACO, all `likely`."""
-    file = study / "results/build/mctaco/sample_mctaco/default/test.parquet"
-    questions = pd.read_parquet(file).head(20)
-    answers = pd.DataFrame(
-        {
-            "study": "mctaco",
-            "source": "sample_mctaco",
-            "dataset": file.parent.name,
-            "split": "test",
-            "item": [f"{item:016x}" for item in items_of(questions["example_id"])],
-            "person": "ann",
-            "answer": "likely",
-            "types": "",
-        }
-    )
-    (study / "answers").mkdir()
-    answers.to_csv(study / "answers/ann.csv", index=False)
-
-
-DEFAULT = yaml.safe_load("""
-run: [sample_sop, sample_dialogs_fill, sample_mctaco, sample_nli]
-seeds: [1]
-bootstrap_resamples: 100
-""")
-
-
-@pytest.mark.slow
-@pytest.mark.models
-def test_every_rule_of_the_default_study(tmp_path):
-    study = checkout(tmp_path / "study")
-    study.change("config.yaml", lambda config: config.update(DEFAULT))
-    study.run()
-    rules = check_pasted(study)
-    assert {"build_temporal_spans", "publish_all", "publish_timedial"} <= rules
-    study.run("harness")
-    check_command(study, "harness", dict(commands(study, "harness"))["harness"])
-    answer_questions(study)
-    asks_people = {"experiments": {"sample_mctaco": {"people": ["answers/*.csv"]}}}
-    write_yaml(study / "peopled.yaml", asks_people)
-    asked = ("evaluate", "--configfile", "peopled.yaml")
-    study.run(*asked)
-    peopled = [
-        command for _, command in commands(study, *asked) if "--people answers/ann.csv" in command
-    ]
-    check_command(study, "evaluate_experiment", *peopled)
-
-
 def test_hostile_values_reach_the_program_as_they_are(tmp_path):
     root = str(Path(__file__).parents[2])
     (tmp_path / "Snakefile").write_text(WORKFLOW.format(root=root))
@@ -234,7 +183,7 @@ def test_hundreds_of_runs_pass_through_the_shell(tmp_path):
     study = checkout(tmp_path / "study")
     large = {
         "run": ["sample_sop"],
-        "seeds": list(range(500)),
+        "seeds": list(range(75)),
         "experiments": {
             "sample_sop": {
                 "controls": False,
@@ -244,12 +193,12 @@ def test_hundreds_of_runs_pass_through_the_shell(tmp_path):
     }
     write_yaml(study / "large.yaml", large)
     found = dict(commands(study, "--configfile", "large.yaml"))
-    assert len(found["train_run"]) > 1_000_000
+    assert len(found["train_run"]) > 128 * 1024
     stub = tmp_path / "bin/python"
     stub.parent.mkdir()
     stub.write_text("#!/bin/bash\nwc -l > lines; printf '%s\\n' \"$@\" > arguments\n")
     stub.chmod(0o755)
-    for rule, lines in (("train_run", 2000), ("evaluate_experiment", 2000)):
+    for rule in ("train_run", "evaluate_experiment"):
         environment = os.environ | {"PATH": f"{stub.parent}:{os.environ['PATH']}"}
         subprocess.run(
             ["bash", "-euo", "pipefail"],
@@ -259,6 +208,6 @@ def test_hundreds_of_runs_pass_through_the_shell(tmp_path):
             text=True,
             check=True,
         )
-        assert int((tmp_path / "lines").read_text()) == lines
+        assert int((tmp_path / "lines").read_text()) == 300
         assert len((tmp_path / "arguments").read_text()) < 10_000
     shutil.rmtree(study.folder)

@@ -45,7 +45,7 @@ def test_an_experiment(study):
     """
     write_yaml(study / "presets/mine.yaml", EXPERIMENT)
     jobs = study.jobs(*MINE)
-    assert study.trained(*MINE) == 6
+    assert study.trained(jobs) == 6
     assert {name.split("_")[0] for name in jobs} == set(
         "fetch clean build train evaluate publish".split()
     )
@@ -167,7 +167,7 @@ def test_a_wording(study):
         WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}},
     )
     mine = WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]
-    assert study.trained("train", *MINE) == len({*known, *mine})
+    assert study.trained(study.jobs("train", *MINE)) == len({*known, *mine})
 
 
 def test_instances_and_questions_of_ones_own(study):

@@ -87,13 +87,13 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
     pd.testing.assert_frame_equal(numbers(study)[shares], before[shares], rtol=1e-12)
     assert study.jobs("evaluate", *recorded) == {}
     assert check_pasted(study, "evaluate", *recorded, only={"train_recorded"})
-    assert not study.trained("evaluate"), "what came from the record is finished"
+    assert not study.trained(study.jobs("evaluate")), "what came from the record is finished"
 
 
 def test_a_control_on_cut_splits_comes_from_the_record(study):
     """Recorded scores of a control on whole splits serve any `limit`."""
     control = {"models": ["search_both_texts"], "controls": False}
-    alone = {"run": ["sample_sop"], "experiments": {"sample_sop": control}}
+    alone = {"run": ["other_sop"], "experiments": {"other_sop": control}}
     (study / "whole.json").write_text(json.dumps(alone))
     (study / "cut.json").write_text(json.dumps(alone | {"limit": 20}))
     study.run("record", "--configfile", "whole.json")
