@@ -133,20 +133,13 @@ def test_a_beginning_that_cannot_be_is_one_sentence(change, said):
 
 @each_row(
     "experiment, training, said",
-    [
-        (SOP, "objectives: {sop: 1, mlmm: 1}", "no objective mlmm; did you mean mlm?"),
-        (
-            SOP,
-            "objectives: {sop: 0, mlm: 1}",
-            "sop has the weight 0, so the model would not learn the task",
-        ),
-        (
-            MCTACO,
-            "objectives: {sop: 1, mlm: 1}",
-            "no method of this experiment learns a second one",
-        ),
-        (SOP, "{objectives: {mlm: 1}, adapter: lora}", "an adapter learns no second objective"),
-    ],
+    texts_of("""
+        SOP    | objectives: {sop: 1, mlmm: 1} | no objective mlmm; did you mean mlm?
+        SOP    | objectives: {sop: 0, mlm: 1}  | sop has the weight 0, so the model would not learn the task
+        MCTACO | objectives: {sop: 1, mlm: 1}  | no method of this experiment learns a second one
+        SOP    | {objectives: {mlm: 1}, adapter: lora} | an adapter learns no second objective
+    """),
 )
 def test_objectives_that_cannot_be_are_one_sentence(experiment, training, said):
-    assert said in refused(configured(["one"], one=experiment | {"training": read(training)}))
+    one = {"SOP": SOP, "MCTACO": MCTACO}[experiment] | {"training": read(training)}
+    assert said in refused(configured(["one"], one=one))

@@ -245,26 +245,14 @@ def test_where_nothing_fits_the_others_run():
             model: [minilm, sentence-transformers/all-MiniLM-L6-v2] | model names minilm twice
             limit: 0 | limit: 0 is less than the minimum of 1
             limit: '1.5' | limit is the text '1.5', not a number
+            experiments: {mctaco: {methods: all}} | experiments.mctaco.methods is the text all, not a list, and not the word fitting
+            experiments: {mctaco: {methods: [likelihood]}} | experiments.mctaco.methods: likelihood needs an encoder with a head that fills masks, an encoder-decoder that writes masked spans (T5), a decoder or a model behind an API that gives log-probabilities (`logprobs: true`), and minilm is an encoder without a head that fills masks; name another method, or write `methods: fitting`
         """),
         (
             {"run": ["sample_mctaco"], "experiments": default()["experiments"]},
             (
                 "model names minilm, but no experiment that runs says `models: probed`; give "
                 "`--configfile presets/probe.yaml`"
-            ),
-        ),
-        (
-            "experiments: {mctaco: {methods: all}}",
-            "experiments.mctaco.methods is the text all, not a list, and not the word fitting",
-        ),
-        (
-            "experiments: {mctaco: {methods: [likelihood]}}",
-            (
-                "experiments.mctaco.methods: likelihood needs an encoder with a head that fills "
-                "masks, an encoder-decoder that writes masked spans (T5), a decoder or a model behind an API "
-                "that gives log-probabilities (`logprobs: true`), and minilm "
-                "is an encoder without a head that fills masks; name another method, or write "
-                "`methods: fitting`"
             ),
         ),
     ],
@@ -401,22 +389,12 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
 @each_row(
     "change, said",
     [
-        (
-            "models: {mine: {hub: me/mine, revision: main}}",
-            "configuration: models: key licence is missing at mine",
-        ),
-        (
-            "models: {mine: {licence: MIT}}",
-            "configuration: models: mine: a model has exactly one of hub, folder",
-        ),
-        (
-            "models: {mine: {esim: {hidden_size: 3}, encoder: minilmm, licence: MIT}}",
-            "configuration: models.mine.encoder: no model minilmm; did you mean minilm?",
-        ),
-        (
-            "models: {mine: {control: {search: word_vectors}, vectors_of: minilm, licence: MIT}}",
-            "models.mine.vectors_of: minilm has no vectors; name esim_glove or esim_glove_50d",
-        ),
+        *texts_of("""
+            models: {mine: {hub: me/mine, revision: main}} | configuration: models: key licence is missing at mine
+            models: {mine: {licence: MIT}} | configuration: models: mine: a model has exactly one of hub, folder
+            models: {mine: {esim: {hidden_size: 3}, encoder: minilmm, licence: MIT}} | configuration: models.mine.encoder: no model minilmm; did you mean minilm?
+            models: {mine: {control: {search: word_vectors}, vectors_of: minilm, licence: MIT}} | models.mine.vectors_of: minilm has no vectors; name esim_glove or esim_glove_50d
+        """),
         (
             {"sources": {"mine": SOURCES["sample_mctaco"] | {"cleaner": "mine"}}},
             "configuration: sources: mine needs scripts/clean/mine.py, which is missing",

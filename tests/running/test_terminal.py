@@ -4,44 +4,28 @@ import json
 import logging
 from types import SimpleNamespace
 
-import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from scripts.running import reasons
 from scripts.running.identity import identity
 from scripts.running.reasons import in_words
 from scripts.running.terminal import Terminal
+from tests.rows import each_row, texts_of
 
 PARAMS = "Params have changed since last execution: Union of params: before: {} now: {} "
 
 
-@pytest.mark.parametrize(
+@each_row(
     "before, now, said",
-    [
-        (
-            "'scripts.studies.mctaco.evaluate@0123456789ab'",
-            "'scripts.studies.mctaco.evaluate@ba9876543210'",
-            "code of studies/mctaco/evaluate.py changed",
-        ),
-        ("'{\"a\": 1}'", "'{\"a\": 2}'", "a: 1 → 2 changed"),
-        (
-            '\'{"training":{"epochs":3,"rate":0.1}}\',\'{"x":1}\'',
-            '\'{"training":{"epochs":4,"rate":0.1}}\',\'{"x":1,"y":2}\'',
-            "training.epochs: 3 → 4, y: None → 2 changed",
-        ),
-        ("2000", "300", "2000 → 300 changed"),
-        ("'--resamples=2000'", "'--resamples=300'", "resamples: 2000 → 300 changed"),
-        (
-            "'scripts.train.run@0123456789ab scripts.train.process@0123456789ab'",
-            "'scripts.train.run@ba9876543210 scripts.train.process@0123456789ab'",
-            "code of train/run.py changed",
-        ),
-        (
-            "'scripts.studies.mctaco.controls.VIEWS@0123456789ab', '1'",
-            "'scripts.studies.mctaco.controls.VIEWS@ba9876543210', '2'",
-            "code of studies/mctaco/controls.py, 1 → 2 changed",
-        ),
-    ],
+    texts_of("""
+        'scripts.studies.mctaco.evaluate@0123456789ab' | 'scripts.studies.mctaco.evaluate@ba9876543210' | code of studies/mctaco/evaluate.py changed
+        '{"a": 1}'           | '{"a": 2}'          | a: 1 → 2 changed
+        '{"training":{"epochs":3,"rate":0.1}}','{"x":1}' | '{"training":{"epochs":4,"rate":0.1}}','{"x":1,"y":2}' | training.epochs: 3 → 4, y: None → 2 changed
+        2000                 | 300                 | 2000 → 300 changed
+        '--resamples=2000'   | '--resamples=300'   | resamples: 2000 → 300 changed
+        'scripts.train.run@0123456789ab scripts.train.process@0123456789ab' | 'scripts.train.run@ba9876543210 scripts.train.process@0123456789ab' | code of train/run.py changed
+        'scripts.studies.mctaco.controls.VIEWS@0123456789ab', '1' | 'scripts.studies.mctaco.controls.VIEWS@ba9876543210', '2' | code of studies/mctaco/controls.py, 1 → 2 changed
+    """),
 )
 def test_why_a_job_would_run(before, now, said):
     assert in_words(PARAMS.format(before, now)) == said
