@@ -120,7 +120,8 @@ def stood(
         # the interval excludes zero where p < 0.05
         cells[f"above_{rung}_low"] = 0.05 - p_values.get(rung, np.nan)
         cells[f"above_{rung}_high"] = 0.25
-    return with_stands(with_clear(pd.DataFrame([cells])), {"mctaco": "sentences"}).iloc[0]
+    studies = {"mctaco": {"groups": "sentences"}}
+    return with_stands(with_clear(pd.DataFrame([cells])), studies).iloc[0]
 
 
 def test_a_model_stands_above_the_highest_rung_below_which_all_are_left_behind():
