@@ -29,6 +29,7 @@ from scripts.data.studies import read_studies
 from scripts.data.tables import METRICS, check_columns, read_metrics, schema_of
 from scripts.measure.external import split_file, title_of, write_run
 from scripts.measure.intervals import difference
+from scripts.measure.ladder import bounds_of
 from scripts.running.program import UserError, closest, cut, execute, parser, whole_number
 
 PLACE = ["study", "source", "dataset", "split"]
@@ -94,7 +95,8 @@ def line_of(pair: dict) -> dict:
         for end in ("_a", "_b")
     )
     datasets = dict.fromkeys((pair | row)["dataset"] for row in (a, b))
-    gap = difference(a, b)
+    metrics = read_studies().get(pair["study"], {}).get("metrics", {})
+    gap = difference(a, b, bounds_of(metrics, pair))
     values = [f"{value * 100:>8.2f}" for value in (a["value"], b["value"], gap.value)]
     span, p_value = "one group", ""
     if gap.ci_low is not None and gap.ci_high is not None and gap.p_value is not None:

@@ -99,16 +99,20 @@ def sign(metrics: Mapping[str, Mapping], row: Mapping) -> int:
     return -1 if metrics.get(row["metric"], {}).get("better") == LOWER else 1
 
 
+def bounds_of(metrics: Mapping[str, Mapping], row: Mapping) -> tuple[float, float]:
+    """Return the possible values of the metric of a row."""
+    return NUMBER if metrics.get(row["metric"], {}).get("unit") == "number" else SHARE
+
+
 def above(row: dict, other: dict, what: str, metrics: Mapping[str, Mapping] = {}) -> dict:
     """Return the row `<metric>_above_<what>`: by how much a row of metrics is better than another,
     paired. `control` and `rung` are of the other row. A blind model's name is that of its method.
     """
     rung = other.get("rung")
     pair = (row, other) if sign(metrics, row) > 0 else (other, row)
-    is_number = metrics.get(row["metric"], {}).get("unit") == "number"
     return (
         row
-        | difference(*pair, NUMBER if is_number else SHARE)._asdict()
+        | difference(*pair, bounds_of(metrics, row))._asdict()
         | {"metric": f"{row['metric']}_above_{what}", "rung": rung}
         | {"control": other["method"] if rung == BLIND else other["model"]}
         | {"draws": None, "sd": None, "sd_beyond_groups": None}
