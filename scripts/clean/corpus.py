@@ -158,20 +158,16 @@ def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:
     """The file that the provenance names. Raises UserError unless exactly one named file has
     one of these suffixes.
     """
-    listed = provenance.get("sha256")
-    names = [
-        name
-        for name in (listed if isinstance(listed, dict) else {})
-        if Path(name).suffix in suffixes
-    ]
-    if len(names) != 1:
-        found, example = " and ".join(names) or f"no {' or '.join(suffixes)} file", suffixes[0]
+    places = places_given(fetched, provenance, *suffixes)
+    if len(places) != 1:
+        names = " and ".join(place.name for place in places)
+        found, example = names or f"no {' or '.join(suffixes)} file", suffixes[0]
         raise UserError(
             f"--provenance names {cut(found)}, but one file is cleaned: name it in the source's "
             f"entry, as `local: /data/mine{example}`, or here, as "
             f'{{"sha256": {{"mine{example}": null}}}}'
         )
-    return fetched / Path(names[0]).name
+    return places[0]
 
 
 def mapped(table: pd.DataFrame, column: str, names: dict, file: Path, first_line: int) -> pd.Series:

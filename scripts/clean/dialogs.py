@@ -37,6 +37,7 @@ import pyarrow.parquet as pq
 
 from scripts.clean.corpus import (
     EMPTY,
+    Count,
     cleaner_arguments,
     counted,
     entries_of,
@@ -48,7 +49,7 @@ from scripts.clean.dailydialog import same_words
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
 from scripts.running.program import UserError, cut, execute
-from scripts.data.tables import DIALOGS, parquet_errors, table_writer
+from scripts.data.tables import DIALOGS, check_columns, parquet_errors, table_writer
 from scripts.data.texts import decoded, json_of
 
 SPLITS = ("train", "validation")
@@ -156,18 +157,9 @@ def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
 
     Raises UserError for a column that is missing, doubled or of another type.
     """
-    if missing := [name for name in NEEDED if name not in schema.names]:
-        raise UserError(
-            f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(schema.names), 400)}: "
-            "rename or add it"
-        )
     columns = NEEDED | ({"speaker": pa.string()} if "speaker" in schema.names else {})
+    check_columns(file, schema, list(columns))
     for name in columns:
-        if schema.names.count(name) > 1:
-            raise UserError(
-                f"{file}: the column {name} stands {schema.names.count(name)} times; keep one of "
-                "them"
-            )
         if not fits(schema.field(name).type, MAY_BE[name]):
             raise UserError(
                 f"{file}: column {name} cannot be read: it holds "
@@ -247,7 +239,7 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
     """
     try:
         empty = True
-        for read in (from_parquet if file.suffix == ".parquet" else from_json)(file):
+        for read in (from_parquet if file.suffix.lower() == ".parquet" else from_json)(file):
             empty = False
             if "speaker" not in read:
                 read["speaker"] = None
@@ -282,7 +274,7 @@ def listed(file: Path) -> pd.DataFrame:
     found = pd.concat(parts, ignore_index=True)
     if (twice := found["dialog_id"].duplicated()).any():
         wrong = found[twice].iloc[0]
-        row = "row" if file.suffix == ".parquet" else "line"
+        row = "row" if file.suffix.lower() == ".parquet" else "line"
         raise UserError(
             f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there "
             "before; give each dialog an id of its own, and keep its turns together"
@@ -324,6 +316,48 @@ def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
     )
 
 
+def cleaned(read: pd.DataFrame, first_of: pd.Series, source: str) -> tuple[pd.DataFrame, Counter]:
+    """Return turns of one split as rows of the schema dialogs, and what is counted of them.
+    first_of: from duplicates().
+    """
+    rows = read[read["said"] != ""].copy()
+    rows["turn"] = rows.groupby("dialog_id").cumcount()
+    rows["speaker"], crowded = speakers(rows)
+    duplicate_of = rows["dialog_id"].map(first_of).fillna("")
+    found = Counter(
+        dialogs=read["dialog_id"].nunique(),
+        dialogs_left=rows["dialog_id"].nunique(),
+        crowded=crowded,
+        turns=len(read),
+        turns_left=len(rows),
+        spaced=(rows["text"] != rows["said"]).sum(),
+        repeated=rows.loc[duplicate_of != "", "dialog_id"].nunique(),
+    )
+    return rows.assign(source=source, text=rows["said"], duplicate_of=duplicate_of), found
+
+
+def counts_of(split: str, found: Counter) -> list[Count]:
+    return [
+        *counted(
+            split,
+            "dialogs",
+            read=found["dialogs"],
+            dropped={"no turn is left": found["dialogs"] - found["dialogs_left"]},
+            kept=found["dialogs_left"],
+            noted={"more than two speakers: every other one is A": found["crowded"]},
+        ),
+        *counted(
+            split,
+            "turns",
+            read=found["turns"],
+            dropped={EMPTY: found["turns"] - found["turns_left"]},
+            kept=found["turns_left"],
+            changed={"white space at an end or in a row: one space or none": found["spaced"]},
+        ),
+        *counted(split, "dialogs", noted={"the same words as one before": found["repeated"]}),
+    ]
+
+
 def main(given: argparse.Namespace) -> None:
     file = file_named(given.fetched, given.provenance, ".jsonl", ".json", ".parquet")
     dialogs = listed(file)
@@ -335,7 +369,7 @@ def main(given: argparse.Namespace) -> None:
         )
     split_of = dialogs.set_index("dialog_id")["split"]
     first_of = duplicates(dialogs)
-    tally = Counter()
+    found = {split: Counter() for split in SPLITS}
     with (
         whole_set(given.output) as folder,
         table_writer(folder / "train.parquet", DIALOGS, given.provenance) as train,
@@ -343,63 +377,12 @@ def main(given: argparse.Namespace) -> None:
     ):
         for read in turns_of(file):
             read["split"] = read["dialog_id"].map(split_of)
-            kept_turns = read[read["said"] != ""].copy()
-            kept_turns["turn"] = kept_turns.groupby("dialog_id").cumcount()
             for split, writer in zip(SPLITS, (train, validation)):
-                before, turns = (
-                    read[read["split"] == split],
-                    kept_turns[kept_turns["split"] == split].copy(),
-                )
-                turns["speaker"], crowded = speakers(turns)
-                rows = turns.assign(
-                    source=given.source,
-                    text=turns["said"],
-                    duplicate_of=turns["dialog_id"].map(first_of).fillna(""),
-                )
-                dialogs_read, dialogs_left = (
-                    before["dialog_id"].nunique(),
-                    turns["dialog_id"].nunique(),
-                )
-                for *what, number in (
-                    *counted(
-                        split,
-                        "dialogs",
-                        read=dialogs_read,
-                        dropped={"no turn is left": dialogs_read - dialogs_left},
-                        kept=dialogs_left,
-                        noted={"more than two speakers: every other one is A": crowded},
-                    ),
-                    *counted(
-                        split,
-                        "turns",
-                        read=len(before),
-                        dropped={EMPTY: len(before) - len(turns)},
-                        kept=len(turns),
-                        changed={
-                            "white space at an end or in a row: one space or none": turns["text"]
-                            != turns["said"]
-                        },
-                    ),
-                    *counted(
-                        split,
-                        "dialogs",
-                        noted={
-                            "the same words as one before": rows.loc[
-                                rows["duplicate_of"] != "", "dialog_id"
-                            ].nunique()
-                        },
-                    ),
-                ):
-                    tally[*what] += number
+                rows, of_piece = cleaned(read[read["split"] == split], first_of, given.source)
+                found[split] += of_piece
                 writer.write_table(pa.Table.from_pandas(rows, schema=DIALOGS, preserve_index=False))
-        write_cleaning(
-            given.source,
-            sorted(
-                ((*what, number) for what, number in tally.items()),
-                key=lambda row: SPLITS.index(row[0]),
-            ),
-            folder / "cleaning.csv",
-        )
+        counts = [count for split in SPLITS for count in counts_of(split, found[split])]
+        write_cleaning(given.source, counts, folder / "cleaning.csv")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Clean the speech captions of HowTo100M, as a stream: memory grows by some 30 bytes a video.
+"""Clean the speech captions of HowTo100M, as a stream: memory grows by some 200 bytes a video.
 
 Reads  from --fetched what --provenance names; if it names nothing, the first that exists of
        raw_caption.zip, raw_caption.json and caption.json. A file (its content decides whether it is
@@ -32,12 +32,12 @@ import json
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import csv
 from tqdm import tqdm
 
@@ -63,8 +63,7 @@ from scripts.clean.howto100m_videos import (
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, cut, execute, is_of_machine, whole_number
-from scripts.data.sorted_ids import Seen, hashes_of
-from scripts.data.tables import CAPTIONS, table_writer
+from scripts.data.tables import CAPTIONS, table_writer, write_table
 
 SPLITS = ("train", "val")
 VAL_SHARE = 0.1
@@ -72,16 +71,15 @@ VIDEOS_PER_SHARD = 20_000
 LISTING = "HowTo100M_v1.csv"
 CATEGORIES = ["category_1", "category_2"]
 VIDEOS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("video_id", pa.string()),
-        ("category_1", pa.string()),
-        ("category_2", pa.string()),
-        ("captions", pa.int32()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "video_id": "string",
+        "category_1": "string",
+        "category_2": "string",
+        "captions": "int32",
+    }
 )
-ROWS = 1 << 17  # of the table of videos written at a time
 WHITE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]+"  # as str.split() has it, for Arrow's regular expressions
 
 
@@ -145,6 +143,59 @@ def with_text(
     return tidy, np.flatnonzero(is_kept)
 
 
+class Batch(NamedTuple):
+    """A batch of different videos. Of each caption: text, the number of its video, times, and the
+    number of its split.
+    """
+
+    text: pa.Array
+    video: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    split: np.ndarray
+
+
+def in_order(batch: Batch, rows: np.ndarray, split_of: np.ndarray, counts: Counts) -> np.ndarray:
+    """Return rows by video and start time. Videos that are not in this order are sorted and
+    counted. split_of: the split number of each video.
+    """
+    unsorted = np.zeros(len(split_of), bool)
+    backwards = (np.diff(batch.start[rows]) < 0) & (np.diff(batch.video[rows]) == 0)
+    unsorted[batch.video[rows[1:]][backwards]] = True
+    counts.add("videos", "changed", UNSORTED, split_of[unsorted])
+    start = np.where(unsorted[batch.video], batch.start, 0)
+    return rows[np.lexsort((start[rows], batch.video[rows]))]
+
+
+def kept_captions(
+    batch: Batch, rows: np.ndarray, counts: Counts, keep_rolling: bool, cut_rolling: bool
+) -> tuple[pa.Array, np.ndarray]:
+    """Return the texts of captions, and of rows in order those that stay. Captions that repeat
+    others go, or lose the repeated words.
+    """
+    again = occur_again(*batch[:4], rows)
+    counts.add("captions", "dropped", AGAIN, batch.split[again])
+    rows = rows[~np.isin(rows, again)]
+    stay = without_rolling(batch.text, batch.video, rows)
+    counts.add(
+        "captions",
+        "noted" if keep_rolling else "dropped",
+        "the next caption repeats it or goes on from it",
+        batch.split[np.setdiff1d(rows, stay, assume_unique=True)],
+    )
+    rows = rows if keep_rolling else stay
+    texts, rows, found = without_repeats(batch.text, batch.video, rows, cut_rolling)
+    found["kept", ""] = rows
+    same = batch.video[rows[1:]] == batch.video[rows[:-1]]
+    before, after = rows[:-1][same], rows[1:][same]
+    overlaps = batch.start[after] < batch.end[before]
+    found["noted", "begins before the one in front ends"] = after[overlaps]
+    found["noted", TOGETHER] = after[batch.start[after] == batch.start[before]]
+    for (action, reason), those in found.items():
+        counts.add("captions", action, reason, batch.split[those])
+    return texts, rows
+
+
 def clean_batch(
     videos: pa.RecordBatch, source: str, keep_rolling: bool = False, cut_rolling: bool = False
 ) -> tuple[list[pa.Table], pa.Table, Counts]:
@@ -155,64 +206,33 @@ def clean_batch(
     CAPTIONS, videos VIDEOS without the categories.
     """
     ids, counts = videos["video_id"], Counts()
-    split_of = (keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0) < VAL_SHARE).astype(
-        np.int64
-    )
+    is_val = keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0) < VAL_SHARE
+    split_of = is_val.astype(np.int64)
     sizes, longest = videos["text"].value_lengths().to_numpy(), videos["longest"].to_numpy()
-    video = np.repeat(np.arange(len(videos)), sizes)
-    start, end = (videos[name].flatten().to_numpy() for name in ("start", "end"))
-    split_of_row = split_of[video]
+    cut = split_of[sizes < longest]
     counts.add("videos", "read", "", split_of)
-    counts.add(
-        "videos",
-        "changed",
-        "lists of different lengths: cut to the shortest",
-        split_of[sizes < longest],
-    )
+    counts.add("videos", "changed", "lists of different lengths: cut to the shortest", cut)
     counts.add("captions", "read", "", split_of, longest)
     counts.add("captions", "dropped", "beyond the shortest list", split_of, longest - sizes)
-    tidy, rows = with_text(videos, split_of_row, counts)
-
-    unsorted = np.zeros(len(videos), bool)
-    unsorted[video[rows[1:]][(np.diff(start[rows]) < 0) & (np.diff(video[rows]) == 0)]] = True
-    counts.add("videos", "changed", UNSORTED, split_of[unsorted])
-    rows = rows[np.lexsort((np.where(unsorted[video], start, 0)[rows], video[rows]))]
-    again = occur_again(tidy, video, start, end, rows)
-    counts.add("captions", "dropped", AGAIN, split_of_row[again])
-    rows = rows[~np.isin(rows, again)]
-    stay = without_rolling(tidy, video, rows)
-    counts.add(
-        "captions",
-        "noted" if keep_rolling else "dropped",
-        "the next caption repeats it or goes on from it",
-        split_of_row[np.setdiff1d(rows, stay, assume_unique=True)],
-    )
-    tidy, rows, found = without_repeats(tidy, video, rows if keep_rolling else stay, cut_rolling)
-    for (action, reason), those in found.items():
-        counts.add("captions", action, reason, split_of_row[those])
-    counts.add("captions", "kept", "", split_of_row[rows])
-    same = video[rows[1:]] == video[rows[:-1]]
-    before, after = rows[:-1][same], rows[1:][same]
-    counts.add(
-        "captions",
-        "noted",
-        "begins before the one in front ends",
-        split_of_row[after[start[after] < end[before]]],
-    )
-    counts.add("captions", "noted", TOGETHER, split_of_row[after[start[after] == start[before]]])
-
+    video = np.repeat(np.arange(len(videos)), sizes)
+    tidy, rows = with_text(videos, split_of[video], counts)
+    start, end = (videos[name].flatten().to_numpy() for name in ("start", "end"))
+    batch = Batch(tidy, video, start, end, split_of[video])
+    rows = in_order(batch, rows, split_of, counts)
+    texts, rows = kept_captions(batch, rows, counts, keep_rolling, cut_rolling)
     left = np.bincount(video[rows], minlength=len(videos))
     counts.add("videos", "dropped", NO_SENTENCE, split_of[left == 0])
     counts.add("videos", "kept", "", split_of[left > 0])
-    position = np.arange(len(rows)) - np.repeat(np.cumsum(left) - left, left)
     splits = pa.array(SPLITS)
     captions = pa.table(
         {
             "source": pa.repeat(source, len(rows)),
-            "split": splits.take(split_of_row[rows]),
+            "split": splits.take(batch.split[rows]),
             "video_id": ids.take(video[rows]),
-            "position": pa.array(position, pa.int32()),
-            "text": tidy.take(rows),
+            "position": pa.array(
+                np.arange(len(rows)) - np.repeat(np.cumsum(left) - left, left), pa.int32()
+            ),
+            "text": texts.take(rows),
             "start_s": start[rows],
             "end_s": end[rows],
         }
@@ -226,11 +246,8 @@ def clean_batch(
             "captions": pa.array(left, pa.int32()),
         }
     )
-    return (
-        [captions.filter(split_of_row[rows] == split) for split in range(len(SPLITS))],
-        listed,
-        counts,
-    )
+    of_split = [captions.filter(batch.split[rows] == split) for split in range(len(SPLITS))]
+    return of_split, listed, counts
 
 
 # ---- The files that are written
@@ -301,43 +318,29 @@ def read_listing(file: Path) -> pa.Table:
     return listing.unify_dictionaries().combine_chunks()
 
 
-class VideoTable:
-    """Writes the table of videos with their categories (null where none are known), in pieces."""
+def with_categories(videos: pa.Table, listing: pa.Table) -> tuple[pa.Table, list[Count]]:
+    """Return the table of videos with their categories (null where none are known), and counts of
+    the videos that the listing lacks, and that only the listing has.
+    """
+    place = pc.index_in(videos["video_id"], listing["video_id"])
+    known = listing.take(place)
+    for name in CATEGORIES:
+        videos = videos.append_column(name, known[name].cast(pa.string()))
+    without = Counter(videos["split"].filter(place.is_null()).to_pylist())
+    others = pc.count_distinct(listing["video_id"]).as_py() - (len(place) - place.null_count)
+    counts = counted("all", "videos", noted={f"in {LISTING} but without captions": others})
+    for split in reversed(SPLITS):
+        counts = counted(split, "videos", noted={f"not in {LISTING}": without[split]}) + counts
+    return videos, counts
 
-    def __init__(self, writer: pq.ParquetWriter, listing: pa.Table):
-        self.writer, self.listing = writer, listing
-        self.held: list[pa.Table] = []
-        self.listed, self.without = 0, Counter()
 
-    def add(self, videos: pa.Table) -> None:
-        """Add videos, all of them new."""
-        self.held.append(videos)
-        if sum(map(len, self.held)) >= ROWS:
-            self.write()
-
-    def write(self) -> None:
-        """Write the videos in memory."""
-        if not self.held:
-            return
-        videos = pa.concat_tables(self.held)
-        self.held.clear()
-        place = pc.index_in(videos["video_id"], self.listing["video_id"])
-        self.listed += len(place) - place.null_count
-        self.without.update(videos["split"].filter(place.is_null()).to_pylist())
-        known = self.listing.take(place)
-        for name in CATEGORIES:
-            videos = videos.append_column(name, known[name].cast(pa.string()))
-        self.writer.write_table(videos.select(VIDEOS.names).cast(self.writer.schema))
-
-    def finish(self) -> list[Count]:
-        """Write the last videos; returns how many the listing lacks, and how many only it has."""
-        self.write()
-        others = pc.count_distinct(self.listing["video_id"]).as_py() - self.listed
-        return [
-            count
-            for split in SPLITS
-            for count in counted(split, "videos", noted={f"not in {LISTING}": self.without[split]})
-        ] + counted("all", "videos", noted={f"in {LISTING} but without captions": others})
+def first_times(ids: list[str], seen: set[str]) -> list[bool]:
+    """Return whether each id comes for the first time; afterwards all these ids count as seen."""
+    fresh = []
+    for name in ids:
+        fresh.append(name not in seen)
+        seen.add(name)
+    return fresh
 
 
 def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
@@ -346,33 +349,29 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
     shards = {
         split: Shards(folder / split, most, given.provenance | {"split": split}) for split in SPLITS
     }
-    listing, counts, seen, repeated = given.fetched / LISTING, Counts(), Seen(), 0
+    listing, counts, seen, held = given.fetched / LISTING, Counts(), set(), []
+    repeated = 0
     with videos_in(file) as (_, size):
         bar = tqdm(total=size, unit="B", unit_scale=True, desc=given.source, disable=None)
-    with (
-        reading(file, given.processes) as read,
-        bar,
-        table_writer(folder / "videos.parquet", VIDEOS, given.provenance) as writer,
-    ):
-        videos = VideoTable(
-            writer, read_listing(listing) if listing.exists() else VIDEOS.empty_table()
-        )
+    with reading(file, given.processes) as read, bar:
         for batch in read:
             bar.update(batch["end_byte"][-1].as_py() - bar.n)
-            fresh = seen.new(batch["video_id"], hashes_of(batch["video_id"]))
-            new = batch if fresh.all() else batch.filter(pa.array(fresh))
+            fresh = first_times(batch["video_id"].to_pylist(), seen)
+            new = batch if all(fresh) else batch.filter(pa.array(fresh))
             repeated += len(batch) - len(new)
             captions, listed, found = clean_batch(
                 new, given.source, given.keep_rolling_repeats, given.cut_rolling
             )
             counts.update(found)
-            videos.add(listed)
+            held.append(listed)
             for split, table in zip(SPLITS, captions):
                 shards[split].write(table)
             del batch, new, captions, listed, table  # not to hold this one while the next is read
-        noted = videos.finish()
-    if not any(counts[split, "videos", "read", ""] for split in range(len(SPLITS))):
+    if not held:
         raise UserError(f"{file}: no video in it; fetch it again")
+    known = read_listing(listing) if listing.exists() else VIDEOS.empty_table()
+    videos, noted = with_categories(pa.concat_tables(held), known)
+    write_table(videos, folder / "videos.parquet", VIDEOS, given.provenance)
     for split, each in shards.items():
         each.finish()
         if not each.shards:

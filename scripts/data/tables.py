@@ -55,105 +55,105 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CAPTIONS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("video_id", pa.string()),
-        ("position", pa.int32()),
-        ("text", pa.string()),
-        ("start_s", pa.float64()),
-        ("end_s", pa.float64()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "video_id": "string",
+        "position": "int32",
+        "text": "string",
+        "start_s": "float64",
+        "end_s": "float64",
+    }
 )
 CLEANING = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("unit", pa.string()),
-        ("action", pa.string()),
-        ("reason", pa.string()),
-        ("count", pa.int64()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "unit": "string",
+        "action": "string",
+        "reason": "string",
+        "count": "int64",
+    }
 )
 TEMPLATES = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("template", pa.string()),
-        ("past", pa.string()),
-        ("past_fronted", pa.string()),
-        ("past_units", pa.list_(pa.string())),
-        ("future", pa.string()),
-        ("future_fronted", pa.string()),
-        ("future_units", pa.list_(pa.string())),
-        ("duration_units", pa.list_(pa.string())),
-        ("span_start", pa.string()),
-        ("span_end", pa.string()),
-        ("duration", pa.string()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "template": "string",
+        "past": "string",
+        "past_fronted": "string",
+        "past_units": pa.list_(pa.string()),
+        "future": "string",
+        "future_fronted": "string",
+        "future_units": pa.list_(pa.string()),
+        "duration_units": pa.list_(pa.string()),
+        "span_start": "string",
+        "span_end": "string",
+        "duration": "string",
+    }
 )
 QUESTIONS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("question_id", pa.string()),
-        ("sentence", pa.string()),
-        ("question", pa.string()),
-        ("answer", pa.string()),
-        ("label", pa.int8()),
-        ("category", pa.string()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "question_id": "string",
+        "sentence": "string",
+        "question": "string",
+        "answer": "string",
+        "label": "int8",
+        "category": "string",
+    }
 )
 DIALOGS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("dialog_id", pa.string()),
-        ("turn", pa.int32()),
-        ("speaker", pa.string()),
-        ("text", pa.string()),
-        ("duplicate_of", pa.string()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "dialog_id": "string",
+        "turn": "int32",
+        "speaker": "string",
+        "text": "string",
+        "duplicate_of": "string",
+    }
 )
 CHALLENGE = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("instance_id", pa.string()),
-        ("dialog", pa.string()),
-        ("option", pa.string()),
-        ("label", pa.int8()),
-        ("rule", pa.string()),
-        ("is_original", pa.bool_()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "instance_id": "string",
+        "dialog": "string",
+        "option": "string",
+        "label": "int8",
+        "rule": "string",
+        "is_original": "bool",
+    }
 )
 SPANS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("dialog_id", pa.string()),
-        ("turn", pa.int32()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("text", pa.string()),
-        ("kind", pa.string()),
-        ("has_numeral", pa.bool_()),
-        ("value", pa.string()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "dialog_id": "string",
+        "turn": "int32",
+        "start": "int32",
+        "end": "int32",
+        "text": "string",
+        "kind": "string",
+        "has_numeral": "bool",
+        "value": "string",
+    }
 )
 ENDINGS = pa.schema(
-    [
-        ("source", pa.string()),
-        ("split", pa.string()),
-        ("item_id", pa.string()),
-        ("activity", pa.string()),
-        ("domain", pa.string()),
-        ("video_id", pa.string()),
-        ("context", pa.string()),
-        ("ending", pa.string()),
-        ("place", pa.int8()),
-        ("label", pa.int8()),
-    ]
+    {
+        "source": "string",
+        "split": "string",
+        "item_id": "string",
+        "activity": "string",
+        "domain": "string",
+        "video_id": "string",
+        "context": "string",
+        "ending": "string",
+        "place": "int8",
+        "label": "int8",
+    }
 )
 PREDICTIONS = pa.schema(
     [
@@ -168,36 +168,36 @@ PREDICTIONS = pa.schema(
     ]
 )
 HISTORY = pa.schema(
-    [
-        ("run", pa.string()),
-        ("epoch", pa.int32()),
-        ("split", pa.string()),
-        ("loss", pa.float64()),
-        ("accuracy", pa.float64()),
-        ("n", pa.int64()),
-    ]
+    {
+        "run": "string",
+        "epoch": "int32",
+        "split": "string",
+        "loss": "float64",
+        "accuracy": "float64",
+        "n": "int64",
+    }
 )
 
 METRICS = pa.schema(
-    [  # columns of every study; each study adds its own columns
-        ("experiment", pa.string()),
-        ("study", pa.string()),
-        ("model", pa.string()),
-        ("source", pa.string()),
-        ("dataset", pa.string()),
-        ("limit", pa.int64()),
-        ("seed", pa.int64()),
-        ("wording", pa.string()),
-        ("split", pa.string()),
-        ("slice", pa.string()),
-        ("metric", pa.string()),
-        ("value", pa.float64()),
-        ("sd", pa.float64()),
-        ("ci_low", pa.float64()),
-        ("ci_high", pa.float64()),
-        ("n", pa.int64()),
-        ("sample", pa.bool_()),
-    ]
+    {  # columns of every study; each study adds its own columns
+        "experiment": "string",
+        "study": "string",
+        "model": "string",
+        "source": "string",
+        "dataset": "string",
+        "limit": "int64",
+        "seed": "int64",
+        "wording": "string",
+        "split": "string",
+        "slice": "string",
+        "metric": "string",
+        "value": "float64",
+        "sd": "float64",
+        "ci_low": "float64",
+        "ci_high": "float64",
+        "n": "int64",
+        "sample": "bool",
+    }
 )
 
 

@@ -229,7 +229,7 @@ text: [x, y, z]
     "columns, said",
     rows_of("""
         null | 'own.parquet: not a Parquet file'
-        {text: null} | 'no column text; it has dialog_id, turn: rename or add it'
+        {text: null} | 'no column text; it has dialog_id, turn'
         {dialog_id: [a, null, b]} | row 2 has no dialog_id
         {turn: [0, 0, 0]} | 'row 2: dialog a has turn 0 a second time'
         {text: [[x], [y], [z]]} | 'column text cannot be read: it holds list<element: string>, not text'

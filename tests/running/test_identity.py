@@ -91,15 +91,15 @@ def package_renamed(tree: Tree) -> None:
 
 
 def modules_merged(tree: Tree) -> None:
-    """Merge sorted_ids.py into keyed.py."""
-    first, second = (tree.folder / f"scripts/data/{name}.py" for name in ("keyed", "sorted_ids"))
+    """Merge items.py into keyed.py."""
+    first, second = (tree.folder / f"scripts/data/{name}.py" for name in ("keyed", "items"))
     first.write_text(
         first.read_text()
         + "\n"
         + re.sub(r"from scripts.data.keyed import .*\n", "", second.read_text())
     )
     second.unlink()
-    tree.replace(r"scripts\.data\.sorted_ids", "scripts.data.keyed")
+    tree.replace(r"scripts\.data\.items", "scripts.data.keyed")
 
 
 def module_split(tree: Tree) -> None:
