@@ -23,7 +23,7 @@ a group, and for left_out. The best control of a rung is chosen by it, never by 
 A control takes a moment, and starting a process takes longer. So one process fits all controls of a
 dataset. A finished control is not fitted again where data, settings and code are the same.
 
-Reads  <data>/<split>.parquet
+Reads  <data>/<split>.parquet; the training split of another dataset (learns_from)
        the corpus's cleaned training split (search: captions)
 Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
        run.json, as trained runs do
@@ -512,16 +512,21 @@ def measure(
 def main(given: argparse.Namespace) -> None:
     method = given.method
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
-    digests = {
-        split: content_digest(
-            given.data / f"{split}.parquet",
-            columns if number else [*columns, *method.get("teaches", [])],
-        )
-        for number, split in enumerate(given.splits)
+    learn, *measured = given.splits
+    taught = method.get("teaches", [])
+    learnt = {
+        control["run"]: Path(control.get("learns_from", given.data)) / f"{learn}.parquet"
+        for control in given.controls
     }
-    jobs = [describe(control, method, given.splits, digests) for control in given.controls]
-    train, evaluation = None, {}
-    known: Known = {}
+    files = {split: given.data / f"{split}.parquet" for split in measured}
+    of_train = {file: content_digest(file, [*columns, *taught]) for file in set(learnt.values())}
+    digests = {split: content_digest(file, columns) for split, file in files.items()}
+    jobs = [
+        describe(control, method, given.splits, {learn: of_train[learnt[control["run"]]]} | digests)
+        for control in given.controls
+    ]
+    trains: dict[Path, tuple[pd.DataFrame, Known]] = {}
+    evaluation: dict[str, pd.DataFrame] = {}
     for job in jobs:
         folder = given.folder / job["run"]
         work = folder / "work"
@@ -532,13 +537,11 @@ def main(given: argparse.Namespace) -> None:
                 "%s: already measured on the same data, by the same settings and code", job["run"]
             )
             continue
-        if train is None:  # read when the first control needs it
-            learn, *measured = given.splits
-            taught = method.get("teaches", [])
-            train = read_examples(given.data / f"{learn}.parquet", method, MOST, taught)
-            evaluation = {
-                split: read_examples(given.data / f"{split}.parquet", method) for split in measured
-            }
+        if not evaluation:  # read when the first control needs them
+            evaluation = {split: read_examples(file, method) for split, file in files.items()}
+        if (file := learnt[job["run"]]) not in trains:
+            trains[file] = read_examples(file, method, MOST, taught), {}
+        train, known = trains[file]
         forget(work)
         (work / "result").mkdir(parents=True)
         measure(job, train, evaluation, work / "result", known)
@@ -556,7 +559,8 @@ def arguments() -> argparse.ArgumentParser:
             "JSON for each control: run (the run's name), settings (study, source, dataset, data, "
             "model, method, training, seed), rung and control (of its entry in models.yaml), and "
             "vectors, a file of word vectors, where its view averages them; corpus, a split of "
-            "cleaned captions, where its view learns from them"
+            "cleaned captions, where its view learns from them; learns_from, the folder of the "
+            "dataset with its training split, where this is another one"
         ),
     )
     options.add_argument(

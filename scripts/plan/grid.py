@@ -153,11 +153,18 @@ def _dataset(study: str, source: str, options: DatasetOptions, kind: str) -> Dat
     return Dataset(study, source, "-".join(parts) or "default", options)
 
 
-def without_limit(dataset: Dataset, kind: str) -> Dataset:
-    """Return the same dataset without the option `limit`; kind: the kind of its source."""
-    return _dataset(
-        dataset.study, dataset.source, replace(dataset.options, **{"limit": None}), kind
-    )
+def without(dataset: Dataset, option: str, kind: str) -> Dataset:
+    """Return the same dataset without an option; kind: the kind of its source. Raises UserError if
+    the study does not have the option.
+    """
+    schemas = dataset.options.schemas()
+    if option not in schemas:
+        raise UserError(
+            f"{dataset.study} has no option {option}, so no control can learn without it; leave "
+            "controls with `learns_without` out of this study"
+        )
+    options = replace(dataset.options, **{option: schemas[option]["default"]})
+    return _dataset(dataset.study, dataset.source, options, kind)
 
 
 def datasets(

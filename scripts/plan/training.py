@@ -101,8 +101,8 @@ def with_model(work: Workplan, run: Run) -> dict:
 
 
 def with_control(work: Workplan, run: Run) -> dict:
-    """Return described() with the entry of the control, its rung, and the files that it reads:
-    word vectors, or cleaned captions.
+    """Return described() with the entry of the control, its rung, and what else it reads: word
+    vectors, cleaned captions, or the training split of another dataset.
     """
     entry = work.models[run.model]
     found = described(work, run) | {"control": entry["control"], "rung": entry.get("rung", "words")}
@@ -112,6 +112,8 @@ def with_control(work: Workplan, run: Run) -> dict:
     if entry["control"] == OF_CORPUS:
         folder = Path(cleaned(run.dataset.source)).parent
         found["corpus"] = f"{folder}/{work.splits(run.dataset.source)[0]}.parquet"
+    if (learnt := work.learnt(run)) != run.dataset:
+        found["learns_from"] = learnt.folder
     return found
 
 
@@ -160,7 +162,7 @@ def read_by(work: Workplan, study: str, job: str) -> list[str]:
         if run.name in work.recorded:
             files.append(built(work.on_record(run).dataset))
         elif run.name in work.controls:
-            files += work.vectors_files(run.model)
+            files += [built(work.learnt(run)), *work.vectors_files(run.model)]
             if work.models[run.model]["control"] == OF_CORPUS:
                 files.append(cleaned(run.dataset.source))
         else:

@@ -16,7 +16,7 @@ from scripts.data.files import Hashes
 from scripts.data.studies import ALL, read_figures, read_published, read_released, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
-from scripts.plan.grid import Dataset, without_limit
+from scripts.plan.grid import Dataset, without
 from scripts.plan.model_facts import facts_reader, folder_files
 from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
@@ -187,14 +187,26 @@ class Workplan:
         """
         if run.name not in self.controls or not run.dataset.data.get("limit"):
             return run
-        whole = without_limit(run.dataset, self.sources[run.dataset.source]["kind"])
+        whole = without(run.dataset, "limit", self.sources[run.dataset.source]["kind"])
         how = self.studies[run.study]["methods"][CONTROL]
         return run_of(how, whole, run.model, CONTROL, {}, 0)
 
+    def learnt(self, run: Run) -> Dataset:
+        """Return the dataset with the training split of a run. This is usually the run's own. A
+        control with `learns_without` learns from the dataset without this option.
+        """
+        option = self.models[run.model].get("learns_without")
+        if not option:
+            return run.dataset
+        return without(run.dataset, option, self.sources[run.dataset.source]["kind"])
+
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
-        """The datasets of all runs, and of the runs on record, by folder."""
-        kept = (self.on_record(self.runs[name]).dataset for name in self.recorded)
+        """The datasets of all runs, of the runs on record, and of what controls learn from, by
+        folder.
+        """
+        kept = [self.on_record(self.runs[name]).dataset for name in self.recorded]
+        kept += [self.learnt(self.runs[name]) for name in self.controls - self.recorded]
         return self.plan.datasets | {dataset.folder: dataset for dataset in kept}
 
     @cached_property

@@ -7,7 +7,8 @@ The runs come from standard input, a line of JSON each, as scripts/plan/training
               (whether other runs start from the weights)
   an API      api (its address, the model's name there, keys of each request)
   a control   control (its entry in resources/models.yaml), rung, vectors (a file of word vectors),
-              corpus (a split of cleaned captions)
+              corpus (a split of cleaned captions), learns_from (another dataset, whose training
+              split it learns from)
   the record  cut (run, settings and data of the same control on cut splits); with --record
 
 Imports are loaded once, and so is a model that no run changes. A run that is finished is not
@@ -53,7 +54,7 @@ from scripts.train.work import forget, outputs_of
 
 PAUSE = 2  # seconds between two lines of progress
 RUN = json_object_with("run", "settings", "method", "splits", "data")
-OF_CONTROL = ("run", "settings", "rung", "control", "vectors", "corpus")
+OF_CONTROL = ("run", "settings", "rung", "control", "vectors", "corpus", "learns_from")
 OF_MODEL: dict = {"model_files": None, "hands_on": False, "api": {}}
 
 
@@ -131,7 +132,8 @@ def measure(controls: list[dict], given: argparse.Namespace) -> None:
     first = controls[0]
     data = Path(first["data"])
     files = [Path(one[name]) for one in controls for name in ("vectors", "corpus") if name in one]
-    check_made([data, *(file.parent for file in files)])
+    others = [Path(one["learns_from"]) for one in controls if "learns_from" in one]
+    check_made([data, *others, *(file.parent for file in files)])
     measure_controls(
         argparse.Namespace(
             controls=[{key: one[key] for key in OF_CONTROL if key in one} for one in controls],

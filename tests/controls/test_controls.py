@@ -68,25 +68,24 @@ def run_controls(
     test: pd.DataFrame,
     controls: dict[str, dict],
     settings=(),
-    vectors=None,
-    corpus=None,
+    files=(),
     **method,
 ):
     """Run controls in one process and return it. controls: by the name of the run, which is also
     its folder.
 
-    settings, method: values that differ from those above. vectors: a file of word vectors. corpus:
-    a file of captions.
+    settings, method: values that differ from those above. files: vectors, a file of word vectors;
+    corpus, a file of captions; learns_from, the folder of another dataset.
     """
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
-    given, files = SETTINGS | dict(settings), [("vectors", vectors), ("corpus", corpus)]
+    given = SETTINGS | dict(settings)
     wanted = [
         json.dumps(
             {"run": run, "settings": given, "rung": "words", "control": control}
-            | {name: str(file) for name, file in files if file}
+            | {name: str(file) for name, file in dict(files).items()}
         )
         for run, control in controls.items()
     ]

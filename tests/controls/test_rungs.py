@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from scripts.controls.control import view_of
+from scripts.controls.folds import as_margin, top_is_right
 from scripts.controls.lsa import word_vectors
 from scripts.controls.stack import Found, search
 from scripts.controls.view import View
@@ -152,7 +153,7 @@ def run_captions(program, folder, train: pd.DataFrame, captions: pd.DataFrame, t
     teaches = ["first_position", "second_position", "sentences"]
     process = run_control(
         program, folder, train, test, {"search": "captions"}, settings={"study": "strided_sop"},
-        teaches=teaches, corpus=folder / "captions.parquet",
+        teaches=teaches, files={"corpus": folder / "captions.parquet"},
     )  # fmt: skip
     return process, test
 
@@ -194,6 +195,18 @@ def mentioned(seed: int, rows: int = 300) -> pd.DataFrame:
 
 def test_a_rule_finds_the_definite_after_the_indefinite():
     assert share(found_on("strided_sop", "rules", mentioned(1), turns=True), mentioned(2)) > 0.95
+
+
+def test_sizes_that_fit_a_dialog_are_learnt_from_near_sizes():
+    """Training has one and eight hours, and the test three hours, a size without an example."""
+    train = dialogs(1, 200, [["one hour", "eight hours"], ["a minute", "eight minutes"]])
+    test = dialogs(2, 100, [["three hours"], ["three minutes"]])
+    parts = view_of("timedial", "dialogs").parts
+    scores = {
+        name: search(parts[name], train, 2, False).scores(test) for name in ("sizes", "everything")
+    }
+    right = {name: top_is_right(test, as_margin(found)) for name, found in scores.items()}
+    assert right["sizes"] > 0.95 and right["everything"] < 0.7, right
 
 
 def test_words_with_the_same_neighbours_have_near_vectors():

@@ -329,13 +329,12 @@ def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
     assert order.notna().all() and margin.groupby(test["choice_id"]).nunique().eq(4).all()
 
 
-def run_dialogs(program, folder, view: str, vectors: str = ""):
-    """Search a control of dialogs; the test's subjects are new words."""
-    options = [["three hours"], ["ten minutes"]]
-    train, test = dialogs(1, 200, options), dialogs(2, 100, options, ("plane", "lunch"))
-    file = folder / "vectors.txt" if vectors else None
-    if file:
-        file.write_text(vectors)
+OPTIONS, NEW = [["three hours"], ["ten minutes"]], ("plane", "lunch")
+
+
+def run_dialogs(program, folder, view: str, **files):
+    """Search a control of dialogs; the test's subjects are new words. files: see run_controls()."""
+    train, test = dialogs(1, 200, OPTIONS), dialogs(2, 100, OPTIONS, NEW)
     columns = {"example_id": "example_id", "group_id": "group_id", "choice_id": "choice_id"}
     given = {"columns": columns, "inputs": ["first", "second"], "exchangeable": False}
     process = run_control(
@@ -345,7 +344,7 @@ def run_dialogs(program, folder, view: str, vectors: str = ""):
         test,
         {"search": view},
         settings={"study": "timedial"},
-        vectors=file,
+        files=files,
         **given,
     )
     return process, test
@@ -354,8 +353,14 @@ def run_dialogs(program, folder, view: str, vectors: str = ""):
 VECTORS = "flight 1 0\nplane 0.9 0.1\nmeal 0 1\nlunch 0.1 0.9\nthe 0.5 0.5\n"
 
 
-def test_word_vectors_understand_a_new_word_and_words_alone_do_not(program, tmp_path):
-    process, test = run_dialogs(program, tmp_path, "dialog_vectors", VECTORS)
+@pytest.fixture
+def vectors(tmp_path):
+    return tmp_path / "vectors.txt"
+
+
+def test_word_vectors_understand_a_new_word_and_words_alone_do_not(program, tmp_path, vectors):
+    vectors.write_text(VECTORS)
+    process, test = run_dialogs(program, tmp_path, "dialog_vectors", vectors=vectors)
     assert process.returncode == 0, process.stderr
     assert (scores_of(tmp_path).argmax(1) == test["label"]).all()
     assert list(facts_of(tmp_path / "run/run.json")["model_files"]) == ["vectors.txt"]
@@ -364,12 +369,27 @@ def test_word_vectors_understand_a_new_word_and_words_alone_do_not(program, tmp_
     assert (scores_of(alone).argmax(1) == test["label"]).mean() < 0.7
 
 
-@pytest.mark.parametrize(
-    "vectors, said",
-    [("", "give the control `vectors_of`"), ("house 1 0\n", "has no word of the texts")],
-)
-def test_a_view_of_word_vectors_without_any_is_refused(program, tmp_path, vectors, said):
-    run_dialogs(program, tmp_path, "dialog_vectors", vectors)[0].refused(said)
+def test_a_view_of_word_vectors_without_any_is_refused(program, tmp_path, vectors):
+    run_dialogs(program, tmp_path, "dialog_vectors")[0].refused("give the control `vectors_of`")
+    vectors.write_text("house 1 0\n")
+    process, _ = run_dialogs(program, tmp_path, "dialog_vectors", vectors=vectors)
+    process.refused("has no word of the texts")
+
+
+def test_a_control_learns_from_the_training_split_of_another_dataset(program, tmp_path):
+    """There it learns the words that its own training split does not have, and it says so."""
+    (other := tmp_path / "other").mkdir()
+    dialogs(3, 300, OPTIONS, NEW).to_parquet(other / "train.parquet")
+    (place := tmp_path / "place").mkdir()
+    process, test = run_dialogs(program, place, "everything", learns_from=other)
+    process.checked()
+    assert (scores_of(place).argmax(1) == test["label"]).all()
+    (alone := tmp_path / "alone").mkdir()
+    run_dialogs(program, alone, "everything")[0].checked()
+    found, own = (facts_of(folder / "run/run.json") for folder in (place, alone))
+    assert (found["train_examples"], own["train_examples"]) == (600, 400)
+    assert found["data"]["test"] == own["data"]["test"]
+    assert found["data"]["train"] != own["data"]["train"]
 
 
 def test_the_threshold_makes_most_groups_right_as_a_whole():
