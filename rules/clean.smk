@@ -29,8 +29,6 @@ rule clean_corpus:
     priority: 2
     conda:
         "../envs/data.yaml"
-    # A job of two threads waits until two cores are free together. So a small corpus takes one thread.
-    threads: lambda w: 2 if {"sharded", "sample"} & set(WORK.sources[w.source]) == {"sharded"} else 1
     resources:
         mem_mb=4000,
     params:
@@ -49,4 +47,4 @@ rule clean_corpus:
     shell:
         "python -m scripts.clean.{params.cleaner} --source {wildcards.source} --fetched {params.fetched:q}"
         " --provenance={params.provenance:q} {params.expect:q} {params.repeats:q} {params.cut:q} {params.columns:q} {params.encoding:q}"
-        " --output results/clean/{wildcards.source} --manifest {output.manifest} --processes {threads} --log {log:q}"
+        " --output results/clean/{wildcards.source} --manifest {output.manifest} --log {log:q}"

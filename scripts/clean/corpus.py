@@ -22,16 +22,7 @@ from scripts.data.files import Hashes, whole, whole_set
 from scripts.data.manifest import has_manifest
 from scripts.data.tables import CLEANING, parquet_errors, write_table
 from scripts.data.texts import STRING, json_values, text_of
-from scripts.running.program import (
-    UserError,
-    add_manifest,
-    cut,
-    json_object,
-    log,
-    parser,
-    shown,
-    whole_number,
-)
+from scripts.running.program import UserError, add_manifest, cut, json_object, log, parser, shown
 
 Count = tuple[str, str, str, str, int]
 Shape = TypeVar("Shape")
@@ -55,13 +46,6 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
         required=True,
         metavar="JSON",
         help="an object (licence, citation, sha256, …) to store in every Parquet file",
-    )
-    shared.add_argument(
-        "--processes",
-        type=whole_number(1, 1024),
-        default=1,
-        metavar="N",
-        help="the most processes that work at the same time; default: %(default)s",
     )
     add_manifest(shared)
     shared.set_defaults(reads=check_fetched)
@@ -90,7 +74,12 @@ def check_fetched(given: argparse.Namespace) -> list[Path]:
     return []
 
 
-def shaped(value: object, shape: type[Shape], where: str) -> Shape:
+def shaped(
+    value: object,
+    shape: type[Shape],
+    where: str,
+    remedy: str = "mend that entry, or fetch the file again",
+) -> Shape:
     """`value` as `shape` (a msgspec type); `where` (file and video) opens the error
     when it is not.
     """
@@ -102,7 +91,7 @@ def shaped(value: object, shape: type[Shape], where: str) -> Shape:
         why = "half of a surrogate pair in a key or a number"
     except RecursionError:
         why = "lists or objects are nested too deep"
-    raise UserError(f"{where}: {why}; mend that entry, or fetch the file again")
+    raise UserError(f"{where}: {why}; {remedy}")
 
 
 def values_in(file: Path, behind: Callable[[str], str]) -> Any:

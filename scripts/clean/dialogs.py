@@ -43,6 +43,7 @@ from scripts.clean.corpus import (
     entries_of,
     file_named,
     joined,
+    shaped,
     write_cleaning,
 )
 from scripts.clean.dailydialog import same_words
@@ -74,27 +75,13 @@ class Line(msgspec.Struct):
     dialog_id: str | int | None = None
 
 
-DECODER = msgspec.json.Decoder(Line)
-
-
-def line_of(line: bytes, where: str, first: bool) -> Line:
+def line_of(line: bytes, where: str) -> Line:
     """One line of a JSONL file.
 
     Raises UserError for a line of another shape, and for a repeated key.
     """
-    if first and line.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
-        line = decoded(line, where, "write it anew").encode()
     remedy = f"write one dialog a line, as {EXAMPLE}"
-    try:
-        read = DECODER.decode(line)
-        # A repeated key (in letters or as an escape) is rare. So this slower check runs only for
-        # lines that may have one.
-        if line.count(b'"dialog"') != 1 or line.count(b'"dialog_id"') > 1 or b"\\u00" in line:
-            json_of(decoded(line, where, remedy), where, remedy)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        json_of(decoded(line, where, remedy), where, remedy)  # a clearer error if it is not JSON
-        raise UserError(f"{where}: {error}; {remedy}") from None
-    return read
+    return shaped(json_of(decoded(line, where, remedy), where, remedy), Line, where, remedy)
 
 
 def chunks_of(file: Path) -> Iterator[list[tuple[int, Line]]]:
@@ -106,10 +93,7 @@ def chunks_of(file: Path) -> Iterator[list[tuple[int, Line]]]:
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
             numbered = [pair for pair in enumerate(lines, before + 1) if pair[1].strip()]
-            yield [
-                (number, line_of(line, f"{file}: line {number}", number == 1))
-                for number, line in numbered
-            ]
+            yield [(number, line_of(line, f"{file}: line {number}")) for number, line in numbered]
             before += len(lines)
 
 

@@ -55,9 +55,9 @@ from scripts.clean.howto100m_videos import (
     MENDED,
     MISSING,
     NOT_TEXT,
+    batches,
     caption_file,
     check_place,
-    reading,
     videos_in,
 )
 from scripts.data.files import sha256_of, whole_set
@@ -80,7 +80,6 @@ VIDEOS = pa.schema(
         "captions": "int32",
     }
 )
-WHITE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]+"  # as str.split() has it, for Arrow's regular expressions
 
 
 # ---- The captions of a batch
@@ -107,15 +106,11 @@ def spaced(texts: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
 
     Also returns the rows that this changes, and which of these rows have several lines.
     """
-    # Few texts need it, and finding these is much faster than replacing everywhere.
-    neat = pc.and_not(pc.ascii_is_printable(texts), pc.match_substring(texts, "  "))
-    neat = pc.and_(neat, pc.equal(pc.ascii_trim(texts, " "), texts))
-    odd = pc.invert(neat).fill_null(False)
-    before = texts.filter(odd)
-    after = pc.utf8_trim(pc.replace_substring_regex(before, WHITE, " "), " ")
-    rows = np.flatnonzero(odd)
-    changed, broken = pc.not_equal(before, after), pc.match_substring(before, "\n")
-    return pc.replace_with_mask(texts, odd, after), rows[changed], rows[broken]
+    read = texts.to_pylist()
+    tidy = [text and " ".join(text.split()) for text in read]
+    rows = np.flatnonzero([before != after for before, after in zip(read, tidy)])
+    broken = np.array(["\n" in read[row] for row in rows], bool)
+    return pa.array(tidy, pa.string()), rows, rows[broken]
 
 
 def with_text(
@@ -353,8 +348,8 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
     repeated = 0
     with videos_in(file) as (_, size):
         bar = tqdm(total=size, unit="B", unit_scale=True, desc=given.source, disable=None)
-    with reading(file, given.processes) as read, bar:
-        for batch in read:
+    with bar:
+        for batch in batches(file):
             bar.update(batch["end_byte"][-1].as_py() - bar.n)
             fresh = first_times(batch["video_id"].to_pylist(), seen)
             new = batch if all(fresh) else batch.filter(pa.array(fresh))

@@ -12,53 +12,28 @@ import pyarrow.compute as pc
 from scripts.clean.captions import ALL_CUT, CUT, ROLLS, rolls
 from scripts.text.repeated_ends import without_first_words
 
-SPACE = 32
-
-
-def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Among pairs of rows with text: those where the second repeats or continues the first.
-
-    It must continue by whole words.
-    """
-    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :]
-    characters = np.frombuffer(texts.buffers()[2], np.uint8)
-    first, second = offsets[here], offsets[there]
-    size, size_there = offsets[here + 1] - first, offsets[there + 1] - second
-    behind = np.minimum(second + size, len(characters) - 1)
-    pairs = np.flatnonzero(
-        (size == size_there) | ((size < size_there) & (characters[behind] == SPACE))
-    )
-    for at in (np.zeros_like(size), size - 1, size // 2):  # single bytes differ in nearly all pairs
-        pairs = pairs[characters[(first + at)[pairs]] == characters[(second + at)[pairs]]]
-    # Compare the remaining pairs byte by byte, all at once.
-    sizes = size[pairs].astype(np.int64)
-    begins = np.cumsum(sizes) - sizes
-    within = np.arange(sizes.sum()) - np.repeat(begins, sizes)
-    one, other = (characters[np.repeat(side[pairs], sizes) + within] for side in (first, second))
-    return pairs[np.logical_and.reduceat(one == other, begins)]
-
 
 def without_rolling(texts: pa.Array, video: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows in order, without the rows that the video's next kept row repeats or continues."""
-    while True:
-        pairs = np.flatnonzero(video[rows[:-1]] == video[rows[1:]])
-        rolls = pairs[goes_on(texts, rows[pairs], rows[pairs + 1])] if len(pairs) else pairs
-        if not len(rolls):
-            return rows
-        rows = np.delete(rows, rolls)  # the rows before these now have another next row
+    """Rows in order, without the rows that the video's next kept row repeats or continues by whole
+    words.
+    """
+    said = list(zip(video[rows].tolist(), texts.take(rows).to_pylist()))
+    stay: list[int] = []
+    for place in reversed(range(len(rows))):
+        name, text = said[place]
+        after, following = said[stay[-1]] if stay else (None, "")
+        if after != name or not f"{following} ".startswith(f"{text} "):
+            stay.append(place)
+    return rows[np.array(stay[::-1], int)]
 
 
 def occur_again(
     texts: pa.Array, video: np.ndarray, start: np.ndarray, end: np.ndarray, rows: np.ndarray
 ) -> np.ndarray:
     """Of rows in order: those with the video, times and text of an earlier row."""
-    beside = (np.diff(start[rows]) == 0) & (np.diff(video[rows]) == 0)
-    is_near = np.zeros(len(rows), bool)
-    is_near[1:] |= beside
-    is_near[:-1] |= beside
-    near = rows[is_near]  # few start together
-    table = pd.DataFrame({"video": video[near], "start": start[near], "end": end[near]})
-    return near[table.assign(text=texts.take(near).to_pandas()).duplicated()]
+    columns = {"video": video[rows], "start": start[rows], "end": end[rows]}
+    table = pd.DataFrame(columns | {"text": texts.take(rows).to_pandas()})
+    return rows[table.duplicated()]
 
 
 def without_repeats(

@@ -16,14 +16,10 @@ current video. A batch has one row a video, with these columns:
 import gc
 import json
 import re
-import signal
-import traceback
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,7 +31,6 @@ from scripts.clean.caption_files import check_kind, files_in, read_file
 from scripts.clean.caption_rows import Form, video_of
 from scripts.clean.corpus import places_given, shaped
 from scripts.data.files import zip_errors
-from scripts.running.owner import end_forks_with_this
 from scripts.running.program import UserError, cut, log
 from scripts.data.texts import unique_keys
 
@@ -44,7 +39,6 @@ TEXT, MISSING, NOT_TEXT, MENDED = range(4)
 CHUNK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 26  # bytes of one video; a file that leaves one open this long is broken
 SIZE = 1 << 22  # bytes of JSON in a batch, which is cleaned and written as a whole
-GROUP = 32  # videos made flat at a time: their objects stay in the processor's cache
 OBJECTS = 100_000  # Python looks for reference cycles after so many objects; captions have none
 
 MARK = b"\xef\xbb\xbf"
@@ -59,47 +53,20 @@ FIRST, NEXT, EMPTY, END = (
     re.compile(WHITE + WHITE.join(parts), re.DOTALL)
     for parts in ((rb"\{", ID), (b",", ID), (rb"\{", rb"\}", rb"\Z"), (rb"\}", rb"\Z"))
 )
-ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # an escape that may hide a key
 
 
 class Video(msgspec.Struct, gc=False):
-    """The captions of one video as the file has them, NaN as NaN or null.
-
-    A text can be anything.
-    """
+    """The captions of one video as the file has them. A text can be anything."""
 
     start: list[float | None]
     end: list[float | None]
     text: list
 
 
-DECODER = msgspec.json.Decoder(Video)
-
-
-def decoded(content: bytes) -> Video | None:
-    """Return the video if the bytes hold only this video; None if the slower decoder is needed."""
-    # A line break is white space before a null and forbidden inside a text, so no text is changed.
-    for text in (content, content.replace(b"NaN", b"\nnull")):
-        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            video = DECODER.decode(text)
-            # No key may occur twice. One byte is counted faster than words; a caption may be `end`.
-            if (
-                content.count(b":") == 3
-                or not ESCAPED_LETTER.search(content)
-                and all(content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"'))
-            ):
-                return video
-    return None
-
-
 class Videos:
-    """Every video of a JSON object of videos: its id, the Video,
-    the bytes of the file up to its end.
-
-    The reader first tries the text up to the next `}`. No shorter prefix of a JSON object is valid,
-    so a text that can be decoded is the whole object. If the decoder refuses the text (a brace in a
-    caption), the reader searches for the object's end. Raises UserError with the place if the file
-    is broken or has another shape. name: the file's name.
+    """Every video of a JSON object of videos: its id, the Video, the bytes of the file up to its
+    end. Raises UserError with the place if the file is broken or has another shape. name: the
+    file's name.
     """
 
     def __init__(self, stream: BinaryIO, name: str, chunk: int = CHUNK):
@@ -158,15 +125,6 @@ class Videos:
         return key
 
     def video(self, key: str) -> Video:
-        """The object that begins at this place; steps over it."""
-        while (end := self.buffer.find(b"}", self.at) + 1) == 0 and self.more():
-            pass
-        if (video := decoded(self.buffer[self.at : end])) is None:
-            return self.whole_object(key)
-        self.at = end
-        return video
-
-    def whole_object(self, key: str) -> Video:
         """The object that begins at this place, with any texts and numbers; steps over it."""
         where = f"{self.name}: video {cut(key)}, which begins at byte {self.before + self.at}"
         last = "none" if self.last is None else cut(self.last)
@@ -175,7 +133,7 @@ class Videos:
             if not self.more():
                 raise UserError(f"{where}, does not end; {behind}; fetch it again")
         self.at = found.end()
-        try:  # slower, but reads Infinity and finds a repeated key anywhere
+        try:
             value = json.loads(found.group().decode("utf-8"), object_pairs_hook=unique_keys)
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
@@ -311,82 +269,13 @@ def as_batch(read: list[tuple[str, Video, int]]) -> pa.RecordBatch:
 
 def batches(file: Path) -> Iterator[pa.RecordBatch]:
     """All videos of a caption file in batches of at least SIZE bytes; the last is less."""
-    parts, group, begun = [], [], 0
+    gc.set_threshold(OBJECTS)
+    group, begun = [], 0
     with videos_in(file) as (videos, _):
         for read in videos:
             group.append(read)
-            full = read[-1] - begun >= SIZE
-            if full or len(group) == GROUP:
-                parts.append(as_batch(group))
-                group = []
-            if full:
-                yield pa.concat_batches(parts)
-                parts, begun = [], read[-1]
+            if read[-1] - begun >= SIZE:
+                yield as_batch(group)
+                group, begun = [], read[-1]
     if group:
-        parts.append(as_batch(group))
-    if parts:
-        yield pa.concat_batches(parts)
-
-
-def send_all(file: Path, receives: Connection, connection: Connection) -> None:
-    """In the process that reads: send each batch, and None or the error at the end."""
-    # The cleaning process reports Ctrl-C, and ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    receives.close()
-    try:
-        for batch in batches(file):
-            connection.send(batch)
-        connection.send(None)
-    except BrokenPipeError:
-        pass
-    except Exception as error:
-        error.add_note(traceback.format_exc())
-        connection.send(error)
-
-
-def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
-    """The batches that send_all() sends.
-
-    Raises the error that it sends, and UserError where its process has ended.
-    """
-    while True:
-        try:
-            batch = connection.recv()
-        except (EOFError, OSError):  # before it sends a batch, or in the middle of one
-            raise UserError(
-                f"{file}: the process that reads it was killed, most often because memory "
-                "ran out; give the job more memory (mem_mb), then give the same command "
-                "again"
-            ) from None
-        if isinstance(batch, Exception):
-            raise batch
-        if batch is None:
-            return
-        yield batch
-        del batch
-
-
-@contextmanager
-def reading(file: Path, processes: int) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Yield the batches of a caption file, read in this process or, if several are allowed, in
-    another process.
-
-    The batches of the other process come through a pipe with almost no buffer. So that process is
-    one batch ahead, and waits. It ends with this process.
-    """
-    gc.set_threshold(OBJECTS)
-    if processes == 1:
-        yield batches(file)
-        return
-    end_forks_with_this()
-    system = get_context("fork")
-    receives, sends = system.Pipe(duplex=False)
-    reader = system.Process(target=send_all, args=(file, receives, sends), daemon=True)
-    reader.start()
-    sends.close()
-    try:
-        yield received(file, receives)
-    finally:
-        receives.close()
-        reader.terminate()
-        reader.join()
+        yield as_batch(group)

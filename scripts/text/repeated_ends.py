@@ -67,9 +67,12 @@ def rolling_words(before: pd.Series, after: pd.Series) -> np.ndarray:
     nothing else.
     """
     found = repeated_words(before, after)
+    rows = np.flatnonzero(found)  # few, and counting words takes long
+    before, after = before.iloc[rows], after.iloc[rows]
     most = np.minimum(*(texts.str.count(WORD).to_numpy() for texts in (before, after)))
     least = np.where(after.str.match(f"[{UNSPACED}]"), LEAST_LETTERS, LEAST)
-    return np.where(found >= np.minimum(least, most), found, 0)
+    found[rows[found[rows] < np.minimum(least, most)]] = 0
+    return found
 
 
 def without_first_words(texts: pd.Series, words: pd.Series) -> pd.Series:

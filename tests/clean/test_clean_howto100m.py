@@ -27,7 +27,6 @@ from scripts.clean.howto100m import VIDEOS, clean_batch
 from scripts.clean.howto100m_videos import Video, Videos, as_batch
 from scripts.data.files import sha256_of
 from scripts.data.keyed import keyed_uniform
-from scripts.running.owner import started
 from scripts.running.program import UserError
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
@@ -288,7 +287,7 @@ def test_captions_again_and_captions_that_roll(program, tmp_path, options, left,
     [
         ("raw_caption.zip", zipped(json.dumps(CORPUS)), []),
         ("caption.json", json.dumps(CORPUS, indent=2).encode(), []),
-        ("raw_caption.json", zipped(json.dumps(CORPUS)), ["--processes", 2]),
+        ("raw_caption.json", zipped(json.dumps(CORPUS)), []),
         ("mine.zip", zipped(json.dumps(CORPUS), "folder/any.json"), ["--provenance", MINE]),
     ],
 )
@@ -323,7 +322,7 @@ def test_shards_and_batches_hold_whole_videos(program, tmp_path):
     on the id alone.
     """
     write_sample(tmp_path / "in", 2000)
-    tables = cleaned(program, tmp_path / "in", tmp_path / "a/out", "--processes", 2)
+    tables = cleaned(program, tmp_path / "in", tmp_path / "a/out")
     assert tables == cleaned(program, tmp_path / "in", tmp_path / "b/out", "--videos-per-shard", 70)
     shards = read_json(tmp_path / "b/out/train/manifest.json")["shards"]
     assert len(shards) > 20 and {shard["videos"] for shard in shards[:-1]} == {70}
@@ -423,15 +422,14 @@ def test_a_broken_file_names_the_video(chunk, content, said):
 
 
 def refused(program, tmp_path, *files, **written):
-    """Check that a file is refused in one process and in two, and that earlier output stays."""
+    """Check that a file is refused, and that earlier output stays."""
     if not (tmp_path / "out").exists():
         cleaned(program, place(tmp_path / "good"), tmp_path / "out/how", "--videos-per-shard", 2)
     before = set((tmp_path / "out").rglob("*"))
     place(tmp_path / "in", *files, **written)
-    for processes in (1, 2):
-        done = program(*command(tmp_path / "in", tmp_path / "out/how", "--processes", processes))
-        assert done.returncode == 1 and done.stderr.startswith("error: "), done.stderr
-        assert set((tmp_path / "out").rglob("*")) == before
+    done = program(*command(tmp_path / "in", tmp_path / "out/how"))
+    assert done.returncode == 1 and done.stderr.startswith("error: "), done.stderr
+    assert set((tmp_path / "out").rglob("*")) == before
     return done.stderr
 
 
@@ -479,58 +477,34 @@ def written(tmp_path_factory):
     return of
 
 
-@pytest.fixture
-def begun(written, tmp_path):
-    """Start the cleaner on a corpus of 25 MB. Return while it writes the first part: its process,
-    and the processes that it started.
-    """
-
-    def start(processes):
-        fetched, output = written(5000), tmp_path / "out/how"
-        running = subprocess.Popen(
-            [sys.executable, "-m", *map(str, command(fetched, output, "--processes", processes))],
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        while not list((tmp_path / "out").glob("how/.*.set/train/.*.parquet")):
-            assert running.poll() is None, "the run is to be killed while it writes"
-            time.sleep(0.01)
-        return running, list(
-            map(int, Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split())
-        )
-
-    return start
-
-
 @pytest.mark.slow
-def test_a_killed_run_leaves_nothing_partial(program, tmp_path, begun):
-    running, readers = begun(2)
-    assert len(readers) == 1
+def test_a_killed_run_leaves_nothing_partial(program, tmp_path, written):
+    """A cleaner of 25 MB is killed while it writes the first part."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", *map(str, command(written(5000), tmp_path / "out/how"))], cwd=ROOT
+    )
+    while not list((tmp_path / "out").glob("how/.*.set/train/.*.parquet")):
+        assert running.poll() is None, "the run is to be killed while it writes"
+        time.sleep(0.01)
     running.kill()
-    running.communicate()
+    running.wait()
     (left,) = (
         tmp_path / "out/how"
     ).iterdir()  # hidden; the next run removes it when it is a minute old
     os.utime(left, (0, time.time() - 61))
     cleaned(program, place(tmp_path / "small"), tmp_path / "out/how")
     assert not left.exists()
-    limit = time.monotonic() + 10
-    while any(map(started, readers)):
-        assert time.monotonic() < limit, "the process that reads ends with the one that cleans"
-        time.sleep(0.05)
 
 
 # Memory
 
 
 def peak_of(command: list) -> float:
-    """Return the peak memory in MiB of a program and its processes, shared memory once."""
+    """Return the peak memory in MiB of a program."""
     running, peak = psutil.Popen([sys.executable, "-m", *map(str, command)], cwd=ROOT), 0.0
     while running.poll() is None:
         with suppress(psutil.Error):
-            every = [running, *running.children(recursive=True)]
-            peak = max(peak, sum(one.memory_full_info().pss for one in every) / 2**20)
+            peak = max(peak, running.memory_full_info().pss / 2**20)
         time.sleep(0.1)
     assert running.returncode == 0
     return peak
@@ -545,7 +519,7 @@ def test_memory_does_not_grow_with_the_file(written, tmp_path):
     for many in (10000, 40000):
         fetched = written(many)
         sizes[many] = (fetched / "raw_caption.json").stat().st_size / (1 << 20)
-        peaks[many] = peak_of(command(fetched, tmp_path / f"out{many}", "--processes", 1))
+        peaks[many] = peak_of(command(fetched, tmp_path / f"out{many}"))
     grown = sizes[40000] - sizes[10000]
     assert grown > 100
     assert peaks[40000] - peaks[10000] < 0.4 * grown
