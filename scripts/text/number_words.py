@@ -90,7 +90,8 @@ def number(text: str) -> float:
         word for word in re.sub(HYPHEN, " ", text).split() if word not in ("a", "an", "of", "and")
     ]
     if re.search(r"(?<!\+)(?:half|quarter)", text):  # "one half", "three quarters"
-        part = "0.5" if "half" in words else "0.75" if "three" in words else "0.25"
+        quarters = "0.75" if "three" in words else "0.25"
+        part = "0.5" if "half" in words else quarters
         words = [part] + [word for word in words if word in SCALES]
     total, current = 0.0, 0.0
     for word in words or ["one"]:

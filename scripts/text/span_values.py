@@ -107,11 +107,8 @@ def has_numeral(text: str, kind: str, rules: Rules) -> bool:
 def decade(words: str) -> str:
     """80s for "1980s" and "the eighties", 1880s for "1880s"."""
     digits = re.search(r"\d+", words)
-    value = (
-        digits[0]
-        if digits
-        else f"{'18' if 'eighteen' in words else ''}{DECADES[re.split('[ -]', words)[-1]]}"
-    )
+    century = "18" if "eighteen" in words else ""
+    value = digits[0] if digits else f"{century}{DECADES[re.split('[ -]', words)[-1]]}"
     return f"{value.removeprefix('19') if len(value) == 4 else value}s"
 
 

@@ -92,14 +92,15 @@ WORD = r"(?u)\b\w+\b"
 
 def numerals(text: str) -> set[int]:
     """The numbers in a text, in digits or words: {48, 2} of "forty-eight hours, or 2"."""
-    return {
-        TENS[found[1]] + ONES.get(found[2], 0)
-        if found[1]
-        else int(found[0])
-        if found[0].isdecimal()
-        else (CARDINALS | SCALES)[found[0]]
-        for found in NUMERAL.finditer(text.lower())
-    }
+    values = set()
+    for found in NUMERAL.finditer(text.lower()):
+        if found[1]:
+            values.add(TENS[found[1]] + ONES.get(found[2], 0))
+        elif found[0].isdecimal():
+            values.add(int(found[0]))
+        else:
+            values.add((CARDINALS | SCALES)[found[0]])
+    return values
 
 
 def words_and_bigrams() -> HashingVectorizer:
