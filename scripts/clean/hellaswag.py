@@ -23,10 +23,10 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from scripts.clean.corpus import cleaner_arguments, counted, shaped, write_corpus
+from scripts.clean.corpus import cleaner_arguments, counted, entries_of, write_corpus
 from scripts.running.program import UserError, execute
 from scripts.data.tables import ENDINGS
-from scripts.data.texts import json_of, lines_in, text_of
+from scripts.data.texts import lines_in, text_of
 
 TEXTS = {"val": ("hellaswag_val_full.txt", "hellaswag_val_full.txt.bz2")}
 RELEASES = {"train": "hellaswag_train.jsonl", "val": "hellaswag_val.jsonl"}
@@ -68,25 +68,10 @@ class Item(msgspec.Struct):
 
 def read_release(file: Path) -> pd.DataFrame:
     """The items of a file of the release: activity, context, right, endings, video_id."""
-    lines = lines_in(text_of(file), str(file))
-    items = [
-        shaped(json_of(line, f"{file}: line {number}"), Item, f"{file}: line {number}")
-        for number, line in enumerate(lines, 1)
-    ]
-    if not items:
-        raise UserError(f"{file}: is empty; fetch the file again")
-    return pd.DataFrame(
-        {
-            "activity": [item.activity_label for item in items],
-            "context": [item.ctx for item in items],
-            "right": [item.label for item in items],
-            "endings": [item.endings for item in items],
-            "video_id": [
-                item.source_id.removeprefix(VIDEO) if item.source_id.startswith(VIDEO) else None
-                for item in items
-            ],
-        }
-    )
+    items = pd.DataFrame(map(msgspec.structs.asdict, entries_of(file, Item, "item", "ind")))
+    video = items["source_id"].where(items["source_id"].str.startswith(VIDEO))
+    names = {"activity_label": "activity", "ctx": "context", "label": "right"}
+    return items.rename(columns=names).assign(video_id=video.str.removeprefix(VIDEO))
 
 
 def read_text(file: Path) -> pd.DataFrame:
