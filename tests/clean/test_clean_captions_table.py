@@ -127,7 +127,7 @@ case.vtt | WEBVTT\n\nintro\n00:01.000 --> 00:02.000\na\n\nb\n\nNOTE no\ncaption\
 case.vtt | WEBVTT\n\nSTYLE\n::cue(c) {color: red}\n\n00:01.000 --> 00:02.000 line:0\n<c.red>a</c> &amp; <v Ann>b\n\nREGION\nid:x\n | 1 2 a & b
 case.sbv | 0:00:01.000,0:00:02.000\na, 1:00\n\n\n0:00:02.000,0:00:03.000\nb\n | 1 2 a, 1:00; 2 3 b
 case.json | {"text": "all", "segments": [{"start": 1, "end": 2, "text": " a", "id": 1}]} | 1 2 a
-case.en.json3 | {"wireMagic": "pb3", "events": [{"tStartMs": 0, "dDurationMs": 9000, "id": 1}, {"tStartMs": 1000, "dDurationMs": 1500, "segs": [{"utf8": "a"}, {"utf8": " b"}]}, {"tStartMs": 1000, "dDurationMs": 1500, "aAppend": 1, "segs": [{"utf8": "\\n"}]}]} | 1 2.5 a b
+case.en.json3 | {"wireMagic": "pb3", "events": [{"tStartMs": 0, "dDurationMs": 9000, "id": 1}, {"tStartMs": 1000, "dDurationMs": 1500, "segs": [{"utf8": "a"}, {"utf8": "-b"}]}, {"tStartMs": 1000, "dDurationMs": 1500, "aAppend": 1, "segs": [{"utf8": "\\n"}]}]} | 1 2.5 a-b
 case.jsonl | {"text": "a", "start": 1, "duration": 1.5} | 1 2.5 a
 case.json | {"text": "a", "utterances": [{"start": 250, "end": 900, "text": "a", "speaker": "A"}]} | 0.25 0.9 a
 case.json | {"start": 1, "end": 2, "text": "a"}\n{"start": 2, "end": 3, "text": "b"}\n | 1 2 a; 2 3 b
