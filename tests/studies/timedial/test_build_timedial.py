@@ -144,7 +144,7 @@ MASKED = st.sampled_from(
     [["we waited for an hour"], ["See you !"]],
     [([], "we waited for <MASK> year", []), ([], "See you <MASK> you", [])],
 )
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_sources_equal_a_slow_reference(dialogs, instances):
     dialogs = {f"train:{number}": turns for number, turns in enumerate(dialogs)}
     instances = {
@@ -380,11 +380,18 @@ def corpus(tmp_path, program):
     return Corpus(tmp_path, program)
 
 
-def test_sources_and_duplicates_leave_and_are_counted(corpus):
-    built = corpus.build()
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory, program):
+    """Return the folder and the splits of the dataset with default options."""
+    corpus = Corpus(tmp_path_factory.mktemp("plain"), program)
+    return corpus.folder / "out", corpus.build()
+
+
+def test_sources_and_duplicates_leave_and_are_counted(plain):
+    folder, built = plain
     assert list(built["train"]["dialog_id"].unique()) == "train:2 train:3 train:4 train:10".split()
     assert "validation:8" in set(built["validation"]["dialog_id"])
-    table = pd.read_csv(corpus.folder / "out/leakage.csv")
+    table = pd.read_csv(folder / "leakage.csv")
     train = table[table["split"] == "train"].set_index("reason")
     assert train["dialogs_dropped"].to_dict() == yaml.safe_load("""
         {read: 0, exact source of the challenge: 1, near source of the challenge: 1, shares words with the challenge: 0,
@@ -394,12 +401,12 @@ def test_sources_and_duplicates_leave_and_are_counted(corpus):
     spans = train.loc["built", "spans"]
     assert spans == train.loc["built", "mask_instances"] == built["train"]["instance_id"].nunique()
     assert train.loc["built", "candidates"] == len(built["train"]) == 4 * spans
-    stored = provenance_of(corpus.folder / "out/train.parquet")
+    stored = provenance_of(folder / "train.parquet")
     assert stored["licence"] == "MIT" and stored["options"]["negatives"] == 3
 
 
-def test_each_span_is_masked_with_its_own_text_right(corpus):
-    built = corpus.build()["train"]
+def test_each_span_is_masked_with_its_own_text_right(corpus, plain):
+    built = plain[1]["train"]
     assert list(built) == CLOZE.names
     right = built[built["label"] == 1]
     left = corpus.spans[corpus.spans["dialog_id"].isin("train:2 train:3 train:4 train:10".split())]
@@ -487,8 +494,8 @@ def test_negatives_from_the_dialog(corpus, where, most):
             assert len(wrong - of_dialog) == 3 - min(3, len(of_dialog)), instance
 
 
-def test_scopes(corpus):
-    full = corpus.build()
+def test_scopes(corpus, plain):
+    full = plain[1]
     for scope in ("local", "target"):
         by_split = corpus.build(context_scope=scope)
         for split, built in by_split.items():
@@ -503,8 +510,8 @@ def test_scopes(corpus):
                 assert short.split("\n") == kept
 
 
-def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_near(corpus):
-    clean, built = corpus.build("clean"), corpus.build(contaminated=True)
+def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_near(corpus, plain):
+    (folder, clean), built = plain, corpus.build(contaminated=True)
     assert set(built["train"]["dialog_id"]) - set(clean["train"]["dialog_id"]) == {
         "train:6",
         "train:7",
@@ -518,7 +525,7 @@ def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_
     assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), (
         "measured on the same"
     )
-    assert "contaminated" not in provenance_of(corpus.folder / "clean/train.parquet")["options"], (
+    assert "contaminated" not in provenance_of(folder / "train.parquet")["options"], (
         "files as before there was the option"
     )
     assert provenance_of(corpus.folder / "out/train.parquet")["options"]["contaminated"] is True
@@ -553,8 +560,8 @@ def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near
     )
 
 
-def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(corpus):
-    whole, one = corpus.build("whole"), corpus.build("one", limit=1)
+def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(corpus, plain):
+    whole, one = plain[1], corpus.build("one", limit=1)
     test = whole["test"]
     assert test["example_id"].tolist() == [
         f"{instance}:{number}" for instance in "19" for number in range(4)
