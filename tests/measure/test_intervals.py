@@ -176,10 +176,8 @@ def test_wordings_of_a_seed_do_not_count_as_seeds():
     "sd, seeds, wordings",
     """
         0    | 3 | 3
-        0.05 | 3 | 3
         0.05 | 2 | 1
         0.08 | 2 | 3
-        0.08 | 3 | 1
     """,
 )
 def test_intervals_of_seeds_that_differ(sd, seeds, wordings):
