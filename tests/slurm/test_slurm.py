@@ -1,8 +1,8 @@
 """The default study through a real Slurm, with a training job that is killed on the way.
 
 One run of the workflow serves all tests here. It runs on a copy of the project, like a user's
-command, with a smaller study (one corpus, one run) that takes some minutes. During the run, one
-training job is killed as soon as it has a checkpoint.
+command, with a smaller study (one corpus, two runs) that takes some minutes. During the run, the larger
+model's job is killed as soon as it has a checkpoint.
 """
 
 import os
@@ -28,7 +28,7 @@ TYPED = "--cores all --profile slurm".split()
 # Laid over config.yaml. There are enough epochs to kill a job between its first checkpoint and its
 # end.
 SMALLER = yaml.safe_load("""
-run: [sample_sop]
+run: [sample_sop, tiny_sop]
 seeds: [1]
 checkpoint_seconds: 1
 models:
@@ -42,17 +42,13 @@ experiments:
       source: sample_activitynet
       stride: 0
     training: {epochs: 20, early_stopping_patience: 20}
-""")
-TINY = yaml.safe_load("""
-name: tiny
-run: [tiny_sop]
-experiments:
   tiny_sop:
     study: strided_sop
-    data: {source: sample_activitynet, stride: 0}
     controls: false
     models: [tiny_bert]
-    seeds: [7]
+    data:
+      source: sample_activitynet
+      stride: 0
     training: {epochs: 2}
 """)
 # Snakemake with the plugin, but it checks the jobs every other second. The plugin waits ten seconds
@@ -65,7 +61,7 @@ RemoteExecutor.next_seconds_between_status_checks = property(
 main()"""
 # Two more runs that share a GPU.
 SHARED = yaml.safe_load("""
-{name: shared, seeds: [2, 3], runs_per_gpu: 2, experiments: {sample_sop: {training: {epochs: 1}}}}
+{name: shared, run: [sample_sop], seeds: [2, 3], runs_per_gpu: 2, experiments: {sample_sop: {training: {epochs: 1}}}}
 """)
 
 
@@ -103,11 +99,12 @@ def copy(tmp_path_factory) -> Path:
 
 
 def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> str:
-    """Once `runs` runs have a checkpoint, kill all processes of the first training job at once;
-    return the name of its run.
+    """Once `runs` runs of `mine` have a checkpoint, kill all processes of the first job of them at
+    once; return the name of its run.
     """
     while workflow.poll() is None:
-        begun = [file.parents[1].name for file in copy.glob("results/train/*/*/work/checkpoint.pt")]
+        saved = copy.glob("results/train/*/*-mine-*/work/checkpoint.pt")
+        begun = [file.parents[1].name for file in saved]
         for job in cluster.jobs() if len(begun) >= runs else []:
             here = [run for run in begun if run in job["Comment"]]
             if job["JobState"] == "RUNNING" and job["WorkDir"] == str(copy) and here:
@@ -204,7 +201,7 @@ def test_the_study_runs_through_slurm_to_the_page(study):
 
 def test_training_jobs_ask_for_their_gpu_and_cores(study):
     training = [job for job in study["jobs"] if "rule_train_run" in job["Comment"]]
-    assert len(training) == 2  # one run, twice
+    assert len(training) == 3  # one run twice, and the tiny one
     for job in training:
         assert "gpu:1" in job["TresPerJob"] and job["CPUs/Task"] == "4" and job["NumNodes"] == "1"
     assert not any("TresPerJob" in job for job in study["jobs"] if job not in training)
@@ -230,25 +227,26 @@ def test_a_second_call_submits_nothing(study, cluster):
     assert len(cluster.jobs()) == before
 
 
-def test_a_tiny_model_has_the_same_numbers_through_slurm_and_without(copy, cluster):
+def test_a_tiny_model_has_the_same_numbers_through_slurm_and_without(study):
     """Jobs have four cores there; a tiny model uses one wherever it runs."""
-    write_yaml(copy / "tiny.yaml", TINY)
-    typed = ("train", "--configfile", "config.yaml", "tiny.yaml")
-    numbers = []
-    for profile in (["--profile", "slurm"], ["--forcerun", "train_run"]):
-        done = subprocess.run(
-            [BIN / "snakemake", "--cores", "2", *profile, *typed],
-            cwd=copy,
-            env=environment(),
-            text=True,
-            capture_output=True,
-            timeout=600,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        [run] = [file.parent for file in copy.glob("results/train/*/*tiny_bert-seed-7-*/run.json")]
-        assert read_json(run / "run.json")["hardware"]["threads"] == 1
-        numbers.append(pd.read_parquet(run / "predictions.parquet"))
-    pd.testing.assert_frame_equal(*numbers, check_exact=True)
+    [facts] = study["copy"].glob("results/train/*/*tiny_bert-seed-1-*/run.json")
+
+    def scores() -> pd.DataFrame:
+        assert read_json(facts)["hardware"]["threads"] == 1
+        return pd.read_parquet(facts.with_name("predictions.parquet"))
+
+    through_slurm = scores()
+    forced = "--cores 2 train --forcerun train_run --config run=[tiny_sop]".split()
+    done = subprocess.run(
+        [BIN / "snakemake", *forced, "--configfile", "config.yaml", "smaller.yaml"],
+        cwd=study["copy"],
+        env=environment(),
+        text=True,
+        capture_output=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    pd.testing.assert_frame_equal(scores(), through_slurm, check_exact=True)
 
 
 def test_runs_share_a_gpu_in_one_job(copy, cluster):
