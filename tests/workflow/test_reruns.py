@@ -1,4 +1,6 @@
-"""Which changes cause reruns, and which do not: the contract with the user, line by line."""
+"""Which changes cause reruns, and which do not: the contract with the user, line by line. Those of
+fields in resources/ stand in resource_fields.yaml.
+"""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The rules themselves: their picture, lint, the text that reaches a shell, and studies outside the
+"""The rules themselves: their picture, the text that reaches a shell, and studies outside the
 project's folder.
 """
 
@@ -13,7 +13,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.files import write_yaml
 from tests.forking import Ended, snakemake
-from tests.workflow.conftest import Study, checkout
+from tests.workflow.conftest import Study, checkout, remember_code_in
 
 SMALL = yaml.safe_load("""
 name: tiny
@@ -55,16 +55,11 @@ def project(tmp_path_factory) -> Study:
     return checkout(tmp_path_factory.mktemp("project") / 'it\'s $HOME, ä "b"')
 
 
-def made_in(folder: Path, project: Study, *arguments) -> Ended:
-    """Call Snakemake in a folder, with the rules of another folder."""
+def made_in(folder: Path, project: Study, *arguments, cwd: Path | None = None) -> Ended:
+    """Call Snakemake for a folder, with the rules of another folder."""
+    remember_code_in(folder)
     rules = ("-s", project / "Snakefile", "--directory", folder)
-    return snakemake("--cores", "2", *rules, *arguments, cwd=folder)
-
-
-def test_lint_finds_nothing(project, tmp_path):
-    """There are no exceptions: anything that lint reports here must be fixed."""
-    done = project.snakemake("--lint", "--directory", tmp_path)
-    assert "Congratulations" in done.stdout + done.stderr, done.stdout + done.stderr
+    return snakemake("--cores", "2", *rules, *arguments, cwd=cwd or folder)
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +70,8 @@ def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
     place = tmp_path_factory.mktemp("elsewhere") / "m y 'ö' $x"
     place.mkdir()
     write_yaml(place / "tiny.yaml", SMALL)
-    done = snakemake(
-        "--cores",
-        "2",
-        "-s",
-        project / "Snakefile",
-        "--directory",
-        place,
-        "--configfile",
-        place / "tiny.yaml",
-        cwd=place.parent,
-    ).checked()
+    given = ("--configfile", place / "tiny.yaml")
+    done = made_in(place, project, *given, cwd=place.parent).checked()
     return Study(place), done.stdout + done.stderr
 
 
@@ -117,6 +103,7 @@ rule mine:
     output: "mine.txt"
     shell: "cat {{input}} > {{output}}"
 """)
+    remember_code_in(tmp_path)
     study = Study(tmp_path)
     study.run()
     assert "val_1.parquet" in (tmp_path / "mine.txt").read_text()
@@ -175,14 +162,6 @@ def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
     write_yaml(study / "tiny.yaml", SMALL)
     assert study.snakemake("--cores", "2", "clean", "--configfile", "tiny.yaml").returncode != 0
     assert not list(study.folder.rglob("HERE*"))
-
-
-@pytest.mark.parametrize("name", ["a b", "../up", ""])
-def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
-    write_yaml(tmp_path / "named.yaml", {"name": name})
-    project.snakemake(
-        "--dry-run", "--directory", tmp_path, "--configfile", tmp_path / "named.yaml"
-    ).refused("the study's name")
 
 
 def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
