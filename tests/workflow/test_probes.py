@@ -37,14 +37,14 @@ experiments:
 """
 
 
-def write_model(study: Study, name: str, place: str | None = None, seed: int = 1) -> None:
-    """Write a model with random weights and the vocabulary of tiny_bert or tiny_gpt into my/<place>,
+def write_model(study: Study, name: str, seed: int = 1) -> None:
+    """Write a model with random weights and the vocabulary of tiny_bert or tiny_gpt into my/<name>,
     as save_pretrained does.
     """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
-    folder = study / f"my/{place or name}"
+    folder = study / f"my/{name}"
     subprocess.run(
         [interpreter(), "-m", "scripts.fetch.model", "--model", name, "--output", folder],
         cwd=study.folder,
@@ -109,34 +109,36 @@ def test_a_hub_that_must_not_be_asked_is_said_before_anything_runs(probe):
     )
 
 
-def test_weights_that_the_disk_cannot_hold(probe):
-    """The refusal comes before anything is fetched, from the header alone."""
-    folder = shutil.copytree(probe / "my/tiny_bert", probe / "my/huge")
-    tensor = {"huge": {"dtype": "F32", "shape": [10**15], "data_offsets": [0, 4 * 10**15]}}
-    header = json.dumps(tensor).encode()
-    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
-    probe.snakemake("--dry-run", *PRESET, "--config", "model=./my/huge").refused(
-        "4000000.0 GB", "name a smaller model"
-    )
-    assert not (probe / "results/fetch/models/huge").exists()
+@pytest.mark.parametrize("name", ["huge", "quantised"])
+def test_weights_that_this_machine_cannot_hold_or_compute(probe, name):
+    """The refusal comes before anything is fetched, from a header or the configuration alone."""
+    folder = shutil.copytree(probe / "my/tiny_gpt", probe / f"my/{name}")
+    if name == "huge":
+        tensor = {"huge": {"dtype": "F32", "shape": [10**15], "data_offsets": [0, 4 * 10**15]}}
+        header = json.dumps(tensor).encode()
+        content = len(header).to_bytes(8, "little") + header
+        (folder / "model.safetensors").write_bytes(content)
+        said = ("4000000.0 GB", "name a smaller model")
+    else:
+        config = read_json(folder / "config.json") | {
+            "quantization_config": {"quant_method": "fp8"}
+        }
+        write_json(folder / "config.json", config)
+        said = (
+            "its weights are quantised (fp8)",
+            "on a GPU only",
+            "docs/ask.md",
+            "docs/harness.md",
+        )
+    asked = ("--config", f"model=./my/{name}", "device=cpu")
+    probe.snakemake("--dry-run", *PRESET, *asked).refused(*said)
+    assert not (probe / f"results/fetch/models/{name}").exists()
 
 
-def test_quantised_weights_without_a_gpu(probe):
-    """The refusal comes before anything is fetched."""
-    folder = shutil.copytree(probe / "my/tiny_gpt", probe / "my/small")
-    config = read_json(folder / "config.json")
-    write_json(folder / "config.json", config | {"quantization_config": {"quant_method": "fp8"}})
-    probe.snakemake("--dry-run", *PRESET, "--config", "model=./my/small", "device=cpu").refused(
-        "its weights are quantised (fp8)", "on a GPU only", "docs/ask.md", "docs/harness.md"
-    )
-    assert not (probe / "results/fetch/models/small").exists()
-
-
-def test_a_decoder_from_the_command_line_to_the_page(probe):
+def test_a_decoder_from_the_command_line_to_the_page_and_its_weights_replaced(probe):
     """The page shows each wording that the decoder was asked, and each omitted part with its
-    reason.
-
-    Two studies stand for all.
+    reason. The folder is watched: a touched file runs nothing, and other weights are fetched and
+    asked again. Two studies stand for all.
     """
     two = {
         "run": ["probe_sop", "probe_mctaco"],
@@ -154,30 +156,19 @@ def test_a_decoder_from_the_command_line_to_the_page(probe):
     assert set(model["study"]) == {"strided_sop", "mctaco"} and set(metrics["limit"]) == {8}
     assert {"plain", "then", "next_line"} <= set(model["wording"].dropna())
     assert model["wording"].isna().any()
-    assert probe.jobs(*asked) == {}, "nor is anything asked again"
-
-
-def test_weights_that_are_replaced_in_place(probe):
-    """The folder is watched: a touched file runs nothing, and other weights are fetched and asked
-    again.
-    """
-    study = {"run": ["probe_mctaco"], "experiments": {"probe_mctaco": {"controls": False}}}
-    write_yaml(probe / "presets/one.yaml", study)
-    write_model(probe, "tiny_gpt", "mine")
-    asked = (*PRESET, "presets/one.yaml", "--config", "model=./my/mine", "limit=8")
-    probe.run("train", *asked)
 
     def scores() -> list:
-        files = sorted(probe.folder.glob("results/train/mctaco/*-mine-*/predictions.parquet"))
+        files = sorted(probe.folder.glob("results/train/*/*-tiny_gpt-*/predictions.parquet"))
         return [pandas.read_parquet(file)["score"].map(tuple).tolist() for file in files]
 
     first = scores()
-    for file in (probe / "my/mine").iterdir():
+    for file in (probe / "my/tiny_gpt").iterdir():
         file.touch()
-    assert probe.jobs("train", *asked) == {}
-    write_model(probe, "tiny_gpt", "mine", seed=2)
+    assert probe.jobs(*asked) == {}
+    write_model(probe, "tiny_gpt", seed=2)
     jobs = probe.jobs("train", *asked)
-    assert jobs["fetch_model"] == ["Fetching the model mine"] and jobs["train_run"]
+    [fetched] = jobs["fetch_model"]
+    assert fetched.startswith("Fetching the model tiny_gpt-") and jobs["train_run"]
     probe.run("train", *asked)
     assert len(scores()) == len(first) > 0
     assert not [one for one, other in zip(first, scores()) if one == other]
