@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.rows import rows_of
 from tests.workflow.conftest import Study, checkout
 
 TARGET = "results/fetch/sample_activitynet/manifest.json"
@@ -38,27 +39,24 @@ def test_a_study_whose_folders_are_on_two_disks(study, other_disk):
     for place in ("results", "results/train", ".snakemake"):
         moved = shutil.move(study / place, other_disk / place.replace("/", "-"))
         (study / place).symlink_to(moved)
-    study.change("config.yaml", lambda config: config.update(bootstrap_resamples=100))
-    assert study.trained() == 0
+    assert study.jobs() == {}
+    other = {"seeds": [2], "run": ["other_sop"], "bootstrap_resamples": 100}
+    study.change("config.yaml", lambda config: config.update(other))
     study.run()
     assert metadata.resolve() == records.resolve() and any(records.iterdir())
-    assert study.jobs() == {}
-    study.change("config.yaml", lambda config: config.update(seeds=[2]))
-    study.run()
     assert study.jobs() == {}
 
 
 def test_a_place_that_is_no_folder_is_one_line(small):
-    gone = "is a link to /nowhere/results, which is missing; make that folder"
-    for place, link, said in (
-        ("results", "/nowhere/results", gone),
-        (".snakemake", "/nowhere/results", gone),
-        ("results", None, "is a file, but a folder is needed"),
-        (".snakemake", None, "is a file, but a folder is needed"),
-        (".snakemake/metadata", None, "is a file, but a folder is needed"),
-        ("results/.records", None, "is a file, but a folder is needed"),
-        ("results/fetch", "/nowhere/results", gone),
-    ):
+    for place, link, said in rows_of("""
+        results             | /nowhere/results | is a link to /nowhere/results, which is missing; make that folder
+        .snakemake          | /nowhere/results | is a link to /nowhere/results, which is missing; make that folder
+        results             | null | is a file, but a folder is needed
+        .snakemake          | null | is a file, but a folder is needed
+        .snakemake/metadata | null | is a file, but a folder is needed
+        results/.records    | null | is a file, but a folder is needed
+        results/fetch       | /nowhere/results | is a link to /nowhere/results, which is missing; make that folder
+    """):
         shutil.rmtree(small / ".snakemake", ignore_errors=True)
         (small / place).parent.mkdir(exist_ok=True)
         (small / place).symlink_to(link) if link else (small / place).touch()
