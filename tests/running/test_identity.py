@@ -102,48 +102,6 @@ def modules_merged(tree: Tree) -> None:
     tree.replace(r"scripts\.data\.items", "scripts.data.keyed")
 
 
-def module_split(tree: Tree) -> None:
-    """Move read_scores out of scripts/measure/experiment.py into a new module, which that file
-    imports.
-    """
-    file = tree.folder / "scripts/measure/experiment.py"
-    text = file.read_text()
-    parts = ast.parse(text).body
-    [moved] = [part for part in parts if getattr(part, "name", "") == "read_scores"]
-    needed = [
-        ast.get_source_segment(text, part)
-        for part in parts
-        if isinstance(part, (ast.Import, ast.ImportFrom))
-    ]
-    beside = sorted(
-        {node.id for node in ast.walk(moved) if isinstance(node, ast.Name)}
-        & {
-            name
-            for part in parts
-            if part is not moved and not isinstance(part, (ast.Import, ast.ImportFrom))
-            for name in code._defined(part)
-        }
-    )
-    source = ast.get_source_segment(text, moved)
-    (tree.folder / "scripts/measure/scores.py").write_text(
-        "\n".join(
-            [
-                *needed,
-                *(
-                    [f"from scripts.measure.experiment import {', '.join(beside)}"]
-                    if beside
-                    else []
-                ),
-                "",
-                source,
-                "",
-            ]
-        )
-    )
-    file.write_text(text.replace(source, "from scripts.measure.scores import read_scores"))
-    tree.replace(r"(?<=from scripts\.measure\.experiment import )read_scores$", "read_scores")
-
-
 def definitions_renamed(tree: Tree) -> None:
     for old, new in rows_of("""
         keyed_uniform  | uniform_by_key
@@ -157,7 +115,7 @@ def definitions_renamed(tree: Tree) -> None:
 @pytest.mark.slow
 def test_another_shape_is_the_same_code(tree):
     before = tree.identities()
-    for change in (module_split, modules_merged, definitions_renamed, package_renamed, formatted):
+    for change in (modules_merged, definitions_renamed, package_renamed, formatted):
         change(tree)
     after = tree.identities()
     assert {name for name in before if after[name] != before[name]} == set()
