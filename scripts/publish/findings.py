@@ -189,7 +189,8 @@ def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[
     kinds = sorted(named, key=lambda one: list(WORDS).index(one[0]))
     several = len(kinds) > 1
     found = [
-        (kind, words + f" {where} {joined(named[kind, words])}" * several) for kind, words in kinds
+        (kind, f"{words} {where} {joined(named[kind, words])}" if several else words)
+        for kind, words in kinds
     ]
     return [*found[:-1], (found[-1][0], found[-1][1] + few_runs(rows))]
 
@@ -234,7 +235,8 @@ def stands_of(rows: pd.DataFrame) -> list[str]:
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
     sample = bool(rows["sample"].any())
-    first = [SAMPLE] * sample + [
+    first = [SAMPLE] if sample else []
+    first += [
         f"Only {at_most(limit)} of each split were measured, so the intervals are wide."
         for limit in sorted(rows["limit"].dropna().unique())
     ]

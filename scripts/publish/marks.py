@@ -45,7 +45,7 @@ def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
     """Return a caption in which `seeds` becomes `wordings` or `seeds or wordings` if needed."""
-    words = " or ".join(["seeds"] * seeds + ["wordings"] * wordings)
+    words = "seeds or wordings" if seeds else "wordings"
     return re.sub(r"\bseeds\b(?! or wordings)", words, text) if wordings else text
 
 

@@ -82,7 +82,7 @@ def spent(facts: list[dict]) -> list[tuple[str, str]]:
         for fact in facts
     ]
     cpu, gpu = (sum(cost[name] for cost in costs) for name in ("cpu_seconds", "gpu_seconds"))
-    at_least = "at least " * any(cost["at_least"] for cost in costs)
+    at_least = "at least " if any(cost["at_least"] for cost in costs) else ""
     lines = [("CPU time of the runs", at_least + hours(cpu))]
     if gpu:
         lines.append(("GPU time of the runs", hours(gpu)))

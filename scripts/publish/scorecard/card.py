@@ -193,7 +193,8 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
     return probes.assign(
         study_title=[studies[name]["title"] for name in probes["study"]],
         corpus_title=[  # ActivityNet, validation 1
-            source_title(corpus, sources) + f", {split_title(split)}" * split[-1:].isdigit()
+            source_title(corpus, sources)
+            + (f", {split_title(split)}" if split[-1:].isdigit() else "")
             for corpus, split in zip(probes["corpus"], probes["split"])
         ],
         note=[note_of(of) for _, of in groups],

@@ -140,7 +140,7 @@ def message(probe: dict, cells: pd.DataFrame) -> str:
     compared = cells[(cells["study"] == probe["study"]) & cells["above"].notna()]
     counts = Counter(map(verdicts.in_short, compared.to_dict("records")))
     says = ", ".join(
-        f"{number} {'with ' * words.startswith('too few')}{words}"
+        f"{number} {f'with {words}' if words.startswith('too few') else words}"
         for words, number in sorted(counts.items())
     )
     title = probe["study_title"]

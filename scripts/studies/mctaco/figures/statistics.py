@@ -45,7 +45,7 @@ def main(given: Given) -> None:
     for source, sample in metrics.groupby("source")["sample"].any().items():
         files = sorted((given.cleaned / source).glob("*.parquet"))
         splits = {file.stem: [read_table(file, QUESTIONS.names).to_pandas()] for file in files}
-        title = source_title(source, sources) + " [sample data]" * sample
+        title = source_title(source, sources) + (" [sample data]" if sample else "")
         corpora[source] = title, by_split(splits, statistics)
     names = {"slice": PARTS, "metric": NAMES}
     publish_statistics(given, "mctaco", "source", corpora, names, ["questions", "pairs"])

@@ -148,7 +148,7 @@ def draw_panel(
 def legend(metrics: pd.DataFrame, known: dict[str, Look], chance: float) -> list[tuple[str, list]]:
     human = [HUMAN.handle("human")] if "human" in set(metrics["model"]) else []
     learns = bool((metrics["metric"] == "peak_accuracy").any())
-    interval = "reported epoch, " * learns + "95 % interval"
+    interval = "reported epoch, 95 % interval" if learns else "95 % interval"
     marks = [Look(style.INK, "|", size=9).handle(interval)]
     if learns:
         label = "best epoch on this split, as in the paper"

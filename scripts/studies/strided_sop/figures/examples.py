@@ -40,7 +40,9 @@ def answers_of_people(items: Items, pairs: pd.DataFrame) -> list[System]:
         return []
     several = answers["person"].nunique() > 1
     texts = [
-        ", ".join(label + f" ({count})" * several for label, count in zip(LABELS, row) if count)
+        ", ".join(
+            f"{label} ({count})" if several else label for label, count in zip(LABELS, row) if count
+        )
         for row in counts
     ]
     right = np.eye(2, dtype=bool)[pairs["label"]]
