@@ -212,8 +212,8 @@ class Workplan:
     @cached_property
     def recorded(self) -> set[str]:
         """The runs that are taken from the record. The record has their scores, from the current
-        training code and model files. If other runs start from a run, it is taken only if all these
-        runs are taken too.
+        training code, model files and entry of a control. If other runs start from a run, it is
+        taken only if all these runs are taken too.
         """
         if not self.config["recorded"]:
             return set()
@@ -231,6 +231,7 @@ class Workplan:
                 "given" in line
                 and all(files.get(name) in (None, pin) for name, pin in pins if pin)
                 and is_todays(line["run"]["code"], line["paradigm"])
+                and line["run"].get("control") == self.models[run.model].get("control")
                 and (not run.start or is_there(run.start.run))
             )
 

@@ -1,5 +1,5 @@
-"""The runs that come from the record: those with today's training code and pinned model files, and
-runs that make a model if no trained run needs it.
+"""The runs that come from the record: those with today's training code, pinned model files and entry
+of a control, and runs that make a model if no trained run needs it.
 """
 
 import json
@@ -26,7 +26,8 @@ def lines(tmp_path, monkeypatch):
     for run in work.runs.values():
         is_control = run.name in work.controls
         paradigm = "control" if is_control else paradigm_of(work, run)
-        facts = {"run": run.name, "code": code_of(paradigm), "model_files": {}}
+        control = work.models[run.model].get("control")
+        facts = {"run": run.name, "code": code_of(paradigm), "model_files": {}, "control": control}
         found[run.name] = {"run": facts, "paradigm": paradigm, "given": "0123"}
     return found
 
@@ -67,6 +68,12 @@ def test_a_run_of_other_model_files_is_trained(tmp_path, monkeypatch, lines):
     lines[other]["run"]["model_files"] = pinned
     taken = runs_taken(lines, tmp_path)
     assert left not in taken and other in taken
+
+
+def test_a_control_of_another_entry_is_fitted(lines, tmp_path):
+    [left, *_] = of(lines, "control")
+    lines[left]["run"]["control"] = {"search": "of_before"}
+    assert runs_taken(lines, tmp_path) == set(lines) - {left}
 
 
 def test_without_a_record_all_is_trained(lines, tmp_path):
