@@ -24,7 +24,7 @@ A control takes a moment, and starting a process takes longer. So one process fi
 dataset. A finished control is not fitted again where data, settings and code are the same.
 
 Reads  <data>/<split>.parquet; the training split of another dataset (learns_from)
-       the corpus's cleaned training split (search: captions)
+       the corpus's cleaned training split (search: corpus)
 Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
        run.json, as trained runs do
        <folder>/<run>/work/, where finished results are kept
@@ -447,8 +447,7 @@ def predict_searched(
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train, vectors = searched(train), vectors_for(view, job, [train, *evaluation.values()])
     labels, whole = len(method["labels"]), method.get("whole_groups", False)
-    learn_more = [part.more for part in (view, *view.parts.values()) if part.more]
-    more = searched(learn_more[0](corpus_of(job), train)) if learn_more else None
+    more = searched(view.more(corpus_of(job), train)) if view.more else None
     found = search(view, train, labels, method["exchangeable"], vectors, whole, known, more)
     scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
     learnt = not view.only_rules

@@ -31,7 +31,6 @@ from sklearn.preprocessing import StandardScaler
 from scripts.controls.folds import fold_of
 from scripts.controls.view import Numbers, View
 
-PENALTIES = (0.1, 1.0, 10.0)  # C of the logistic regressions
 APART = (1.0, 100.0)  # C of the regressions of each value of `by`
 LEAST_EXAMPLES = 2  # with a word, a cue or a pair, so that its weight is learnt
 WORD = r"(?u)\b\w+\b"
@@ -421,7 +420,7 @@ class Search:
         name = "crossed" if self.view.by else "linear"
         boosts = (self.view.numbers or self.view.learnt) and len(np.unique(label)) > 1
         boosts = boosts and (wanted is None or "boosted" in wanted)
-        for penalty in PENALTIES:
+        for penalty in self.view.penalties:
             learner = f"{name}, C={penalty:g}"
             if wanted is None or (learner in wanted) or (boosts and penalty == STACKED):
                 straight = linear(features, label, self.labels, penalty, self.exchangeable)

@@ -30,8 +30,9 @@ class View:
                 `teaches`, and returns a function that gives (n,) numbers
       rules     by name: (n,) scores, higher for the last label, or (n, labels) log-probabilities
       parts     views by name, whose learners are stacked; the view itself then has no features
+      penalties C of the logistic regressions on all features
       more      a function of a split of the cleaned corpus and the training split: further examples
-                to learn from (a control with `search: captions`)
+                to learn from (a control with `search: corpus`)
       each      true: the features are of the second text, and those of the first are also read
       shared    a function of the scores of a choice's candidates together; it works after learning
       compares  true: it compares the candidates of a choice, so it sees all of them together
@@ -50,6 +51,7 @@ class View:
     learnt: dict[str, Callable[[pd.DataFrame], Numbers]] = field(default_factory=dict)
     rules: dict[str, Numbers] = field(default_factory=dict)
     parts: "dict[str, View]" = field(default_factory=dict)
+    penalties: tuple[float, ...] = (0.1, 1.0, 10.0)
     more: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None
     shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
     each: bool = False

@@ -115,7 +115,7 @@ ACTIONS = ["".join(letters) for letters in product("bdfgklmn", "aeiou", "kp")]
 
 def videos(seed: int, number: int, known: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw videos of six captions, whose actions follow one another in a circle; and pairs: the
-    third and fourth caption of the first `known` videos.
+    third and fifth caption of the first `known` videos.
     """
     draw = np.random.default_rng(seed)
     starts = draw.integers(len(ACTIONS), size=number)
@@ -129,7 +129,7 @@ def videos(seed: int, number: int, known: int) -> tuple[pd.DataFrame, pd.DataFra
         for at in range(6)
     ]
     captions = pd.DataFrame(rows)
-    early, late = (captions[captions["position"] == at]["text"].to_numpy()[:known] for at in (2, 3))
+    early, late = (captions[captions["position"] == at]["text"].to_numpy()[:known] for at in (2, 4))
     label = draw.integers(2, size=known)
     train = {
         "pair_id": [f"{seed}:{video}" for video in range(known)],
@@ -138,7 +138,7 @@ def videos(seed: int, number: int, known: int) -> tuple[pd.DataFrame, pd.DataFra
         "text_b": np.where(label == 1, late, early),
         "label": label.astype(np.int8),
         "first_position": np.full(known, 2, np.int32),
-        "second_position": np.full(known, 3, np.int32),
+        "second_position": np.full(known, 4, np.int32),
         "sentences": np.full(known, 6, np.int32),
     }
     return captions, pd.DataFrame(train)
@@ -152,7 +152,7 @@ def run_captions(program, folder, train: pd.DataFrame, captions: pd.DataFrame, t
     captions.to_parquet(folder / "captions.parquet")
     teaches = ["first_position", "second_position", "sentences"]
     process = run_control(
-        program, folder, train, test, {"search": "captions"}, settings={"study": "strided_sop"},
+        program, folder, train, test, {"search": "corpus"}, settings={"study": "strided_sop"},
         teaches=teaches, files={"corpus": folder / "captions.parquet"},
     )  # fmt: skip
     return process, test
@@ -169,7 +169,9 @@ def test_what_only_the_captions_of_a_corpus_show_is_found_there_and_not_on_words
     assert (scores[1].argmax(1) == test["label"]).mean() > 0.95
     np.testing.assert_array_equal(*scores)
     facts = facts_of(tmp_path / "as_it_is/run/run.json")
-    assert facts["train_examples"] == 400 * 5, "all neighbours of all videos"
+    assert facts["train_examples"] == 400 * (4 + 5), (
+        "all pairs of all videos, as far apart or nearer"
+    )
     assert list(facts["model_files"]) == ["captions.parquet"]
     names = {"text_a": "first", "text_b": "second", "pair_id": "example_id", "video_id": "group_id"}
     train, test = train.rename(columns=names), test.rename(columns=names)

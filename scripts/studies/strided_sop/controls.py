@@ -10,13 +10,13 @@ man" before "the man", a noun before a pronoun, "another". The rules declare the
 learning, and whether the start of one caption repeats the end of the other, as in captions that
 roll.
 
-`captions` learns the same from all captions of the corpus that lie as far apart. The dataset leaves
-out short videos and the ends of each video, so there are four times as many at stride 0.
+`corpus` learns such words and pairs, without letters, from all captions of the corpus that lie as
+far apart or nearer. The dataset leaves out short videos and the ends of each video, so there are
+four times as many at stride 0.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -188,9 +188,17 @@ def places(table: pd.DataFrame) -> pd.Series:
     return pd.Series(rows, table.index, dtype=object)
 
 
-def neighbours(captions: pd.DataFrame, train: pd.DataFrame) -> pd.DataFrame:
-    """Return all pairs of captions of a video that lie as far apart as those of the training split,
-    without these. Every other pair is swapped. Raises UserError for pairs of other texts.
+def words_and_places(table: pd.DataFrame) -> pd.Series:
+    """Return the stems of the second text, each two in a row, and the tokens of places()."""
+    words = table["second"].map(stems)
+    in_a_row = words.map(lambda of: " ".join(map("_".join, zip(of, of[1:]))))
+    return words.str.join(" ") + " " + in_a_row + " " + places(table)
+
+
+def pairs_of_corpus(captions: pd.DataFrame, train: pd.DataFrame) -> pd.DataFrame:
+    """Return all pairs of captions of a video that lie at most as far apart as those of the
+    training split, without these. Every other pair is swapped. Raises UserError for pairs of other
+    texts.
     """
     refusal = UserError(
         "search_captions: the training pairs are no pairs of captions of the corpus that it reads "
@@ -204,7 +212,7 @@ def neighbours(captions: pd.DataFrame, train: pd.DataFrame) -> pd.DataFrame:
     early, late = (one.where(in_order, other) for one, other in (texts, texts[::-1]))
     drawn = train[key].assign(text=early, later=late)
     parts = []
-    for gap in np.unique(train["second_position"] - train["first_position"]):
+    for gap in range(1, (train["second_position"] - train["first_position"]).max() + 1):
         later = captions.set_axis(["group_id", "second_position", "later"], axis=1)
         earlier = known.assign(second_position=known["first_position"] + gap)
         parts.append(earlier.merge(later, on=["group_id", "second_position"]))
@@ -246,9 +254,12 @@ VIEWS = {
         },
     ),
     "words": View(sees="words of both captions, alone and in pairs", parts=WORDS),
-    "captions": View(
-        sees="words of both captions, alone and in pairs, and all captions of the corpus",
-        parts=WORDS | {"captions": replace(PAIRS, more=neighbours)},
+    "corpus": View(
+        sees="words of both captions, alone and in pairs, in all captions of the corpus",
+        pairs=word_pairs,
+        cues=words_and_places,
+        penalties=(0.03, 0.1, 0.3),
+        more=pairs_of_corpus,
     ),
     "texts": View(
         sees="words of both captions, alone and in pairs, and word vectors",
