@@ -110,6 +110,8 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
             facts["unread"] == facts["cut"] == {"test": 0.0}
             and facts["harness"]["model_name"] == "me/mine"
         )
+        if study != "mctaco":
+            continue
         thought = [
             answered(at, doc, f"<think>B. {one}</think>{one}")
             for at, (doc, one) in enumerate(zip(docs, letters))

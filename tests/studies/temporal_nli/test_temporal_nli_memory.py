@@ -9,7 +9,6 @@ from scripts.studies.temporal_nli.figures.memory import PARTS
 from tests.files import read_texts
 from tests.publish.publish_inputs import metric_row, with_draws
 from tests.studies.temporal_nli.test_additive_weights import NliStudy
-from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
 
 pytestmark = pytest.mark.slow
 
