@@ -5,7 +5,7 @@ marked and left out of comparisons.
 import pandas as pd
 
 from scripts.publish.selection import as_published
-from tests.studies.strided_sop.test_build_strided_sop import build, built, cleaned  # noqa: F401 (fixtures)
+from tests.studies.strided_sop.conftest import build, built, cleaned, sources  # noqa: F401 (fixtures)
 from tests.rows import rows_of
 
 

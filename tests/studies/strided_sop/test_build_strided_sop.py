@@ -2,9 +2,6 @@
 counts.
 """
 
-import itertools
-import json
-
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -18,8 +15,15 @@ from scripts.data.record import read_runs
 from scripts.data.tables import CAPTIONS, content_digest, provenance_of, read_table, write_table
 from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
-from tests.files import write_json
 from tests.rows import each_row, rows_of
+from tests.studies.strided_sop.conftest import (
+    LENGTHS,
+    build,
+    captions,
+    captions_of,
+    options,
+    read_pairs,
+)
 import numpy as np
 from scripts.measure.filtered import STRATUM, balanced
 from scripts.studies.strided_sop.hard_pairs import judge_of
@@ -29,35 +33,11 @@ READ = ["pair_id", "video_id", "text_a", "text_b", "label"]
 LETTERS = "abcdefghijk"
 PERMUTATIONS = {"order_by": "permutations"}
 NO_WINDOWS = [{"seconds": 0}, {"sentences": 1}, {"words": 3}, {}, {"seconds": 5, "sentences": 2}, 5]
-LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # the lengths of the videos of a cleaned source
 PUBLISHED = yaml.safe_load("""
 train: [7439, 5382, 3325, 2050]
 val_1: [2882, 2044, 1206, 725]
 val_2: [1507, 1011, 515, 296]
 """)
-
-
-def captions(lengths: list[int], split="train") -> pa.Table:
-    rows = [
-        {
-            "source": "s",
-            "split": split,
-            "video_id": f"v{video:03}",
-            "position": position,
-            "text": f"{video} {position}",
-            "start_s": float(position),
-            "end_s": position + 1.0,
-        }
-        for video, length in enumerate(lengths)
-        for position in range(length)
-    ]
-    return pa.Table.from_pylist(rows, schema=CAPTIONS)
-
-
-def options(**changed) -> str:
-    return json.dumps(
-        {"stride": 0, "size_matched": None, "max_videos": None, "label_seed": 0} | changed
-    )
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6), st.integers(0, 3))
@@ -109,49 +89,6 @@ def test_no_pair_and_no_span_has_two_equal_texts(program, tmp_path):
                 assert len(pairs) and (pairs["text_a"] != pairs["text_b"]).all()
             starts = pairs.loc[pairs["stride"] == 1, "first_position"]
             assert 1 not in set(starts) and 2 in set(starts)
-
-
-@pytest.fixture
-def cleaned(tmp_path):
-    """Write a cleaned source twice with the same captions: whole, and as shards."""
-    for split in ("train", "val"):
-        table = captions(LENGTHS, split)
-        write_table(table, tmp_path / f"whole/{split}.parquet", CAPTIONS, {"licence": "MIT"})
-        cut = sum(LENGTHS[:4])
-        folder = tmp_path / "sharded" / split
-        for number, part in enumerate([table[:cut], table[cut:]]):
-            write_table(part, folder / f"part-{number:05}.parquet", CAPTIONS, {"licence": "MIT"})
-        write_json(
-            folder / "manifest.json",
-            {"shards": [{"file": "part-00000.parquet"}, {"file": "part-00001.parquet"}]},
-        )
-    return tmp_path
-
-
-def build(program, cleaned, output, *, ok=True, **changed):
-    return program(
-        f"scripts.studies.strided_sop.build --cleaned {cleaned} --splits train val "
-        f"--output {output}",
-        "--options",
-        options(**changed),
-    ).checked(ok)
-
-
-@pytest.fixture
-def built(program, cleaned):
-    """Return a function that builds a dataset of a cleaned source and returns its pairs by
-    split.
-    """
-    numbers = itertools.count()
-
-    def call(source="whole", **changed) -> dict[str, pd.DataFrame]:
-        output = cleaned / f"built-{next(numbers)}"
-        build(program, cleaned / source, output, **changed)
-        return {
-            split: read_table(output / f"{split}.parquet").to_pandas() for split in ("train", "val")
-        }
-
-    return call
 
 
 @pytest.mark.slow
@@ -264,20 +201,8 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
 
 def timed(spans: list[tuple[float, float]]) -> pa.Table:
     """Return one video with these clips between a first and a last sentence."""
-    times = [(0.0, 1.0), *spans, (90.0, 99.0)]
-    rows = [
-        {
-            "source": "s",
-            "split": "train",
-            "video_id": "v",
-            "position": position,
-            "text": "word " * position + "end",
-            "start_s": start,
-            "end_s": end,
-        }
-        for position, (start, end) in enumerate(times)
-    ]
-    return pa.Table.from_pylist(rows, schema=CAPTIONS)
+    times = enumerate([(0.0, 1.0), *spans, (90.0, 99.0)])
+    return captions_of({"v": [("word " * position + "end", *span) for position, span in times]})
 
 
 @each_row(
@@ -302,12 +227,13 @@ def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     assert pair["same_start"] == (first[0] == second[0])
 
 
-def test_categories_are_those_of_the_cleaner(cleaned, built):
+def test_categories_are_those_of_the_cleaner(program, cleaned):
     videos = pa.table(
         {"video_id": "v000 v002 v003 other".split(), "category_1": ["Food", None, "Cars", "Pets"]}
     )
     write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
-    pairs = built("sharded")["train"]
+    build(program, cleaned / "sharded", cleaned / "built")
+    pairs = read_pairs(cleaned / "built")["train"]
     known = {
         video: category
         for video, category in zip(pairs["video_id"], pairs["category"])
@@ -341,24 +267,16 @@ def told_by_words(split: str, first: int) -> pa.Table:
     second video has a better word. Only both sentences together always show which is later: their
     letters increase by one from any letter.
     """
-    rows = []
+    videos = {}
     for video in range(first, first + 120):
         early, late, turned = CUES[video % 2]
         words = ["zero", early, early, "mid", late, late, "six"]
         words = words[::-1] if video // 2 % turned == 0 else words
-        rows += [
-            {
-                "source": "s",
-                "split": split,
-                "video_id": f"v{video:03}",
-                "position": position,
-                "text": f"{word} {LETTERS[(video * 5 + position) % len(LETTERS)]}",
-                "start_s": float(position),
-                "end_s": position + 1.0,
-            }
-            for position, word in enumerate(words)
+        videos[f"v{video:03}"] = [
+            (f"{word} {LETTERS[(video * 5 + at) % len(LETTERS)]}", float(at), at + 1.0)
+            for at, word in enumerate(words)
         ]
-    return pa.Table.from_pylist(rows, schema=CAPTIONS)
+    return captions_of(videos, split)
 
 
 @pytest.fixture
@@ -368,11 +286,13 @@ def worded(tmp_path):
     return tmp_path
 
 
-def test_no_word_tells_the_order_of_hard_pairs(worded, built):
+def test_no_word_tells_the_order_of_hard_pairs(program, worded):
     """A word that is usually right is right on half of the hard pairs, and so is the better word. A
     reader of both sentences is always right. The training split does not change.
     """
-    tables = [built("worded", stride=2, **more) for more in ({}, {"hard": True})]
+    for hard in (False, True):
+        build(program, worded / "worded", worded / str(hard), stride=2, hard=hard)
+    tables = [read_pairs(worded / str(hard)) for hard in (False, True)]
     assert tables[0]["train"].equals(tables[1]["train"])
     plain, hard = (one["val"] for one in tables)
     assert hard.equals(plain[plain["pair_id"].isin(hard["pair_id"])].reset_index(drop=True))

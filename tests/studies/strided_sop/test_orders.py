@@ -15,12 +15,8 @@ from scripts.data.tables import provenance_of
 from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
-from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (fixtures)
-    PERMUTATIONS,
-    build,
-    built,
-    cleaned,
-)
+from tests.studies.strided_sop.conftest import build
+from tests.studies.strided_sop.test_build_strided_sop import PERMUTATIONS
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
 from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
 from tests.rows import rows_of
@@ -33,7 +29,7 @@ from tests.rows import rows_of
     4 | 0 | 3
 """),
 )
-def test_candidates_of_every_span(built, length, stride, wrong):  # noqa: F811
+def test_candidates_of_every_span(built, length, stride, wrong):
     learnt, measured = built(span=length, stride=stride, wrong_orders=3, **PERMUTATIONS).values()
     spans = measured.groupby(["video_id", "first_position"])
     assert (
@@ -61,7 +57,7 @@ def test_candidates_of_every_span(built, length, stride, wrong):  # noqa: F811
     assert learnt["pair_id"].is_unique
 
 
-def test_a_limit_and_a_size_keep_whole_spans(program, cleaned, built):  # noqa: F811
+def test_a_limit_and_a_size_keep_whole_spans(program, cleaned, built):
     few = {"span": 3, "limit": 4, "size_matched": 4} | PERMUTATIONS
     whole, parts = (built(source, **few) for source in ("whole", "sharded"))
     assert len(whole["val"]) == 4 * 6
@@ -71,7 +67,7 @@ def test_a_limit_and_a_size_keep_whole_spans(program, cleaned, built):  # noqa: 
     assert provenance_of(cleaned / "few/val.parquet")["limited"]["items"] == "spans"
 
 
-def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811
+def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):
     place = tmp_path / "strided_sop/captions/orders"
     build(program, cleaned / "whole", place, span=3, **PERMUTATIONS)
     done = program(

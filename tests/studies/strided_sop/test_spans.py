@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, order_outcomes_by_pairs
 from scripts.measure.tally import values_of
-from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, built, cleaned  # noqa: F401 (fixtures)
+from tests.studies.strided_sop.conftest import LENGTHS
 from tests.rows import rows_of
 
 
@@ -35,7 +35,7 @@ def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
     3 | 1
 """),
 )
-def test_all_pairs_of_every_span_are_there(built, length, stride):  # noqa: F811
+def test_all_pairs_of_every_span_are_there(built, length, stride):
     learnt, pairs = built(span=length, stride=stride).values()
     step = stride + 1
     wanted = spans_by_a_loop(length, step)

@@ -17,15 +17,8 @@ from scripts.studies.strided_sop.options import Options
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
 from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.measure.tally import values_of
-from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
-    LENGTHS,
-    NO_WINDOWS,
-    PERMUTATIONS,
-    build,
-    built,
-    captions,
-    cleaned,
-)
+from tests.studies.strided_sop.conftest import LENGTHS, build, captions
+from tests.studies.strided_sop.test_build_strided_sop import NO_WINDOWS, PERMUTATIONS
 from tests.plan.test_configuration import plan
 from tests.rows import each_row, rows_of
 from tests.plan.test_initial_configuration import SOP, configured
@@ -33,7 +26,7 @@ from tests.plan.test_initial_configuration import SOP, configured
 LEARNT = "pair_id video_id text_a text_b label".split()  # the columns that training reads
 
 
-def test_a_mixture_has_as_many_pairs_of_each_stride(built):  # noqa: F811
+def test_a_mixture_has_as_many_pairs_of_each_stride(built):
     mixed, parts = (built(source, stride="up_to_2") for source in ("whole", "sharded"))
     for split, pairs in mixed.items():
         assert pairs.equals(parts[split])
@@ -50,7 +43,7 @@ def test_a_mixture_has_as_many_pairs_of_each_stride(built):  # noqa: F811
         assert order == sorted(order) and len(set(order)) == len(order)
 
 
-def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned, built):  # noqa: F811
+def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned, built):
     mixed, plain = built(stride="up_to_2", size_matched=2), built(stride=2)
     learnt, measured = (pairs["stride"].value_counts() for pairs in mixed.values())
     assert set(learnt) == {-(-len(plain["train"]) // 3)}
@@ -60,7 +53,7 @@ def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned, built):  # noqa
     assert provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
 
 
-def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
+def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):
     """All columns that training reads are equal, so kept weights serve for every evaluated
     stride.
     """
@@ -78,7 +71,7 @@ def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # n
     assert digest["crossed"]["val"] == digest["none"]["val"] != digest["two"]["val"]
 
 
-def test_another_corpus_to_learn_from(program, cleaned, built, tmp_path):  # noqa: F811
+def test_another_corpus_to_learn_from(program, cleaned, built, tmp_path):
     other = captions([9, 9], "elsewhere")
     other = other.set_column(
         2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()])
@@ -109,7 +102,7 @@ def test_another_corpus_to_learn_from(program, cleaned, built, tmp_path):  # noq
     assert measured.equals(built(stride=1)["val"])
 
 
-def test_the_label_is_what_is_told(built):  # noqa: F811
+def test_the_label_is_what_is_told(built):
     order, stride, both = (
         built(stride="up_to_2", predict=predict)["val"]
         for predict in (None, "stride", "order_and_stride")

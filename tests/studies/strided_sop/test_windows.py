@@ -6,26 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.studies.strided_sop.windows import windows
-from scripts.data.tables import CAPTIONS
-from tests.studies.strided_sop.test_build_strided_sop import built, cleaned  # noqa: F401 (fixtures)
+from tests.studies.strided_sop.conftest import captions_of
 
 
 def spoken(videos: list[list[float]]) -> pa.Table:
     """Make captions that start at these seconds; each is three seconds long."""
-    rows = [
-        {
-            "source": "s",
-            "split": "train",
-            "video_id": f"v{video}",
-            "position": position,
-            "text": f"{video} {position}",
-            "start_s": start,
-            "end_s": start + 3,
-        }
+    said = {
+        f"v{video}": [
+            (f"{video} {at}", start, start + 3) for at, start in enumerate(sorted(starts))
+        ]
         for video, starts in enumerate(videos)
-        for position, start in enumerate(sorted(starts))
-    ]
-    return pa.Table.from_pylist(rows, schema=CAPTIONS)
+    }
+    return captions_of(said)
 
 
 def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
@@ -73,7 +65,7 @@ def test_windows_equal_a_slow_reference(videos, context):
     )
 
 
-def test_pairs_of_windows(built):  # noqa: F811
+def test_pairs_of_windows(built):
     """The captions of the fixture start a second apart, so windows of two captions equal windows of
     two seconds.
     """
