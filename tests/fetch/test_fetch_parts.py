@@ -127,7 +127,7 @@ def test_an_adapter_is_merged_into_its_base(fetch, tmp_path, tokenizer):
     assert (known["kind"], known["weights"]) == ("decoder", ["model.safetensors"])
     fetched = fetch(here(tmp_path / "mine"))
     merged = AutoModelForCausalLM.from_pretrained(fetched)
-    assert torch.allclose(logits(merged), wanted, atol=1e-5)
+    assert abs(logits(merged) - wanted).max() < 1e-4
     assert not torch.allclose(logits(AutoModelForCausalLM.from_pretrained(base)), wanted, atol=0.1)
     assert known["parameters"] == sum(
         one.numel() for one in load_file(fetched / "model.safetensors").values()
