@@ -221,31 +221,64 @@ def main(given: argparse.Namespace) -> None:
         raise
 
 
-def add_training_options(training: argparse.ArgumentParser) -> None:
-    """Add the options that say where and how fast a run trains, and whether its weights stay."""
-    training.add_argument(
+def add_run_options(
+    options: argparse.ArgumentParser, method: tuple[str, ...], of_method: str, splits: str
+) -> None:
+    """Add the options that say what a run is. method: the keys of --method; of_method and splits:
+    what --method and --splits hold, for --help.
+    """
+    options.add_argument("--run", required=True, help="the run's name")
+    options.add_argument(
+        "--settings",
+        type=json_object_with(*SETTINGS),
+        required=True,
+        help=f"JSON with the keys {', '.join(SETTINGS)}",
+    )
+    options.add_argument(
+        "--method", type=json_object_with(*method), required=True, help=f"JSON: {of_method}"
+    )
+    options.add_argument("--splits", nargs="+", required=True, help=splits)
+    options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
+    options.add_argument("--output", type=Path, required=True, help="the run's folder")
+    options.set_defaults(opens_log=True)
+
+
+def add_device_options(options: argparse.ArgumentParser) -> None:
+    """Add the options that say where a run computes."""
+    options.add_argument(
         "--device",
         choices=["auto", "cpu", "gpu"],
         default="auto",
-        help="the device to train on; default: %(default)s",
+        help="the device of the model; default: %(default)s",
     )
-    training.add_argument(
-        "--devices",
-        type=whole_number(1, 64),
-        default=1,
-        help="the number of GPUs (or of CPU processes); default: %(default)s",
-    )
-    training.add_argument(
+    options.add_argument(
         "--runs-per-gpu",
         type=whole_number(1, 64),
         default=1,
         help="the number of runs that share a GPU; default: %(default)s",
     )
-    training.add_argument(
+    options.add_argument(
         "--threads",
         type=whole_number(1, 10_000),
         default=1,
         help="the number of CPU threads, over all processes; default: %(default)s",
+    )
+    options.add_argument(
+        "--attempt",
+        type=whole_number(1, 1000),
+        default=1,
+        help="the number of this attempt of the workflow; default: %(default)s",
+    )
+
+
+def add_training_options(training: argparse.ArgumentParser) -> None:
+    """Add the options that say where and how fast a run trains, and whether its weights stay."""
+    add_device_options(training)
+    training.add_argument(
+        "--devices",
+        type=whole_number(1, 64),
+        default=1,
+        help="the number of GPUs (or of CPU processes); default: %(default)s",
     )
     training.add_argument(
         "--checkpoint-seconds",
@@ -294,34 +327,17 @@ def add_training_options(training: argparse.ArgumentParser) -> None:
         action="store_true",
         help="merge the trained adapter into the weights of the model that is kept",
     )
-    training.add_argument(
-        "--attempt",
-        type=whole_number(1, 1000),
-        default=1,
-        help="the number of this attempt of the workflow; default: %(default)s",
-    )
 
 
 def arguments() -> argparse.ArgumentParser:
     training = parser(__doc__)
-    training.add_argument("--run", required=True, help="the run's name")
-    training.add_argument(
-        "--settings",
-        type=json_object_with(*SETTINGS),
-        required=True,
-        help="JSON with the keys study, source, dataset, data, model, method, training, seed",
+    add_run_options(
+        training,
+        METHOD,
+        "columns, labels, merged_labels, held_out and peak of the study; paradigm, learns, inputs "
+        "and makes_model of the method (study.yaml)",
+        "the training split, then the evaluation splits",
     )
-    training.add_argument(
-        "--method",
-        type=json_object_with(*METHOD),
-        required=True,
-        help="JSON: columns, labels, merged_labels, held_out and peak of the study; "
-        "paradigm, learns, inputs and makes_model of the method (study.yaml)",
-    )
-    training.add_argument(
-        "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"
-    )
-    training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     training.add_argument("--model", type=Path, required=True, help="the folder of the model")
     training.add_argument(
         "--model-files",
@@ -342,8 +358,6 @@ def arguments() -> argparse.ArgumentParser:
         default={},
         help="JSON for the model card of kept weights: title, licence, hub, revision, sources",
     )
-    training.add_argument("--output", type=Path, required=True, help="the run's folder")
-    training.set_defaults(opens_log=True)
     return training
 
 

@@ -35,17 +35,7 @@ from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_tabl
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.devices import processor
-from scripts.running.program import (
-    UserError,
-    cut,
-    execute,
-    json_object,
-    json_object_with,
-    log,
-    log_to,
-    parser,
-    whole_number,
-)
+from scripts.running.program import UserError, cut, execute, json_object, log, log_to, parser
 from scripts.running.project_version import project_version
 from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.answer import CUT, REFUSED, TOO_LONG, UNREAD, WHOLE, Answer, Reading
@@ -55,7 +45,7 @@ from scripts.train.asking.server import FEWER, Server, stopping
 from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
-from scripts.train.run import SETTINGS, files_of, lock
+from scripts.train.run import add_device_options, add_run_options, files_of, lock
 from scripts.train.quantised import check_quantised, quantised_fact
 from scripts.train.work import (
     code_of,
@@ -388,24 +378,14 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     asking = parser(__doc__)
-    asking.add_argument("--run", required=True, help="the run's name")
-    asking.add_argument(
-        "--settings",
-        type=json_object_with(*SETTINGS),
-        required=True,
-        help="JSON with the keys study, source, dataset, data, model, method, training, seed",
+    add_run_options(
+        asking,
+        ASKED,
+        "columns and labels of the study and inputs of the method (study.yaml), and prompt: the "
+        "question of the wording, and its answers by label or null",
+        "the split of the shots, then those to ask about",
     )
-    asking.add_argument(
-        "--method",
-        type=json_object_with(*ASKED),
-        required=True,
-        help="JSON: columns and labels of the study and inputs of the method (study.yaml), and "
-        "prompt: the question of the wording, and its answers by label or null",
-    )
-    asking.add_argument(
-        "--splits", nargs="+", required=True, help="the split of the shots, then those to ask about"
-    )
-    asking.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
+    add_device_options(asking)
     asking.add_argument("--model", type=Path, help="the folder of the model")
     asking.add_argument(
         "--api",
@@ -418,32 +398,6 @@ def arguments() -> argparse.ArgumentParser:
     asking.add_argument(
         "--key", metavar="VARIABLE", help="the environment variable that holds the API's key"
     )
-    asking.add_argument(
-        "--device",
-        choices=["auto", "cpu", "gpu"],
-        default="auto",
-        help="the device of the model; default: %(default)s",
-    )
-    asking.add_argument(
-        "--runs-per-gpu",
-        type=whole_number(1, 64),
-        default=1,
-        help="the number of runs that share a GPU; default: %(default)s",
-    )
-    asking.add_argument(
-        "--threads",
-        type=whole_number(1, 10_000),
-        default=1,
-        help="the number of CPU threads; default: %(default)s",
-    )
-    asking.add_argument(
-        "--attempt",
-        type=whole_number(1, 1000),
-        default=1,
-        help="the number of this attempt of the workflow; default: %(default)s",
-    )
-    asking.add_argument("--output", type=Path, required=True, help="the run's folder")
-    asking.set_defaults(opens_log=True)
     return asking
 
 
