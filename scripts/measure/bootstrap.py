@@ -10,6 +10,7 @@ the draws.
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 import pandas as pd
@@ -60,10 +61,9 @@ class Resampling:
     weights: np.ndarray
 
     @cached_property
-    def sorted(self) -> tuple[np.ndarray, np.ndarray]:
-        """The groups in the order of their blocks, and the start of each block in that order."""
-        order = np.argsort(self.block, kind="stable")
-        return order, np.flatnonzero(np.diff(self.block[order], prepend=-1))
+    def order(self) -> np.ndarray:
+        """The groups in the order of their blocks."""
+        return np.argsort(self.block, kind="stable")
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,26 @@ def crossed(first: np.ndarray, second: np.ndarray, resamples: int) -> Crossed:
 
 def by_block(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
     """Return the (blocks, …) sums over the groups of each block; sums: (groups, …)."""
+    blocks = np.zeros((len(drawn.weights), *sums.shape[1:]))
+    there, parts = blocks_there(sums, drawn)
+    blocks[there] = parts
+    return blocks
+
+
+def blocks_there(sums: np.ndarray, drawn: Resampling) -> tuple[np.ndarray, np.ndarray]:
+    """Return the blocks that have sums, and these sums. A slice has only some of the groups."""
     if len(sums) != len(drawn.block):
         raise ValueError(f"sums of {len(sums)} groups, but {len(drawn.block)} are drawn")
-    order, first = drawn.sorted
-    return np.add.reduceat(np.asarray(sums, float)[order], first, axis=0)
+    has_sums = np.any(sums, tuple(range(1, sums.ndim)), keepdims=True).reshape(-1)
+    order = drawn.order[has_sums[drawn.order]]
+    block = drawn.block[order]
+    first = np.flatnonzero(np.diff(block, prepend=-1))
+    return block[first], np.add.reduceat(np.asarray(sums[order], float), first, axis=0)
 
 
 def drawn_sums(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
     """Return the (resamples, …) weighted sums over the groups; sums: (groups, …)."""
-    blocks = by_block(sums, drawn)
-    cells = blocks.reshape(len(blocks), -1)
-    there = np.flatnonzero(cells.any(1))  # a slice has only some of the groups
-    weights = drawn.weights if len(there) == len(cells) else drawn.weights[there]
-    totals = weights.T @ cells[there].astype(np.float32)
-    return totals.reshape(len(totals), *blocks.shape[1:]).astype(float)
+    there, blocks = blocks_there(sums, drawn)
+    weights = drawn.weights if len(there) == len(drawn.weights) else drawn.weights[there]
+    totals = weights.T @ blocks.reshape(len(there), prod(sums.shape[1:])).astype(np.float32)
+    return totals.reshape(len(totals), *sums.shape[1:]).astype(float)
