@@ -319,6 +319,7 @@ def test_an_instance_is_right_where_both_right_options_are_chosen(tmp_path):
             "turns": 5,
             "leak": "none",
             "dialog_id": "d",
+            "group_id": "d",
         }
     )
     people = answered(
