@@ -417,17 +417,22 @@ def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
 
 
 def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | None:
-    """The vectors of the words of all texts that a view averages; None for a view without these.
-    Raises UserError where the control has no file of vectors, or no word has one.
+    """The vectors of the words of all texts that a view or its parts average; None where the
+    control has no file of vectors. Parts then average vectors that training texts give.
+
+    Raises UserError for a view that needs a file or reads none, and where no word has a vector.
     """
-    if not view.averaged:
-        return None
+    averaged = [part.averaged for part in (view, *view.parts.values()) if part.averaged]
     if not job.get("vectors"):
+        if not view.averaged:
+            return None
         raise UserError(
             f"{job['run']}: its view averages word vectors; give the control `vectors_of`, the "
             "name of a model with `vectors` (resources/models.yaml)"
         )
-    texts = pd.concat([view.averaged(table) for table in tables]).unique()
+    if not averaged:
+        raise UserError(f"{job['run']}: its view averages no word vectors; leave out `vectors_of`")
+    texts = pd.concat([texts_of(table) for texts_of in averaged for table in tables]).unique()
     words = {word for text in texts for word in re.findall(WORD, text.lower())}
     found = Vectors(*read_vectors(Path(job["vectors"]), words))
     if not found.words:

@@ -2,6 +2,8 @@
 planted, and reads no label of a test set.
 """
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -332,9 +334,9 @@ def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
 OPTIONS, NEW = [["three hours"], ["ten minutes"]], ("plane", "lunch")
 
 
-def run_dialogs(program, folder, view: str, **files):
+def run_dialogs(program, folder, view: str, tables=None, **files):
     """Search a control of dialogs; the test's subjects are new words. files: see run_controls()."""
-    train, test = dialogs(1, 200, OPTIONS), dialogs(2, 100, OPTIONS, NEW)
+    train, test = tables or (dialogs(1, 200, OPTIONS), dialogs(2, 100, OPTIONS, NEW))
     columns = {"example_id": "example_id", "group_id": "group_id", "choice_id": "choice_id"}
     given = {"columns": columns, "inputs": ["first", "second"], "exchangeable": False}
     process = run_control(
@@ -374,6 +376,24 @@ def test_a_view_of_word_vectors_without_any_is_refused(program, tmp_path, vector
     vectors.write_text("house 1 0\n")
     process, _ = run_dialogs(program, tmp_path, "dialog_vectors", vectors=vectors)
     process.refused("has no word of the texts")
+    run_dialogs(program, tmp_path, "rules", vectors=vectors)[0].refused("leave out `vectors_of`")
+
+
+def test_parts_of_a_view_read_word_vectors_too(program, tmp_path, vectors):
+    """Each dialog has a subject of its own, so that words alone say nothing of another dialog."""
+    tables, words = [], {}
+    for mark, table in (("x", dialogs(1, 150, OPTIONS)), ("y", dialogs(2, 100, OPTIONS))):
+        own = [mark + chr(97 + row // 26) + chr(97 + row % 26) for row in table.index // 2]
+        texts = zip(table["first"], own)
+        table["first"] = [re.sub("flight|meal", rf"\g<0>{name}", text) for text, name in texts]
+        words |= {"flight" + name: "1 0" for name in own} | {"meal" + name: "0 1" for name in own}
+        tables.append(table)
+    vectors.write_text("".join(f"{word} {numbers}\n" for word, numbers in words.items()))
+    for files, low, high in (({"vectors": vectors}, 0.9, 1), ({}, 0.3, 0.7)):
+        (folder := tmp_path / str(high)).mkdir()
+        run_dialogs(program, folder, "texts", tables, **files)[0].checked()
+        right = (scores_of(folder).argmax(1) == tables[1]["label"]).mean()
+        assert low <= right <= high, files
 
 
 def test_a_control_learns_from_the_training_split_of_another_dataset(program, tmp_path):

@@ -18,11 +18,13 @@ name: drill
 run: [halves]
 seeds: [1]
 bootstrap_resamples: 100
+models:
+  search_opening: {title: "search: the opening", licence: none, control: {search: opening}}
 experiments:
   halves:
     study: halves
     data: {source: sample_activitynet, words: [null, 3]}
-    models: [tiny_bert]
+    models: [tiny_bert, search_opening]
     methods: [train, opening_only]
     training: {epochs: 1, learning_rate: 1.0e-3}
 """
@@ -39,7 +41,8 @@ def test_a_folder_is_a_study(tmp_path):
     (study / "drill.yaml").write_text(CONFIG)
     study.run("--configfile", "drill.yaml")
     points = read_csv(study / "results/publish/drill/figures/halves_accuracy.csv")
-    assert set(points["model"]) == {"tiny_bert", "bag_of_words"} and len(points) == 12
+    assert set(points["model"]) == {"tiny_bert", "bag_of_words", "search_opening"}
+    assert len(points) == 16
     assert points["value"].astype(float).between(0, 1).all()
     page = (study / "results/publish/drill/index.html").read_text()
     assert "Does a caption stand in the first half of its video?" in page
@@ -48,14 +51,20 @@ def test_a_folder_is_a_study(tmp_path):
     metrics = pd.read_parquet(study / "results/evaluate/drill/metrics.parquet")
     asked = metrics[metrics["model"].eq("tiny_bert") & metrics["seed"].isna()]
     model, blind = (
-        asked[asked["method"] == method].pivot_table("value", "dataset", "metric")
+        asked[asked["method"] == method].pivot_table("value", ["dataset", "split"], "metric")
         for method in ("train", "opening_only")
     )
-    control = metrics[metrics["model"] == "bag_of_words"].pivot_table("value", "dataset", "metric")
-    ahead = model["right_halves"] - control["right_halves"]
+    controls = metrics[metrics["model"].isin(["bag_of_words", "search_opening"])]
+    controls = controls[controls["metric"] == "right_halves"].pivot_table(
+        "value", ["dataset", "split"], "model"
+    )
     for rung in ("control", "words"):
-        assert np.allclose(model[f"right_halves_above_{rung}"], ahead)
+        ahead = model[f"right_halves_above_{rung}"]
         assert np.allclose(model[f"wrong_halves_above_{rung}"], ahead)
+        reached = model["right_halves"] - ahead
+        assert np.isclose(controls, reached.to_frame()).any(1).all(), "a control of the study"
+    best = controls.max(axis=1)
+    assert np.allclose(model["right_halves"] - model["right_halves_above_control"], best)
     ahead = model["right_halves"] - blind["right_halves"]
     assert np.allclose(model["right_halves_above_blind"], ahead)
     card = (study / "results/build/halves/README.md").read_text()
