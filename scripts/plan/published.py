@@ -16,7 +16,8 @@ from scripts.data.studies import ALL, SUFFIXES
 from scripts.plan.fields import fields_of, has_options
 from scripts.plan.models import STAGES, UNTRAINED
 from scripts.plan.workplan import Workplan, built, cleaned, spans
-from scripts.running.identity import identity, sha256
+from scripts.running.code_as_text import sha256
+from scripts.running.identity import identity
 
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 PRESENCE = ("init", "esim", "control")  # keys of a model of which only the presence is kept

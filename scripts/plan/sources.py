@@ -12,7 +12,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.plan import OF_ENTRY
 from scripts.plan.grid import Dataset
 from scripts.plan.workplan import Workplan, cleaned, spans
-from scripts.running.identity import sha256
+from scripts.running.code_as_text import sha256
 
 
 def deciding_fields(work: Workplan, model: str) -> dict:

@@ -16,7 +16,9 @@ from functools import cache
 import pytest
 
 from scripts.running import identity as code
-from scripts.running.identity import identity, read_module
+from scripts.running.code_as_text import _defined, _is_no_code, read_module
+from scripts.running.counted_code import counted
+from scripts.running.identity import identity
 from tests.conftest import ROOT
 from tests.rows import rows_of, texts_of
 
@@ -29,7 +31,7 @@ print(json.dumps({name: identity(name) for name in json.loads(sys.argv[1])}))
 SYNTAX = """
 import hashlib, json
 from pathlib import Path
-from scripts.running.identity import read_module
+from scripts.running.code_as_text import read_module
 read = read_module(Path("tests/running/identity_syntax.txt").read_text(encoding="utf-8"))
 print(hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:16])
 """
@@ -157,8 +159,8 @@ class Reference:
         self.uses, self.imports = {}, {}
         for module, text in MODULES.items():
             self.imports[module] = {}
-            for part in code.counted(ast.parse(text)).body:
-                if code._is_no_code(part):
+            for part in counted(ast.parse(text)).body:
+                if _is_no_code(part):
                     continue
                 if isinstance(part, ast.ImportFrom) and part.module.startswith("scripts"):
                     self.imports[module] |= {
@@ -174,7 +176,7 @@ class Reference:
                     "exec",
                     dont_inherit=True,
                 )
-                for name in code._defined(part):
+                for name in _defined(part):
                     self.uses.setdefault((module, name), set()).update(
                         loaded(dis.get_instructions(compiled), compiled)
                     )
@@ -221,7 +223,7 @@ def mutated(text: str, name: str) -> str:
             part.body.append(ast.parse("mutated = 1").body[0])
         elif (
             isinstance(part, (ast.Assign, ast.AnnAssign, ast.AugAssign))
-            and name in code._defined(part)
+            and name in _defined(part)
             and part.value
         ):
             part.value = ast.Call(ast.Name("mutated", ast.Load()), [part.value], [])
@@ -258,7 +260,7 @@ def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
         beside = {
             (module, other)
             for part in ast.parse(MODULES[module]).body
-            for names in [code._defined(part)]
+            for names in [_defined(part)]
             if name in names
             for other in names
         }
@@ -276,7 +278,7 @@ def imported(module: str) -> set[str]:
         name
         for part in ast.parse(MODULES[module]).body
         if isinstance(part, (ast.Import, ast.ImportFrom))
-        for name in code._defined(part)
+        for name in _defined(part)
     }
 
 
@@ -385,8 +387,8 @@ def mutations(tree: ast.Module):
 
 @pytest.mark.parametrize("module", ["PROGRAM", "scripts.text.time_units"])
 def test_every_changed_place_of_a_module_counts(module):
-    tree = code.counted(ast.parse(MODULES.get(module, PROGRAM)))  # messages: tested above
-    tree.body = [part for part in tree.body if not code._is_no_code(part)]
+    tree = counted(ast.parse(MODULES.get(module, PROGRAM)))  # messages: tested above
+    tree.body = [part for part in tree.body if not _is_no_code(part)]
     before = read_module(ast.unparse(tree))
     assert not [place for place in mutations(tree) if read_module(ast.unparse(tree)) == before]
 
@@ -397,7 +399,7 @@ def test_the_same_code_is_the_same_on_every_version():
     """
     found = printed(SYNTAX)
     assert found.strip() == SYNTAX_HASH, (
-        "the pinned hash changes only with scripts/running/identity.py"
+        "the pinned hash changes only with scripts/running/code_as_text.py or counted_code.py"
     )
     others = []
     for version in ("3.11", "3.12", "3.13", "3.14"):
