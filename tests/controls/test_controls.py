@@ -16,7 +16,7 @@ from scripts.running.program import UserError
 from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
-from scripts.controls.control import REGULARIZATION, at_random
+from scripts.controls.simple import REGULARIZATION, at_random
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
 

@@ -18,7 +18,7 @@ from scripts.studies.timedial.tables import CLOZE
 from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.studies.timedial.prediction_files import read_gold
 from scripts.measure.ranking import outranked, outranked_by_chance
-from scripts.controls.control import fit
+from scripts.controls.simple import fit
 from tests.files import write_rows, write_yaml
 from tests.rows import each_row, rows_of
 from tests.runs import write_run
