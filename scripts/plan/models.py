@@ -36,7 +36,6 @@ ECHOED = (
 )
 # the key of an entry that names the pretrained model whose weights are left out
 UNTRAINED = "without_pretraining"
-OF_CORPUS = {"search": "corpus"}  # a control that reads the cleaned training split
 KINDS = ("hub", "folder", "init", UNTRAINED, "esim", *STAGES, "control", "api")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scripts.data.plain_json import as_json
 from scripts.plan.fields import fields_of
-from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, OF_CORPUS, stage_of
+from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD
 from scripts.plan.prompts import prompts_of
@@ -109,7 +109,7 @@ def with_control(work: Workplan, run: Run) -> dict:
     if name := entry.get("vectors_of"):
         file = work.models[name]["vectors"]["file"]
         found["vectors"] = f"results/fetch/models/{name}/{file}"
-    if entry["control"] == OF_CORPUS:
+    if "reads_cleaned" in entry:
         folder = Path(cleaned(run.dataset.source)).parent
         found["corpus"] = f"{folder}/{work.splits(run.dataset.source)[0]}.parquet"
     if (learnt := work.learnt(run)) != run.dataset:
@@ -163,7 +163,7 @@ def read_by(work: Workplan, study: str, job: str) -> list[str]:
             files.append(built(work.on_record(run).dataset))
         elif run.name in work.controls:
             files += [built(work.learnt(run)), *work.vectors_files(run.model)]
-            if work.models[run.model]["control"] == OF_CORPUS:
+            if "reads_cleaned" in work.models[run.model]:
                 files.append(cleaned(run.dataset.source))
         else:
             files += work.start_files(run)

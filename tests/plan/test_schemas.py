@@ -54,7 +54,7 @@ def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
         sources | hirest | 'homepage: //elsewhere.org' | an address, http:// or https://
         sources | hirest | 'cleaner: nowhere' | hirest needs scripts/clean/nowhere.py, which is missing; write it
         models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
-        models | random | 'vectors_of: esim_glove_50d' | vectors_of is a key of controls with search
+        models | random | 'vectors_of: esim_glove_50d' | vectors_of and reads_cleaned are keys of controls with search
         studies | mctaco | 'reads: []' | 'study.yaml: reads: [] should be non-empty'
     """),
 )
