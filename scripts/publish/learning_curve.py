@@ -22,6 +22,7 @@ from scripts.measure.ladder import CONTROL_METHODS
 from scripts.publish import style
 from scripts.publish.item import Given
 from scripts.publish.message import titled
+from scripts.publish.scorecard.cells import scorings_of
 from scripts.publish.names import source_title, split_title, titles_of
 from scripts.publish.selection import only
 from scripts.publish.panels import (
@@ -39,30 +40,32 @@ from scripts.publish.panels import (
 PLACE = ["source", "test_set", "split"]
 COLUMNS = [*PLACE, *"series model method dataset train_pairs slice value sd ci_low ci_high".split()]
 COLUMNS += ["n", "groups", "sample", "limit"]
-UNSEEN = "part=unseen"
 SIZE = r"-?train_pairs-\d+"
 CONTROL = Look(style.CONTROL, "x", (0, (6, 2, 1, 2)), size=4, width=1)
 ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml compares several."
 
 
-def sized(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
-    """Return the accuracies of models at several sizes, and of the best control at each of these
+def sized(metrics: pd.DataFrame, given: Given) -> pd.DataFrame:
+    """Return the headlines of models at several sizes, and of the best control at each of these
     sizes, with `train_pairs`, `test_set` (the dataset's name without the size) and `series`.
     """
-    rows = only(metrics, metric="accuracy", seed=None).dropna(subset="train_pairs")
+    rows = only(metrics, metric=given.headline, seed=None).dropna(subset="train_pairs")
+    studies = [given.studies[name] for name in metrics["study"].unique()]
     test_set = rows["dataset"].str.replace(SIZE, "", regex=True).str.strip("-")
     rows = rows.assign(test_set=test_set)
-    if "scoring" in rows:  # NLI; a fine-tuned model distinguishes all labels
-        rows = rows[rows["scoring"] == "ternary"]
+    finest = [next(iter(scorings)) for scorings in map(scorings_of, studies) if scorings]
+    if finest:  # a fine-tuned model distinguishes all labels
+        rows = only(rows, scoring=finest)
     rows = rows[~rows["model"].isin([*ceilings(), "human"])]
     most = rows.groupby(PLACE)["n"].transform("max")
-    rows = rows.assign(part=(rows["slice"] == UNSEEN) & (rows["n"] < most))
+    is_unseen = rows["slice"].isin([study.get("probe", {}).get("unseen") for study in studies])
+    rows = rows.assign(part=is_unseen & (rows["n"] < most))
     has_part = rows.groupby(PLACE)["part"].transform("any")
-    rows = rows[rows["slice"] == np.where(has_part, UNSEEN, "all")]
+    rows = rows[is_unseen.where(has_part, rows["slice"] == "all")]
     is_control, place = rows["method"].isin(CONTROL_METHODS), [*PLACE, "train_pairs"]
     sizes = rows.groupby([*PLACE, "model", "method"])["train_pairs"].transform("nunique")
     trained = rows[~is_control & (sizes > 1)]
-    trained = trained.assign(series=titles_of(trained, models))
+    trained = trained.assign(series=titles_of(trained, given.models))
     best = rows[is_control & among(rows, trained, place)].assign(series=style.BEST_CONTROL)
     best = best.sort_values("value", ascending=False).drop_duplicates(place)
     order = [*PLACE, "series", "train_pairs"]
@@ -116,7 +119,7 @@ def crosses(panel: pd.DataFrame) -> list[str]:
     return found
 
 
-def draw(points: pd.DataFrame, sources: dict) -> Figure:
+def draw(points: pd.DataFrame, given: Given) -> Figure:
     models = points[points["series"] != style.BEST_CONTROL]
     known = looks(models) | {style.BEST_CONTROL: CONTROL}
 
@@ -130,12 +133,16 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         axes.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.set_xlabel("training pairs")
-        axes.set_ylabel("accuracy (%)")
+        axes.set_ylabel(f"{given.headline.replace('_', ' ')} (%)")
 
     panels = []
     for (source, test_set, split), panel in points.groupby(PLACE, sort=False):
-        held_out = "unseen in training" if (panel["slice"] == UNSEEN).any() else ""
-        names = [source_title(source, sources), re.sub("[-_]", " ", test_set), split_title(split)]
+        held_out = "unseen in training" if (panel["slice"] != "all").any() else ""
+        names = [
+            source_title(source, given.sources),
+            re.sub("[-_]", " ", test_set),
+            split_title(split),
+        ]
         names += [held_out, f"{panel['n'].max():,} pairs"]
         detail = ", ".join(filter(None, names))
         panels.append(titled(Panel(panel, draw_panel, "", detail), ". ".join(crosses(panel))))
@@ -145,5 +152,5 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: Given) -> None:
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    points, sources = sized(metrics, given.models), given.sources
-    publish(given, points[COLUMNS], lambda: draw(points, sources), ONE_SIZE)
+    points = sized(metrics, given)
+    publish(given, points[COLUMNS], lambda: draw(points, given), ONE_SIZE)

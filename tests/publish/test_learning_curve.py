@@ -49,7 +49,8 @@ def rows_of() -> list[dict]:
 @pytest.fixture
 def study(tmp_path, program):
     made = Inputs(tmp_path, program, "strided_sop", SCHEMA, rows_of())
-    made.write_resources(sources={"activitynet": {"title": "ActivityNet"}}, models=MODELS)
+    sources = {"activitynet": {"title": "ActivityNet"}}
+    made.write_resources(sources=sources, models=MODELS, studies=STUDIES)
     return made
 
 

@@ -22,6 +22,7 @@ from scripts.publish.scorecard.cells import (
     best_controls,
     best_of,
     cells_of,
+    finest_scorings,
     from_shown,
     networks_of,
     people,
@@ -79,7 +80,7 @@ def judged_cells(
     """Return probe_rows(), best_controls(), and the cells with their verdicts."""
     on_probes = probe_rows(metrics, studies, sources)
     cells = cells_of(on_probes, metrics, studies, networks)
-    controls = best_controls(on_probes, cells)
+    controls = best_controls(on_probes, cells, studies)
     return on_probes, controls, with_verdicts(cells, controls, studies)
 
 
@@ -161,8 +162,8 @@ def rows_of(cells: pd.DataFrame, models: dict, reasons: Reasons) -> list[dict]:
 
 
 def replicates(cells: pd.DataFrame) -> list[str]:
-    """Return `3 wordings`, `2 seeds`, if a row's cells are means over these; and `two labels` if a
-    cell is scored by two labels.
+    """Return `3 wordings`, `2 seeds`, if a row's cells are means over these, and the words of
+    coarse scorings.
     """
     parts = []
     seeds = cells.loc[cells["wordings"].isna(), "seeds"]
@@ -170,9 +171,7 @@ def replicates(cells: pd.DataFrame) -> list[str]:
         if (counts > 1).any():
             low, high = int(counts[counts > 0].min()), int(counts.max())
             parts.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
-    if (cells["scoring"] == "binary").any():
-        parts.append("two labels")
-    return parts
+    return [*parts, *filter(None, cells["coarse"].unique())]
 
 
 def option_title(probe: dict, studies: dict) -> str:
@@ -187,10 +186,12 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
     """Return the probes in their order: probe, PROBE, split, sample, n (the largest), scoring (the
     finest), titles and note (marks).
     """
-    groups = cells.assign(scoring=cells["scoring"].astype(object).fillna("")).groupby("probe")
+    groups = cells.groupby("probe")
     first = dict.fromkeys([*PROBE, "split"], "first")
-    probes = groups.agg(first | {"sample": "any", "n": "max", "scoring": "max"}).reset_index()
+    probes = groups.agg(first | {"sample": "any", "n": "max"}).reset_index()
+    probes = probes.merge(finest_scorings(cells, studies))
     return probes.assign(
+        scoring=probes["scoring"].astype(object).fillna(""),
         study_title=[studies[name]["title"] for name in probes["study"]],
         corpus_title=[  # ActivityNet, validation 1
             source_title(corpus, sources)

@@ -153,12 +153,12 @@ def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
             if option not in rows:
                 continue
             values = rows.loc[rows["study"] == name, option]
-            if isinstance(first, list):
-                place = rank(values.astype(object).fillna(first[0]), first)
-            elif first == "least":
+            if first == "least":
                 place = values.astype(float).fillna(0)
-            else:
+            elif first == "most":
                 place = -values.astype(float).fillna(float("inf"))
+            else:
+                place = rank(values.astype(object).fillna(next(iter(first))), first)
             order.loc[values.index, option] = place
     rows = rows.loc[order.sort_values(list(order), kind="stable").index]
     return rows.drop_duplicates(["probe", "model", "way"])
@@ -177,6 +177,29 @@ def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
             words = f"{{:,.0f}} {option.removeprefix('train_')}"
             found[sizes.index] = sizes.astype(float).map(words.format)
     return found
+
+
+def scorings_of(study: dict) -> dict[str, str]:
+    """Return a study's scorings in words, from the finest."""
+    return study.get("probe", {}).get("prefers", {}).get("scoring", {})
+
+
+def coarse_scorings(cells: pd.DataFrame, studies: dict) -> list[str]:
+    """Return each cell's scoring in words, empty if its study has no finer one."""
+    words = {
+        (name, scoring): title
+        for name, study in studies.items()
+        for scoring, title in [*scorings_of(study).items()][1:]
+    }
+    return [words.get(place, "") for place in zip(cells["study"], cells["scoring"])]
+
+
+def finest_scorings(cells: pd.DataFrame, studies: dict) -> pd.DataFrame:
+    """Return the finest scoring among the cells of each probe: probe, scoring."""
+    order = [scoring for study in studies.values() for scoring in scorings_of(study)]
+    return in_order(cells, ["scoring"], scoring=order).drop_duplicates("probe")[
+        ["probe", "scoring"]
+    ]
 
 
 def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.DataFrame:
@@ -209,7 +232,7 @@ def cells_of(
     control that sees one candidate, if the best sees all); above_<rung>, … (with_distances());
     tests (with_clear()); rung, stands (with_stands()); blind, blind_low, blind_high (the blind
     model); wordings (their number), lowest, highest (single wordings); unread (the share of answers
-    that name no option); learnt_part; sample.
+    that name no option); learnt_part; coarse (coarse_scorings()); sample.
     """
     texts = dict.fromkeys(SYSTEM, object)  # pandas makes a column without values a float column
     rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
@@ -223,7 +246,9 @@ def cells_of(
     cells = without_repeats(only(rows, seed=None, wording=None))
     cells = preferred(cells, studies).sort_index()
     cells = cells.merge(spread.astype(texts), how="left").merge(unread, how="left")
-    cells = cells.assign(learnt_part=learnt_part(cells, studies))
+    cells = cells.assign(
+        learnt_part=learnt_part(cells, studies), coarse=coarse_scorings(cells, studies)
+    )
     of_blind = means["method"].map(method_of_blind)
     ends = {"value": "blind", "ci_low": "blind_low", "ci_high": "blind_high"}
     blind = means.assign(method=of_blind)[of_blind.notna()].rename(columns=ends)
@@ -239,7 +264,7 @@ def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd
     the value of this control, by probe.
 
     A difference to a weaker control becomes the distance to the shown control, without an interval.
-    A difference to a stronger control stays (released answers, scoring by two labels). `over` is
+    A difference to a stronger control stays (released answers, a coarse scoring). `over` is
     then the stronger control's value.
     """
     from_best = cells["value"] - cells["probe"].map(shown)
@@ -259,11 +284,11 @@ def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+def best_controls(rows: pd.DataFrame, cells: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """Return each probe's best control on the datasets of its cells. rows: from probe_rows()."""
-    scorings = cells.groupby("probe")["scoring"].transform("nunique")
-    finest = cells[(cells["scoring"] != "binary") | (scorings < 2)]
-    there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
+    there = cells.merge(finest_scorings(cells, studies))[
+        ["study", "source", "dataset", "split", "scoring"]
+    ].drop_duplicates()
     return best_of(control_rows(rows).merge(there))
 
 
