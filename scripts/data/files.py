@@ -62,7 +62,7 @@ def _place_beside(path: Path) -> Path:
             name = re.fullmatch(r"\.([0-9a-f]{8})-([0-9]+)\." + re.escape(path.name), left.name)
             age = time.time() - left.lstat().st_mtime
             if name and (
-                age > WEEK or age > MINUTE and name[1] == _here() and not _alive(int(name[2]))
+                age > WEEK or (age > MINUTE and name[1] == _here() and not _alive(int(name[2])))
             ):
                 _remove(left)
     return path.with_name(f".{_here()}-{os.getpid()}.{path.name}")

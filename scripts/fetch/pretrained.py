@@ -186,7 +186,7 @@ def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
     """
     pinned = [file for file in origin.pinned if file.endswith(".safetensors")]
     whole = pinned or origin.locate(WEIGHTS)
-    if INDEX in origin.pinned or not whole and origin.locate(INDEX):
+    if INDEX in origin.pinned or (not whole and origin.locate(INDEX)):
         index = origin.bring(INDEX)
         table = read_object(origin.name, INDEX, index).get("weight_map")
         files = set(map(str, table.values())) if isinstance(table, dict) else set()

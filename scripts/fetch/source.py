@@ -61,7 +61,7 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
     seen = set()
     for entry in archive.infolist():
         path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
+        if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
             why = "leads out of the archive's folder"
         elif stat.S_ISLNK(entry.external_attr >> 16):
             why = "is a link"

@@ -259,7 +259,7 @@ def _check_answer(answer: requests.Response, done: int, version: str, part: Path
         and _version(answer) == version
         and answer.headers.get("Content-Range", "").startswith(f"bytes {done}-")
     )
-    if status == 416 or status == 206 and not continues:
+    if status == 416 or (status == 206 and not continues):
         part.unlink(missing_ok=True)
         raise Cut("the piece that an earlier try left does not fit what the server has now")
     if status not in (200, 206):

@@ -75,6 +75,6 @@ class Entries:
         learnt = {"mask_filler", "chat"} if untrained else set()
         return Known(
             frozenset({*facts["abilities"]} - learnt | ({"mask_filler"} if masked else set())),
-            bool(stages or facts["weights"] and not untrained),
+            bool(stages or (facts["weights"] and not untrained)),
             facts.get("quantised"),
         )

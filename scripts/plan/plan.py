@@ -100,7 +100,7 @@ def has_seed(how: dict, training: dict) -> bool:
     """
     if how.get("paradigm") in WORDED:
         return training.get("shots", 0) > 0
-    return how["learns"] and how.get("paradigm") != CONTROL or how.get("fresh_head", False)
+    return (how["learns"] and how.get("paradigm") != CONTROL) or how.get("fresh_head", False)
 
 
 def settings_of(training: dict, study: dict, how: dict) -> dict:
@@ -113,7 +113,7 @@ def settings_of(training: dict, study: dict, how: dict) -> dict:
     if paradigm in WORDED or not how["learns"]:
         keys = ANSWERING if paradigm == ANSWER else SCORING
         found = {key: value for key, value in training.items() if key in keys}
-        has_shots = paradigm == LIKELIHOOD or paradigm == ANSWER and shots
+        has_shots = paradigm == LIKELIHOOD or (paradigm == ANSWER and shots)
         return found | {"shots": shots} if has_shots else found
     without = {"shots", "chat_template", "answer_tokens"}
     if "held_out" in study:

@@ -75,7 +75,7 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
         return "it trains the model, and `fine_tune: false` allows no training"
     if not how["learns"] and not model.trained:
         return "it asks without training, and this model has no trained weights"
-    if set(how.get("probe", [])) & abilities or how["learns"] and fine_tune is True:
+    if set(how.get("probe", [])) & abilities or (how["learns"] and fine_tune is True):
         return None
     if how["learns"]:
         return f"a probe does not train {kind_in_words(abilities)}; with `fine_tune: true` it does"

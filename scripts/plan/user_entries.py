@@ -171,7 +171,7 @@ def probed_models(
                 f"transformers does not read as they are: {ELSEWHERE}"
             )
         looks_like_path = "/" in one or one[:1] in (".", "~")
-        found = looks_like_path and _of_folder(one, models, root, here) or _of_hub(one, models)
+        found = (looks_like_path and _of_folder(one, models, root, here)) or _of_hub(one, models)
         if not found and looks_like_path:
             raise UserError(
                 f"configuration: model {cut(one, 200)} is neither an existing folder nor "

@@ -274,9 +274,14 @@ class Workplan:
             run
             for run in self.runs.values()
             if run.name in self.controls | self.recorded
-            or run.name not in is_alone
-            and not many
-            and (run.model in tiny or not self.studies[run.study]["methods"][run.method]["learns"])
+            or (
+                run.name not in is_alone
+                and not many
+                and (
+                    run.model in tiny
+                    or not self.studies[run.study]["methods"][run.method]["learns"]
+                )
+            )
         )
         return batches(shared, self.recorded, tiny)
 

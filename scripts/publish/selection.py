@@ -72,7 +72,7 @@ def fits(cell: str, wanted: str) -> bool:
     """Whether a value equals a text or matches a pattern with *; after `not `: does neither."""
     if wanted.startswith("not "):
         return not fits(cell, wanted.removeprefix("not "))
-    return cell == wanted or "*" in wanted and fnmatchcase(cell, wanted)
+    return cell == wanted or ("*" in wanted and fnmatchcase(cell, wanted))
 
 
 def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.DataFrame:

@@ -254,7 +254,7 @@ def read_module(source: str) -> dict:
     effects = []
     for statement in tree.body:
         defined = _defined(statement)
-        if _is_no_code(statement) or defined and set(defined) <= set(imports):
+        if _is_no_code(statement) or (defined and set(defined) <= set(imports)):
             continue
         names |= set(defined)
         for name in defined:

@@ -59,7 +59,7 @@ def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
     for word in words[:first]:
         if "=" in word:
             values.append(word)
-        elif word in TARGETS or "/" in word and not word.endswith((".yaml", ".yml")):
+        elif word in TARGETS or ("/" in word and not word.endswith((".yaml", ".yml"))):
             targets.append(word)
         elif file := preset_of(word):
             files.append(file)

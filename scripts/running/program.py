@@ -235,8 +235,7 @@ def is_of_machine(error: BaseException) -> bool:
     """
     return (
         isinstance(error, MemoryError)
-        or isinstance(error, OSError)
-        and bool(error.errno)
+        or (isinstance(error, OSError) and bool(error.errno))
         or bool(NO_MEMORY.search(str(error)) or DISK_FULL.search(str(error)))
     )
 

@@ -95,8 +95,7 @@ def has_numeral(text: str, kind: str, rules: Rules) -> bool:
     return any(
         piece.word_class in NUMERALS
         or piece.text == "first"
-        or piece.word_class == "unit_second"
-        and kind == "date"
+        or (piece.word_class == "unit_second" and kind == "date")
         for piece in pieces(text, rules)
     )
 
@@ -120,7 +119,7 @@ def word_of(piece: Piece, last: bool) -> str:
     if name in NUMBERS:
         value = number(text)
         return f"{value:.10g}" if value == value else text
-    if name in ("day_ordinal", "ordinal") or text in ("first", "second") and not last:
+    if name in ("day_ordinal", "ordinal") or (text in ("first", "second") and not last):
         value = ordinal_value(text)
         ending = (
             {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th") if not 10 < value % 100 < 14 else "th"
@@ -171,8 +170,8 @@ def to_the_hour(found: re.Match) -> str:
 def with_half(found: re.Match) -> str:
     """The time of "5:00 in morning" and "8:00 at night" with am or pm."""
     time, part = found["time"], found["part"]
-    after_noon = (
-        part in ("afternoon", "evening") or part == "night" and 5 < int(time.split(":")[0]) < 12
+    after_noon = part in ("afternoon", "evening") or (
+        part == "night" and 5 < int(time.split(":")[0]) < 12
     )
     return f"{time} {'pm' if after_noon else 'am'}"
 
@@ -267,11 +266,9 @@ def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
         )
     if read and read[-1].word_class in ("ago", "old"):
         after, read = f" {SAME.get(read[-1].text, read[-1].text)}", read[:-1]
-    if (
-        kind in ("date", "time")
-        and not after
-        or {"vague", "few", "masses"} & {piece.word_class for piece in read}
-    ):
+    if (kind in ("date", "time") and not after) or {"vague", "few", "masses"} & {
+        piece.word_class for piece in read
+    }:
         return "", ""
     return f"{before}{{}}{after}", re.sub(
         r"[ -]+$", "", " ".join(piece.text for piece in read if piece.text not in ADDED)

@@ -27,7 +27,7 @@ def learnt_beside(network: torch.nn.Module) -> list[str]:
     return [
         name
         for name, _ in network.named_parameters()
-        if name in network.lacked or heads and not name.startswith(prefix)
+        if name in network.lacked or (heads and not name.startswith(prefix))
     ]
 
 

@@ -47,8 +47,8 @@ class Stop:
 
     def must_stop(self) -> bool:
         """Whether to end."""
-        return (
-            self.signal is not None or self.launcher is not None and os.getppid() != self.launcher
+        return self.signal is not None or (
+            self.launcher is not None and os.getppid() != self.launcher
         )
 
     def check(self) -> None:
@@ -136,7 +136,7 @@ def blames_files(view: Path) -> Iterator[None]:
         raise
     except BaseException as error:  # many kinds, which differ between versions
         names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
-        is_of_machine = ran_out(error) or isinstance(error, OSError) and error.errno
+        is_of_machine = ran_out(error) or (isinstance(error, OSError) and error.errno)
         if is_of_machine or "deterministic" in str(error):
             raise
         if not any(name.startswith(READERS) for name in names):

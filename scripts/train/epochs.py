@@ -46,4 +46,4 @@ def is_last(epoch: int, losses: list[float], epochs: int, patience: int) -> bool
     """Whether learning ends after `epoch` epochs: all are done, or the held-out loss has not fallen
     for `patience` epochs.
     """
-    return epoch >= epochs or bool(losses) and epoch - chosen_epoch(losses) >= patience
+    return epoch >= epochs or (bool(losses) and epoch - chosen_epoch(losses) >= patience)

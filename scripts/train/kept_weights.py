@@ -77,7 +77,7 @@ def kept_facts(place: Path, job: dict) -> dict | None:
 
 def are_asked_for(facts: dict | None, job: dict, keep: str, merge: bool) -> bool:
     """Whether kept weights are those that `keep` and `merge_adapter` ask for."""
-    if facts is None or job["settings"]["training"].get("adapter") and facts["merged"] != merge:
+    if facts is None or (job["settings"]["training"].get("adapter") and facts["merged"] != merge):
         return False
     return facts["epoch"] == facts["run"]["best_epoch" if keep == "best" else "epochs"]
 

@@ -84,7 +84,7 @@ def lettered_judgements(
         lines[first - 1 : last] = [" ".join(lines[first - 1 : last])]
     question = answers["group_id"].str.rpartition(":")[2].astype(int)
     whole = question.max() + 1 == question.nunique()
-    if len(lines) <= question.max() or whole and len(lines) != question.nunique():
+    if len(lines) <= question.max() or (whole and len(lines) != question.nunique()):
         raise UserError(
             f"{file}: has {len(lines)} answers, but the split has {question.max() + 1} questions; "
             "give a line for each, or name lines that are one answer in released.csv (joined)"

@@ -64,7 +64,7 @@ def load(model: Path, head: Head, training: dict):
     prefix = f"{network.base_model_prefix}."
     check_whole(
         model,
-        [key for key in missing if head.order or key.startswith(prefix) and "pooler" not in key],
+        [key for key in missing if head.order or (key.startswith(prefix) and "pooler" not in key)],
     )
     return tokenizer, network
 

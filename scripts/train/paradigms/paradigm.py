@@ -57,7 +57,7 @@ def loading(model: Path, files: str) -> Iterator[None]:
         raise
     except Exception as error:  # many kinds, which differ between versions of these libraries
         # missing permission or a failing disk is no fault of the files
-        if ran_out(error) or isinstance(error, OSError) and error.errno:
+        if ran_out(error) or (isinstance(error, OSError) and error.errno):
             raise
         raise UserError(
             f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); "
