@@ -142,24 +142,56 @@ def train_here(launch: Launch) -> None:
     train_job(launch)
 
 
-def main(given: argparse.Namespace) -> None:
+def work_of(given: argparse.Namespace, read: list[Path]) -> Path:
+    """Return the folder of a run's work, which this process holds, without half-written files. Wait
+    while another process works on the run. Raises UserError for files (read) that nobody made.
+    """
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
     lock(work)
     if given.log and given.opens_log:
         log_to(given.log)  # only now: the process that we waited for was writing it
-    check_made([given.data, *read_of_model(given.model)])
+    check_made(read)
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
+    return work
+
+
+def are_learnt_weights_kept(keep: str, job: dict) -> bool:
+    """Whether the weights that a job learns are kept (keep: best, last or none)."""
+    return keep != "none" and job["learns"] and not job["makes_model"] and job["paradigm"] != "esim"
+
+
+def launch_of(given: argparse.Namespace, gpus: list[str], model: Path, **kept) -> Launch:
+    """Return the launch of a run's training. kept: what becomes of its weights."""
+    processes = len(gpus) or given.devices
+    return Launch(
+        work=str(given.output / "work"),
+        data=str(given.data),
+        model=str(model),
+        output=str(given.output),
+        processes=processes,
+        threads=max(1, given.threads // processes),
+        cpu=not gpus,
+        checkpoint_seconds=given.checkpoint_seconds,
+        deterministic=not given.not_deterministic,
+        micro_batch_tokens=given.micro_batch_tokens,
+        runs_per_gpu=given.runs_per_gpu,
+        report_to=given.report_to,
+        card=given.card,
+        tokens=given.tokens and str(given.tokens),
+        log=given.log and str(given.log),
+        processor=processor(),
+        **kept,
+    )
+
+
+def main(given: argparse.Namespace) -> None:
+    work = work_of(given, [given.data, *read_of_model(given.model)])
     files = given.model_files or [one for one in files_of(given.model) if one != GENERATION]
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
-    keeps = (
-        given.keep != "none"
-        and job["learns"]
-        and not job["makes_model"]
-        and job["paradigm"] != "esim"
-    )
+    keeps = are_learnt_weights_kept(given.keep, job)
     place = place_of(given.kept, job) if keeps else None
     facts = kept_facts(place, job) if place else None
     merges = given.merge_adapter or given.hands_on
@@ -190,28 +222,15 @@ def main(given: argparse.Namespace) -> None:
     write_json(job, work / "job.json")
     gpus = devices(given.device, given.devices, given.runs_per_gpu)
     check_quantised(model, gpus, given.settings["training"], job["learns"])
-    processes = len(gpus) or given.devices
-    launch = Launch(
-        work=str(work),
-        data=str(given.data),
-        model=str(model),
-        output=str(given.output),
-        processes=processes,
-        threads=max(1, given.threads // processes),
-        cpu=not gpus,
-        checkpoint_seconds=given.checkpoint_seconds,
-        deterministic=not given.not_deterministic,
-        micro_batch_tokens=given.micro_batch_tokens,
-        runs_per_gpu=given.runs_per_gpu,
-        report_to=given.report_to,
-        keep=given.keep if keeps else "best" if given.hands_on else "none",
+    handed_on = "best" if given.hands_on else "none"
+    launch = launch_of(
+        given,
+        gpus,
+        model,
+        keep=given.keep if keeps else handed_on,
         merge_adapter=merges,
         kept=str(place) if place else None,
         is_kept=facts is not None and are_kept and can_score(facts),
-        card=given.card,
-        tokens=given.tokens and str(given.tokens),
-        log=given.log and str(given.log),
-        processor=processor(),
     )
     try:
         start(launch, gpus, train_here)

@@ -30,12 +30,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from scripts.data.manifest import check_made
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.devices import processor
-from scripts.running.program import UserError, cut, execute, json_object, log, log_to, parser
+from scripts.running.program import UserError, cut, execute, json_object, log, parser
 from scripts.running.project_version import project_version
 from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.answer import CUT, REFUSED, TOO_LONG, UNREAD, WHOLE, Answer, Reading
@@ -45,7 +44,7 @@ from scripts.train.asking.server import FEWER, Server, stopping
 from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
-from scripts.train.run import add_device_options, add_run_options, files_of, lock
+from scripts.train.run import add_device_options, add_run_options, files_of, work_of
 from scripts.train.quantised import check_quantised, quantised_fact
 from scripts.train.work import (
     code_of,
@@ -58,7 +57,6 @@ from scripts.train.work import (
     model_view,
     reads_training,
     refuse_again,
-    sweep,
     with_digest,
     write_json,
 )
@@ -351,13 +349,7 @@ def main(given: argparse.Namespace) -> None:
         raise UserError("give one of --model and --api")
     if given.model and echoed(given.method["prompt"]):
         raise UserError("--method: scripts.train.run scores a model on this machine; run it")
-    work = given.output / "work"
-    work.mkdir(parents=True, exist_ok=True)
-    lock(work)
-    if given.log and given.opens_log:
-        log_to(given.log)
-    check_made([given.data, *([given.model] if given.model else [])])
-    sweep(work, given.output, work / "result")
+    work = work_of(given, [given.data, *([given.model] if given.model else [])])
     folder = None if given.api else model_view(given.model, files_of(given.model), work)
     job = describe(given, folder)
     if finished(work, job):

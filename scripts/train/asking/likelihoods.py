@@ -12,11 +12,10 @@ import pyarrow as pa
 import torch
 
 from scripts.running.program import UserError, log
-from scripts.text.placeholders import CANDIDATE
 from scripts.train.asking.ask import predictions_of
 from scripts.train.asking.kept_answers import Kept, Model
 from scripts.train.paradigms import likelihood
-from scripts.train.paradigms.prompts import Texts, groups_of, shots_of, texts_of
+from scripts.train.paradigms.prompts import Texts, groups_of, texts_of
 from scripts.train.paradigms.scored_tokens import Tokens, bytes_of, cut_to, tokens_of
 
 
@@ -24,19 +23,7 @@ class Paradigm(likelihood.Paradigm):
     """The paradigm without a model of its own: it makes scores from log-likelihoods."""
 
     def __init__(self, job: dict, tables: dict[str, pa.Table]):
-        training = job["settings"]["training"]
-        self.prompt, self.labels, self.inputs = job["prompt"], job["labels"], job["inputs"]
-        self.chooses = CANDIDATE in self.prompt["texts"]
-        self.score_names = ["log_likelihood"] if self.chooses else self.labels
-        self.shots = shots_of(
-            tables.get("learned"),
-            self.prompt,
-            self.labels,
-            self.inputs,
-            training.get("shots", 0),
-            job["settings"]["seed"],
-        )
-        self.threshold = None
+        self.read_wording(job, tables.get("learned"))
 
 
 def whole(frame: pd.DataFrame) -> list[str]:

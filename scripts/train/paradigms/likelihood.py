@@ -140,12 +140,8 @@ class Paradigm:
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         training = job["settings"]["training"]
-        self.model, self.prompt, self.labels, self.inputs = (
-            model,
-            job["prompt"],
-            job["labels"],
-            job["inputs"],
-        )
+        self.model = model
+        self.read_wording(job, tables.get("learned"))
         scoring = {key: value for key, value in training.items() if key != "shots"}
         self.tokenizer, self.network, self.kind, self.sums_by_batch, self.in_trees = loaded(
             load, model, scoring
@@ -159,22 +155,20 @@ class Paradigm:
             - len(self.before + self.after)
             - (3 if self.kind == "encoder_decoder" else 0)
         )
-        self.chooses = CANDIDATE in self.prompt["texts"]
-        self.score_names = ["log_likelihood"] if self.chooses else self.labels
-        self.shots = shots_of(
-            tables.get("learned"),
-            self.prompt,
-            self.labels,
-            self.inputs,
-            training.get("shots", 0),
-            job["settings"]["seed"],
-        )
-        self.threshold = None  # type: float | None
         fields = "input_ids", "scored_from", "scored_to", "divisor"
         self.padding = dict.fromkeys(fields, 0) | {
             "input_ids": self.tokenizer.pad_token_id or 0,
             "words": -1,
         }
+
+    def read_wording(self, job: dict, learned: pa.Table | None) -> None:
+        """Keep what the wording says, and the training examples that stand before a text."""
+        self.prompt, self.labels, self.inputs = job["prompt"], job["labels"], job["inputs"]
+        self.chooses = CANDIDATE in self.prompt["texts"]
+        self.score_names = ["log_likelihood"] if self.chooses else self.labels
+        count, seed = job["settings"]["training"].get("shots", 0), job["settings"]["seed"]
+        self.shots = shots_of(learned, self.prompt, self.labels, self.inputs, count, seed)
+        self.threshold = None  # type: float | None
 
     def encode(self, table: pa.Table) -> Examples:
         """The distinct texts of a table, one after the other. Those with one number in `choices`
