@@ -159,13 +159,14 @@ def clause_of(rows: pd.DataFrame, study: dict) -> dict:
         several = f" from {names[0]} to {last}" if ends else f" ({', '.join(names)})"
     controls = joined(list(rows["control"].dropna().unique()), " or ")
     best = "by the best control alone" if alone else f"best control {beside}"
+    where = "at" if ends else "in"
     return {
         "corpus": rows["place"].iloc[0],
         "said": f"{values} %",
         "of": f"of {study.get('counted', 'the examples')}{several}",
         "control": f"{best} ({controls})" if controls else "",
         "alone": alone,
-        "verdicts": [] if alone else verdicts_of(rows, names, "at" if ends else "in"),
+        "verdicts": [] if alone else verdicts_of(rows, names, where),
     }
 
 

@@ -53,7 +53,8 @@ def publish_statistics(
                 | {"In the paper": with_commas(printed.get((part, metric), ""))}
             )
     table = pd.DataFrame(rows).fillna("")
-    table = filled(table[sorted(table, key="In the paper".__eq__)], [])
+    in_paper = table.pop("In the paper")  # the last column
+    table = filled(table.assign(**{str(in_paper.name): in_paper}), [])
     publish_table(given, table, ["Corpus", "Of", "Number"])
 
 

@@ -39,16 +39,16 @@ def with_verdicts(cells: pd.DataFrame, controls: pd.DataFrame, studies: Mapping)
     is_own = (cells["value"] - cells["above"] - best).abs() < EQUAL
     is_clear, is_above = cells["above_clear"], cells["above_clear"] & (cells["above"] > 0)
     is_weaker = is_above & ~is_own & (cells["ci_low"] <= best)
-    kinds = {
-        None: cells["above"].isna(),
-        UNKNOWN: cells["above_low"].isna(),
-        ABOVE: is_above & ~is_weaker,
-        BELOW: is_clear & (cells["above"] < 0),
-        LEVEL_WITH: (cells["above_low"] > -MARGIN) & (cells["above_high"] < MARGIN),
-    }
+    kinds = [
+        (None, cells["above"].isna()),
+        (UNKNOWN, cells["above_low"].isna()),
+        (ABOVE, is_above & ~is_weaker),
+        (BELOW, is_clear & (cells["above"] < 0)),
+        (LEVEL_WITH, (cells["above_low"] > -MARGIN) & (cells["above_high"] < MARGIN)),
+    ]
+    verdicts, conditions = zip(*kinds)
     cells = cells.assign(
-        stronger=best.where(is_weaker),
-        verdict=np.select(list(kinds.values()), list(kinds), UNCLEAR),
+        stronger=best.where(is_weaker), verdict=np.select(conditions, verdicts, UNCLEAR)
     )
     why = [
         why_unclear(row, "above", studies[row["study"]].get("groups", "groups"))

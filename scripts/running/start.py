@@ -243,7 +243,7 @@ class Start:
     def shortest_study(self) -> str:
         """The study with the fewest runs, whose figures are ready first."""
         runs = Counter(run.study for run in self.work.runs.values())
-        return min(runs, key=runs.__getitem__, default=ALL)
+        return min(runs, key=lambda study: runs[study], default=ALL)
 
     def list_results(self) -> None:
         """Write a card of each study's datasets and the list of studies, from all existing results.

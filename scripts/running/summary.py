@@ -38,7 +38,7 @@ def longest(benchmarks: Path, since: float) -> list[str]:
         for line in file.read_text(encoding="utf-8").splitlines()
         if line.strip()
     }
-    names = sorted(seconds, key=seconds.__getitem__, reverse=True)[:3]
+    names = sorted(seconds, key=lambda name: seconds[name], reverse=True)[:3]
     return [f"{name} {clock(seconds[name])}" for name in names]
 
 

@@ -102,7 +102,8 @@ class TimeLeft:
         seconds = max(work, 1) / max(busy / max(now - self.begun, 1), 1)
         step = 60 if seconds > 50 else 10
         words = clock(step * ceil(seconds / step)).removesuffix(" 00 s")
-        return f", {'over ' * (len(mean) < len(left))}{words} left"
+        over = "over " if len(mean) < len(left) else ""
+        return f", {over}{words} left"
 
 
 class Terminal(logging.StreamHandler):

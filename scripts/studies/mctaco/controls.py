@@ -88,7 +88,7 @@ def read_texts(texts: tuple[str, ...]) -> pd.DataFrame:
     ends = quantities(text)[["seconds_low", "seconds_high"]].astype(float)
     clock = text.str.extract(CLOCK)
     hour = clock[0].astype(float) % 12 + clock[1].astype(float).fillna(0) / 60
-    hour += 12 * (clock[2] == "p")
+    hour += np.where(clock[2] == "p", 12, 0)
     for name, usual in PARTS.items():
         hour = hour.fillna(text.str.contains(rf"\b{name}").map({True: usual}))
     per = text.str.extract(PER)

@@ -159,7 +159,7 @@ def mentions(table: pd.DataFrame) -> np.ndarray:
         rows.append(
             (
                 len(new & known),
-                min(one[0], 2) * (other[2] > 0) * (one[2] == 0),
+                min(one[0], 2) if other[2] > 0 and one[2] == 0 else 0,
                 other[3] - one[3],
                 other[1] - one[1],
                 other[2] - one[2],

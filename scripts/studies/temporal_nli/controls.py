@@ -177,7 +177,7 @@ def sizes_of(text: str) -> tuple[dict[str, float], frozenset[str]]:
             continue
         kind, value = kind_of(digits, suffix, UNIT.match(text, token.end())), float(digits)
         if kind in ("am", "pm"):
-            kind, value = "clock", value % 12 + 12 * (kind == "pm")
+            kind, value = "clock", value % 12 + (12 if kind == "pm" else 0)
         elif kind.startswith(":"):
             kind, value = "clock", value + float(kind[1:]) / 60
         known = RANGES.get(kind)
@@ -221,7 +221,7 @@ def both_prepositions(table: pd.DataFrame) -> pd.Series:
 def kinds_and_prepositions(table: pd.DataFrame) -> pd.Series:
     """Return both_prepositions() with the kinds of the times of both sentences."""
     kinds = [
-        ">".join(" ".join(sorted(numbers)) + "+name" * bool(names) for numbers, names in pair)
+        ">".join(" ".join(sorted(numbers)) + ("+name" if names else "") for numbers, names in pair)
         for pair in of_both(sizes_of, table)
     ]
     return both_prepositions(table) + " " + pd.Series(kinds, table.index, dtype=object)

@@ -171,8 +171,9 @@ def slices(pairs: pd.DataFrame, challenge_set: str, options: dict) -> dict[str, 
     held_out, by_list = options.get("held_out", TEMPLATE), options.get("held_out_list")
     parts, counterpart = {"all": np.arange(len(pairs))}, is_counterpart(pairs["example_id"])
     pairs = pairs.assign(contrast=np.where(counterpart, "counterpart", "original"))
-    more = ["contrast"] * bool(counterpart.any()) + BY_LIST * bool(by_list)
-    for columns in map(str.split, [*SLICES[challenge_set], *more]):
+    names = [*SLICES[challenge_set], *(["contrast"] if counterpart.any() else [])]
+    names += BY_LIST if by_list else []
+    for columns in map(str.split, names):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
             parts[

@@ -134,8 +134,10 @@ def sizes(text: str) -> dict[str, float]:
     seconds = np.nan if holiday else seconds_of(words)
     if RATE.search(words) and not np.isnan(seconds):
         count = COUNT.search(words)
-        times = number(HOW_OFTEN[count[1]] if count[1] else count[2]) if count else 1.0
-        return {"rate": seconds - float(np.log(times))}
+        if count is None:
+            return {"rate": seconds}
+        times = HOW_OFTEN[count[1]] if count[1] else count[2]
+        return {"rate": seconds - float(np.log(number(times)))}
     if not np.isnan(seconds):
         found["duration"] = seconds
         for side, pattern in SIDES.items():
@@ -163,7 +165,7 @@ def sizes(text: str) -> dict[str, float]:
     for name, (hour, minutes, half) in zip(("", "end "), CLOCK.findall(with_clock_times(rest))):
         found[f"{name}hour"] = int(hour) % 12 + int(minutes) / 60
         if half:
-            found[f"{name}clock"] = found[f"{name}hour"] + 12 * (half == "pm")
+            found[f"{name}clock"] = found[f"{name}hour"] + (12 if half == "pm" else 0)
     if "hour" not in found and (match := PART.search(words)):
         found |= {"clock": PARTS[match[1]], "hour": PARTS[match[1]] % 12}
     return found
@@ -185,7 +187,8 @@ def distance(one: dict[str, float], other: dict[str, float]) -> float:
                 total, shared = total + min(gap, circle - gap), True
                 break
         else:
-            total += UNSHARED * bool(group.keys() & (one.keys() ^ other.keys()))
+            if group.keys() & (one.keys() ^ other.keys()):
+                total += UNSHARED
     return total if shared else FAR
 
 

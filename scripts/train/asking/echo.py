@@ -48,7 +48,10 @@ def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
     """
     starts, reached = set(range(len(text) - len(text.lstrip(" ")) + 1)), []
     for number, token in enumerate(tokens):
-        token = "\ufffd" if token.startswith("bytes:") else token if number else token.lstrip(" ")
+        if token.startswith("bytes:"):
+            token = "\ufffd"
+        elif number == 0:
+            token = token.lstrip(" ")
         found = {}  # type: dict[int, int]  # by end: the last place where the token may begin
         for start in sorted(starts):
             skips = number and text[start : start + 1] == " " and token[:1] not in ("", "\ufffd")

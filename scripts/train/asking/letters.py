@@ -148,7 +148,8 @@ def clauses_of(text: str) -> list[Clause]:
             before, comma, rest = reasons.pop(0).partition(",")
             first, reasons = rest, [before, *reasons]
         for number, part in enumerate([first, *reasons]):
-            doubt = "?" if sentence.endswith("?") else "~" * bool(number or CONDITION.search(part))
+            doubt = "~" if number or CONDITION.search(part) else ""
+            doubt = "?" if sentence.endswith("?") else doubt
             last = NOTHING
             for clause in filter(str.strip, CLAUSE.split(part)):
                 foreign = FOREIGN.fullmatch(last.codes) or re.search(r"\bwould\b", clause, re.I)

@@ -148,7 +148,8 @@ def check(status: int, headers: Mapping[str, str], whole: str, may_refuse: bool)
     if may_refuse and status in MAY_BE_LONG and LONG.search(reason):
         return Answer(reason, TOO_LONG)
     if status in BUSY and not codes & FINAL:
-        raise Passing(f"it answers {status}{': ' * bool(reason)}{reason}", seconds_of(headers))
+        said = f"it answers {status}: {reason}" if reason else f"it answers {status}"
+        raise Passing(said, seconds_of(headers))
     raise Final(reason, status)
 
 

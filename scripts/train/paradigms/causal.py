@@ -35,7 +35,7 @@ def trees_of(ids: Ragged) -> np.ndarray:
         flat[start : start + length].tobytes() for start, length in zip(ids.starts, ids.lengths)
     ]
     trees, tree, nodes, last = np.zeros(len(texts), np.int64), 0, 0, b""
-    for row in sorted(range(len(texts)), key=texts.__getitem__):
+    for row in sorted(range(len(texts)), key=lambda row: texts[row]):
         text, shorter = texts[row], min(len(last), len(texts[row]))
         unlike = np.frombuffer(text[:shorter], "i4") != np.frombuffer(last[:shorter], "i4")
         alike = int(unlike.argmax()) if unlike.any() else len(unlike)
