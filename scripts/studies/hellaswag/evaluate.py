@@ -36,34 +36,12 @@ ANSWERED = Answered(
 )
 
 
-def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
-    """Return the accuracy on each slice, by video or article, and the names of these groups. right:
-    for each replicate the (items,) credit (a tie gives a part).
-    """
-    items = endings.drop_duplicates("instance")
-    group, groups = pd.factorize(items["group_id"])
-    domains = items["domain"].to_numpy()
-    parts = {"all": np.full(len(items), True)} | {
-        f"domain={name}": domains == name for name in sorted(set(domains))
-    }
-    return [
-        Tally(
-            name,
-            {"accuracy": share},
-            sums_by_group([one * inside for one in right], group, len(groups)),
-            np.bincount(group[inside], minlength=len(groups)),
-        )
-        for name, inside in parts.items()
-    ], groups
+# ---- the paper's metric
 
 
-def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
-    """Return (items,) 1 if a person chose the right ending and no other ending, else 0."""
-    return {
-        "accuracy": outranked(
-            chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0]
-        )[0]
-    }
+def read_endings(file: Path) -> pd.DataFrame:
+    """Return the endings of a split (schema choices), with `instance`, the number of their item."""
+    return checked(read_examples(file, CHOICES, 2), file)
 
 
 def rows_of(
@@ -89,9 +67,37 @@ def rows_of(
     )
 
 
-def read_endings(file: Path) -> pd.DataFrame:
-    """Return the endings of a split (schema choices), with `instance`, the number of their item."""
-    return checked(read_examples(file, CHOICES, 2), file)
+def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
+    """Return the accuracy on each slice, by video or article, and the names of these groups. right:
+    for each replicate the (items,) credit (a tie gives a part).
+    """
+    items = endings.drop_duplicates("instance")
+    group, groups = pd.factorize(items["group_id"])
+    domains = items["domain"].to_numpy()
+    parts = {"all": np.full(len(items), True)} | {
+        f"domain={name}": domains == name for name in sorted(set(domains))
+    }
+    return [
+        Tally(
+            name,
+            {"accuracy": share},
+            sums_by_group([one * inside for one in right], group, len(groups)),
+            np.bincount(group[inside], minlength=len(groups)),
+        )
+        for name, inside in parts.items()
+    ], groups
+
+
+# ---- beside the paper: people
+
+
+def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """Return (items,) 1 if a person chose the right ending and no other ending, else 0."""
+    return {
+        "accuracy": outranked(
+            chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0]
+        )[0]
+    }
 
 
 STUDY = Study(ANSWERED, SCHEMA, read_endings, rows_of, unit="instance_id", printed=PRINTED)
