@@ -23,7 +23,7 @@ import argparse
 import json
 import os
 import tempfile
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -31,11 +31,10 @@ import yaml
 
 from scripts.data.csv_files import read_csv
 from scripts.data.files import sha256_of, whole
-from scripts.data.manifest import describe_beside, files_in
+from scripts.data.manifest import describe_beside
 from scripts.plan.models import STAGES, stage_of
 from scripts.running.program import execute, json_object, log, parser
 from scripts.data.papers import texts_of
-from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import entries_of, read_yaml
 from scripts.publish.item import write_texts
@@ -44,7 +43,8 @@ from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import method_title, model_title, source_title
 from scripts.publish.parts import data_url, not_drawn, size_of, templates, shown_and_folded
-from scripts.publish.provenance import machine_of, mixture, provenance_of
+from scripts.publish.page_runs import located, runs_shown
+from scripts.publish.provenance import mixture
 from scripts.publish.reading import cards_of, paper_tables
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
@@ -182,43 +182,71 @@ def left_out_groups(left_out: list[dict], studies: dict) -> list[dict]:
     ]
 
 
-@cache
-def jobs_in(study: Path) -> dict[str, Path]:
-    """Return the manifest of the job that made each run of a study's folder, by run."""
-    manifests = sorted(study.glob("*.manifest.json"))
-    return {name.split("/")[0]: manifest for manifest in manifests for name in files_in(manifest)}
-
-
-def located(file: Path, page: Path) -> dict:
-    """Return the facts of a run with the places of its files beside the page: folder, data_folder,
-    log, manifest (of the job that made it, in results/). file: its run.json.
+def results_shown(
+    given: argparse.Namespace, studies: dict, metrics: pd.DataFrame, runs: list[dict]
+) -> dict:
+    """Return the figures and tables of the page: those of each measured study, with its question
+    and its machines, and those about all studies.
     """
-    facts, study = facts_of(file), file.parents[1]
-    results, job = study.parents[1], jobs_in(study).get(file.parent.name)
-    stem = job.name.removesuffix(".manifest.json") if job else ""
-    places = {
-        "folder": file.parent,
-        "data_folder": results / "build" / study.name / facts["source"] / facts["dataset"],
-        "log": results / "logs/train" / study.name / f"{stem}.log" if job else None,
+    items = read_yaml(given.resources / "figures.yaml")
+
+    def published_items(study: str, facts: list[dict]) -> list[dict]:
+        return [published_item(item, given, facts) for item in items if item["study"] == study]
+
+    sections = []
+    for name, study in studies.items():
+        if name not in set(metrics["study"]):
+            continue
+        of_study = [fact for fact in runs if fact["study"] == name]
+        question = over_replicates(paragraphs(study["asks"]), of_study)
+        sections.append(
+            {"short": study["title"]}
+            | study
+            | {
+                "name": name,
+                "question": shown_and_folded(question),
+                "items": published_items(name, of_study),
+                "machines": mixture(of_study),
+            }
+        )
+    return {
+        "studies": sections,
+        "all_items": published_items(ALL, runs),
+        "left_out": left_out_groups(read_left_out(given.resources / "left_out.yaml"), studies),
+        "samples": set(metrics["sample"]),
+        "limits": sorted(metrics["limit"].dropna().unique()),
+        "metrics_sha256": sha256_of(given.metrics),
     }
-    beside = {
-        of: os.path.relpath(at, page.parent) if at and at.exists() else ""
-        for of, at in places.items()
-    }
-    return facts | beside | {"manifest": str(job or "")}
 
 
-def runs_by_experiment(metrics: pd.DataFrame, runs: list[dict]) -> dict[str, list[dict]]:
-    """Return the runs of each experiment in the metrics. Runs that no number names come last."""
-    named = metrics.reindex(columns=["experiment", "runs"]).dropna().drop_duplicates()
-    named = named.assign(runs=named["runs"].str.split(" ")).explode("runs").drop_duplicates()
-    known = {run["run"]: run for run in runs}
-    found = {
-        name: [known[run] for run in of if run in known]
-        for name, of in named.groupby("experiment", sort=False)["runs"]
+def sources_shown(given: argparse.Namespace, sources: dict, measured: set[str], root: Path) -> dict:
+    """Return what the page says of the sources, measured or cleaned, and of their cleaning."""
+    tables = [pd.read_csv(file, keep_default_na=False) for file in given.cleaning]
+    cleaning = pd.concat(tables, ignore_index=True)
+    names = sorted({*cleaning["source"], *measured} & sources.keys())
+    return {
+        "cleaning": cleaned(cleaning, sources),
+        "sources": [source_facts(name, sources[name], root) for name in names],
     }
-    others = [run for name, run in known.items() if name not in set(named["runs"])]
-    return {name: of for name, of in (found | {"others": others}).items() if of}
+
+
+def settings_shown(given: argparse.Namespace, models: dict, published: Path, root: Path) -> dict:
+    """Return the configuration, the project's own words, and the names that the page looks up."""
+    return {
+        "name": given.configuration.get("name", ""),
+        "about": {
+            name: paragraphs((root / f"report/{name}.rst").read_text(encoding="utf-8"))
+            for name in ("workflow", "all")
+        },
+        "settings": given.configuration,
+        "configuration": yaml.safe_dump(given.configuration, sort_keys=False, allow_unicode=True),
+        "alone": given.alone,
+        "entry_of": lambda name: models.get(name, {}),
+        "stage_of": stage_of,
+        "title_of": partial(model_title, models=models),
+        "method_title": method_title,
+        "reported": {*published_claims(published)["model"].str.split("; ").explode()},
+    }
 
 
 def main(given: argparse.Namespace) -> None:
@@ -233,94 +261,36 @@ def main(given: argparse.Namespace) -> None:
     sources, models, studies = (
         entries_of(resources / f"{name}.yaml") for name in ("sources", "models", "studies")
     )
-    published = published_claims(resources / "published.csv")
+    published = resources / "published.csv"
     metrics = read_metrics(given.metrics).to_pandas()
-    released = set(read_metrics(given.metrics, others=True)["dataset"].to_pylist())
+    released = read_metrics(given.metrics, others=True)["dataset"].to_pylist()
     located_runs = [located(file, given.output) for file in given.runs]
     runs = sorted(located_runs, key=lambda facts: facts["run"])
-    cleaning = pd.concat(
-        [pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True
-    )
-    items = read_yaml(resources / "figures.yaml")
-
-    def published_items(study: str, facts: list[dict]) -> list[dict]:
-        return [published_item(item, given, facts) for item in items if item["study"] == study]
-
-    sections = []
-    for study in [name for name in studies if name in set(metrics["study"])]:
-        here = [fact for fact in runs if fact["study"] == study]
-        question = over_replicates(paragraphs(studies[study]["asks"]), here)
-        sections.append(
-            {"short": studies[study]["title"]}
-            | studies[study]
-            | {
-                "name": study,
-                "question": shown_and_folded(question),
-                "items": published_items(study, here),
-                "machines": mixture(here),
-            }
-        )
-    datasets = {
-        (fact["source"], fact["dataset"], split): digest
-        for fact in runs
-        for split, digest in fact["data"].items()
-    }
     scores, networks = read_scores(given.metrics), networks_of(located_runs)
-    found = findings_of(scores, studies, sources, models, networks, resources / "published.csv")
-    first_screen = {"findings": found, "shared_caveats": shared_caveats(found)}
-    shown_sources = {*cleaning["source"], *metrics["source"], *released} & sources.keys()
+    findings = findings_of(scores, studies, sources, models, networks, published)
+    first_screen = {"findings": findings, "shared_caveats": shared_caveats(findings)}
+    results = results_shown(given, studies, metrics, runs)
     html = (
         templates()
         .get_template("page.html.j2")
         .render(
-            {
-                **first_screen,
-                "name": given.configuration.get("name", ""),
-                "about": {
-                    name: paragraphs((root / f"report/{name}.rst").read_text(encoding="utf-8"))
-                    for name in ("workflow", "all")
-                },
-                "studies": sections,
-                "settings": given.configuration,
-                "all_items": published_items(ALL, runs),
-                "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), studies),
-                "samples": set(metrics["sample"]),
-                "limits": sorted(metrics["limit"].dropna().unique()),
-                "cleaning": cleaned(cleaning, sources),
-                "sources": [
-                    source_facts(name, sources[name], root) for name in sorted(shown_sources)
-                ],
-                "entry_of": lambda name: models.get(name, {}),
-                "stage_of": stage_of,
-                "title_of": partial(model_title, models=models),
-                "method_title": method_title,
-                "reported": {*published["model"].str.split("; ").explode()},
-                "runs": runs,
-                "by_experiment": runs_by_experiment(metrics, runs),
-                "alone": given.alone,
-                "quantised": {
-                    fact["model"]: fact["quantised"] for fact in runs if "quantised" in fact
-                },
-                "machine_of": machine_of,
-                "datasets": sorted(datasets.items()),
-                "metrics_sha256": sha256_of(given.metrics),
-                "made_by": provenance_of(runs),
-                "configuration": yaml.safe_dump(
-                    given.configuration, sort_keys=False, allow_unicode=True
-                ),
-            }
+            **first_screen,
+            **results,
+            **runs_shown(metrics, runs),
+            **sources_shown(given, sources, {*metrics["source"], *released}, root),
+            **settings_shown(given, models, published, root),
         )
     )
-    findings = given.output.with_name("findings.json")
-    with whole(given.output) as place, whole(findings) as beside_it:
+    beside = given.output.with_name("findings.json")
+    with whole(given.output) as place, whole(beside) as place_beside:
         place.write_text(html, encoding="utf-8")
-        beside_it.write_text(json.dumps(first_screen, indent=1), encoding="utf-8")
-    describe_beside(findings)
+        place_beside.write_text(json.dumps(first_screen, indent=1), encoding="utf-8")
+    describe_beside(beside)
     log.info(
         "%s: %d studies, %d figures and tables, %d KB",
         given.output,
-        len(sections),
-        sum(len(section["items"]) for section in sections),
+        len(results["studies"]),
+        sum(len(section["items"]) for section in results["studies"]),
         len(html.encode()) // 1024,
     )
 
