@@ -79,6 +79,14 @@ def log_probabilities(network: torch.nn.Module, head: Head, batch: Batch) -> tor
     return torch.log_softmax(logits.float(), dim=-1)
 
 
+def cross_entropy(scores: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The sum of the cross-entropies of (rows, labels) log-probabilities, and how many rows are
+    right.
+    """
+    # gather has a deterministic form on GPUs. PyTorch's list says that its NLL loss may have none.
+    return -scores.gather(1, labels[:, None]).sum(), (scores.argmax(1) == labels).sum()
+
+
 def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]]:
     """The special tokens before, between and after a pair of texts, and their types."""
     first, second = (tokenizer(word, add_special_tokens=False)["input_ids"] for word in "ab")
@@ -191,11 +199,7 @@ class Paradigm:
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the rows' cross-entropies, and how many rows are right."""
-        scores = self.scores(network, batch)
-        # gather has a deterministic form on GPUs. PyTorch's list says that its NLL loss may have
-        # none.
-        loss = -scores.gather(1, batch["labels"][:, None]).sum()
-        return loss, (scores.argmax(1) == batch["labels"]).sum()
+        return cross_entropy(self.scores(network, batch), batch["labels"])
 
     def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
         """Mean cross-entropy and accuracy of (n, labels) log-probabilities, and n."""

@@ -4,6 +4,7 @@ A candidate's score is the mean log-likelihood of its tokens in their masks, all
 et al. 2021, section 4.1.2). Training raises the score of the right candidates.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -106,6 +107,8 @@ class Paradigm(Choosing):
     paradigm).
     """
 
+    read: Callable = staticmethod(load)
+
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         self.model, self.max_length = model, job["settings"]["training"]["max_length"]
         self.tokenizer, self.network = self.load(model, job)
@@ -115,9 +118,9 @@ class Paradigm(Choosing):
     def load(self, model: Path, job: dict):
         """Tokenizer and network."""
         training = job["settings"]["training"]
-        return (
-            load(model, training, True) if job["learns"] else loaded(load, model, training, False)
-        )
+        if job["learns"]:
+            return self.read(model, training, True)
+        return loaded(self.read, model, training, False)
 
     def encode(self, table: pa.Table) -> Examples:
         """Contexts with as many masks as the candidate has tokens (input_ids),

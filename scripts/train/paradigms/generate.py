@@ -24,7 +24,6 @@ from scripts.train.paradigms.paradigm import (
     check_whole,
     cloze_examples,
     contexts_and_candidates,
-    loaded,
     read_config,
     read_network,
     read_tokenizer,
@@ -60,16 +59,11 @@ class Paradigm(fill.Paradigm):
     paradigm).
     """
 
+    read = staticmethod(load)
+
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         super().__init__(model, job, tables)
         self.padding["decoder_input_ids"] = self.tokenizer.pad_token_id
-
-    def load(self, model: Path, job: dict):
-        """Tokenizer and network."""
-        training = job["settings"]["training"]
-        return (
-            load(model, training, True) if job["learns"] else loaded(load, model, training, False)
-        )
 
     def encode(self, table: pa.Table) -> Examples:
         """Contexts with the sentinel (input_ids), the tokens that the decoder reads

@@ -16,7 +16,7 @@ import torch
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify
 from scripts.train.batches import Batch, Examples
-from scripts.train.paradigms.classify import FIELDS, log_probabilities
+from scripts.train.paradigms.classify import FIELDS, cross_entropy, log_probabilities
 
 BACK = "back_"  # marks the fields of the other order
 
@@ -79,6 +79,4 @@ class Paradigm(classify.Paradigm):
 
     def loss(self, network: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the sum of the rows' cross-entropies as read, and how many are right."""
-        scores = log_probabilities(network, self.head, batch)
-        loss = -scores.gather(1, batch["labels"][:, None]).sum()
-        return loss, (scores.argmax(1) == batch["labels"]).sum()
+        return cross_entropy(log_probabilities(network, self.head, batch), batch["labels"])
