@@ -2,63 +2,35 @@
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
-
-from scripts.publish.scorecard.cells import cells_of, probe_rows, read_scores
-from scripts.studies.strided_sop.evaluate import SCHEMA
-from tests.publish.publish_inputs import Inputs, around, metric_row, points_of, with_draws
-from tests.registers import STUDIES
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+
 from scripts.publish.learning_curve import crossing
+from scripts.publish.scorecard.cells import cells_of, probe_rows, read_scores
+from scripts.publish.selection import only
+from tests.publish.recorded import Recorded
+from tests.registers import SOURCES, STUDIES
 
-SIZES = [250, 500, 1000, 2000]
-MODELS = {"mpnet_base": {"title": "MPNet"}, "minilm": {"title": "MiniLM"}}
-CURVES = {  # by model and method, in thousandths
-    ("mpnet_base", "train"): [500, 540, 620, 640],
-    ("minilm", "train"): [500, 510, 520, 530],
-    ("bag_of_words", "control"): [560, 560, 580, 580],
-    ("first_text", "control"): [540, 570, 570, 570],
-}
+FIGURE = "strided_sop_learning_curve"
+WHOLE = {"dataset": "stride-0", "train_pairs": None}
 
 
-def rows_of() -> list[dict]:
-    rows = []
-    for (model, method), values in CURVES.items():
-        for size, value in zip(SIZES, values):
-            same = metric_row(
-                "strided_sop",
-                source="activitynet",
-                dataset=f"stride-0-train_pairs-{size}",
-                train_pairs=size,
-                stride=0,
-                split="val_1",
-                method=method,
-                model=model,
-                hard=False,
-                n=2882,
-                groups=838,
-                metric="accuracy",
-            )
-            rows.append(same | around(value / 1000))
-    return rows
+def with_draws(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add draws, which the record leaves out."""
+    noise = np.random.default_rng(1).normal(0, 0.015, 200)
+    return frame.assign(draws=[value + noise * (0.5 + value) for value in frame["value"]])
 
 
-@pytest.fixture
-def study(tmp_path, program):
-    made = Inputs(tmp_path, program, "strided_sop", SCHEMA, rows_of())
-    sources = {"activitynet": {"title": "ActivityNet"}}
-    made.write_resources(sources=sources, models=MODELS, studies=STUDIES)
-    return made
+def with_whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the smallest size as if it were the whole training split."""
+    return pd.concat([frame, frame[frame["train_pairs"] == 500].assign(**WHOLE)])
 
 
-def drawn(study, rows: list[dict]) -> tuple[pd.DataFrame, str]:
-    study.write_metrics(rows)
-    study.call("strided_sop_learning_curve")
-    figure = (study.publish / "figures/strided_sop_learning_curve.svg").read_text()
-    return points_of(study, "strided_sop_learning_curve"), figure
+def headlines(frame: pd.DataFrame) -> pd.DataFrame:
+    return only(frame, metric="accuracy", slice="all", seed=None, split="val_1")
 
 
 def slow_crossing(sizes: list[float], above: list[float]) -> float:
@@ -73,36 +45,40 @@ def slow_crossing(sizes: list[float], above: list[float]) -> float:
     raise AssertionError("a line with both signs crosses zero")
 
 
-def test_models_stand_beside_the_best_control_of_each_size(study):
-    points, figure = drawn(study, with_draws(rows_of()))
+def test_models_stand_beside_the_best_control_of_each_size(tmp_path, program):
+    recorded = Recorded(tmp_path, program, "strided_sop", "curves", with_draws)
+    recorded.call(FIGURE).checked()
+    rows = headlines(pd.read_parquet(recorded.metrics))
+    best = rows[rows["method"] == "control"].groupby("train_pairs")["value"].max()
+    trained = rows[rows["model"] == "mpnet_base"].set_index("train_pairs")["value"].sort_index()
+    points = recorded.points(FIGURE).query("split == 'val_1'")
     control = points[points["method"] == "control"].sort_values("train_pairs")
-    assert control["value"].tolist() == [0.56, 0.57, 0.58, 0.58]
-    assert set(points["model"]) == {"mpnet_base", "minilm", "bag_of_words", "first_text"}
+    assert control["value"].tolist() == pytest.approx(best.tolist())
+    assert set(points[points["method"] == "train"]["model"]) == {"mpnet_base", "minilm"}
+    figure = (tmp_path / f"figures/{FIGURE}.svg").read_text()
     title = " ".join(" ".join(re.findall(r">([^<>]+)<", figure)).split())
-    # From −0.03 at 500 pairs to +0.04 at 1,000: three sevenths of the way, on a logarithmic axis.
-    assert f"passes the best control at {500 * 2 ** (3 / 7):,.0f} pairs" in title
-    assert "MiniLM does not pass the best control" in title
+    passes = re.search(r"MPNet\S* passes the best control at ([\d,]+) pairs", title)
+    expected = slow_crossing(list(best.index), list(trained - best))
+    assert float(passes[1].replace(",", "")) == pytest.approx(expected, rel=0.005)
+    assert "MiniLM-L6 does not pass the best control" in title
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(study, whole):
+def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(tmp_path, program, whole):
     """Other figures show the model that learnt from most pairs, or from all pairs if there is one.
     The scorecard once showed the smallest.
     """
-    rows = rows_of()
-    if whole:
-        rows += [
-            row | around(0.7) | {"dataset": "stride-0", "train_pairs": None}
-            for row in rows
-            if row["train_pairs"] == SIZES[0]
-        ]
-    study.write_metrics(rows)
-    study.call("accuracy_by_stride")
-    points = points_of(study, "accuracy_by_stride").query("model == 'mpnet_base'")
-    assert points["value"].tolist() == [0.7 if whole else 0.64]
-    metrics, studies = read_scores(study.metrics), {"strided_sop": STUDIES["strided_sop"]}
-    cells = cells_of(probe_rows(metrics, studies, {}), metrics, studies, {})
-    assert cells.set_index("model").loc["mpnet_base", "value"] == (0.7 if whole else 0.64)
+    change = with_whole if whole else None
+    recorded = Recorded(tmp_path, program, "strided_sop", "curves", change)
+    recorded.call("accuracy_by_stride").checked()
+    rows = only(headlines(pd.read_parquet(recorded.metrics)), model="mpnet_base")
+    [value] = only(rows, train_pairs=500 if whole else 4000)["value"]
+    points = recorded.points("accuracy_by_stride")
+    points = only(points, model="mpnet_base", split="val_1", metric="accuracy", seed=None)
+    assert points["value"].tolist() == pytest.approx([value])
+    metrics, studies = read_scores(recorded.metrics), {"strided_sop": STUDIES["strided_sop"]}
+    cells = cells_of(probe_rows(metrics, studies, SOURCES), metrics, studies, {})
+    assert only(cells, model="mpnet_base")["value"].tolist() == pytest.approx([value])
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=6))
