@@ -134,10 +134,8 @@ def sizes(text: str) -> dict[str, float]:
     seconds = np.nan if holiday else seconds_of(words)
     if RATE.search(words) and not np.isnan(seconds):
         count = COUNT.search(words)
-        if count is None:
-            return {"rate": seconds}
-        times = HOW_OFTEN[count[1]] if count[1] else count[2]
-        return {"rate": seconds - float(np.log(number(times)))}
+        times = number(HOW_OFTEN[count[1]] if count[1] else count[2]) if count else 1.0
+        return {"rate": seconds - float(np.log(times))}
     if not np.isnan(seconds):
         found["duration"] = seconds
         for side, pattern in SIDES.items():
@@ -165,7 +163,7 @@ def sizes(text: str) -> dict[str, float]:
     for name, (hour, minutes, half) in zip(("", "end "), CLOCK.findall(with_clock_times(rest))):
         found[f"{name}hour"] = int(hour) % 12 + int(minutes) / 60
         if half:
-            found[f"{name}clock"] = found[f"{name}hour"] + (12 if half == "pm" else 0)
+            found[f"{name}clock"] = found[f"{name}hour"] + 12 * (half == "pm")
     if "hour" not in found and (match := PART.search(words)):
         found |= {"clock": PARTS[match[1]], "hour": PARTS[match[1]] % 12}
     return found
@@ -187,8 +185,7 @@ def distance(one: dict[str, float], other: dict[str, float]) -> float:
                 total, shared = total + min(gap, circle - gap), True
                 break
         else:
-            if group.keys() & (one.keys() ^ other.keys()):
-                total += UNSHARED
+            total += UNSHARED * bool(group.keys() & (one.keys() ^ other.keys()))
     return total if shared else FAR
 
 
