@@ -22,7 +22,6 @@ from scripts.publish.scorecard.cells import (
     best_controls,
     best_of,
     cells_of,
-    finest_scorings,
     from_shown,
     networks_of,
     people,
@@ -80,7 +79,7 @@ def judged_cells(
     """Return probe_rows(), best_controls(), and the cells with their verdicts."""
     on_probes = probe_rows(metrics, studies, sources)
     cells = cells_of(on_probes, metrics, studies, networks)
-    controls = best_controls(on_probes, cells, studies)
+    controls = best_controls(on_probes, cells)
     return on_probes, controls, with_verdicts(cells, controls, studies)
 
 
@@ -171,7 +170,7 @@ def replicates(cells: pd.DataFrame) -> list[str]:
         if (counts > 1).any():
             low, high = int(counts[counts > 0].min()), int(counts.max())
             parts.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
-    return [*parts, *filter(None, cells["coarse"].unique())]
+    return [*parts, *filter(None, cells["scored"].unique())]
 
 
 def option_title(probe: dict, studies: dict) -> str:
@@ -186,12 +185,11 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
     """Return the probes in their order: probe, PROBE, split, sample, n (the largest), scoring (the
     finest), titles and note (marks).
     """
-    groups = cells.groupby("probe")
-    first = dict.fromkeys([*PROBE, "split"], "first")
+    cells = cells.assign(scoring=cells["scoring"].astype(object).fillna(""))
+    groups = cells.sort_values("coarse", kind="stable").groupby("probe")
+    first = dict.fromkeys([*PROBE, "split", "scoring"], "first")
     probes = groups.agg(first | {"sample": "any", "n": "max"}).reset_index()
-    probes = probes.merge(finest_scorings(cells, studies))
     return probes.assign(
-        scoring=probes["scoring"].astype(object).fillna(""),
         study_title=[studies[name]["title"] for name in probes["study"]],
         corpus_title=[  # ActivityNet, validation 1
             source_title(corpus, sources)

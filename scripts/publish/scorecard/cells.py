@@ -87,7 +87,8 @@ def unlearnt(studies: dict) -> set[str]:
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
     """Return the rows of the studies' headlines on probes, also of `…_above_control` and `human_…`,
-    with the columns PROBE and `probe` (its number).
+    with the columns PROBE, `probe` (its number), `coarse` (the place of the scoring among those of
+    the study, from the finest) and `scored` (a coarse scoring in words, else empty).
     """
     parts = [
         rows_on_probes(metrics[metrics["study"] == name], study, sources)
@@ -110,7 +111,10 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
         rows = rows[rows[option].isna() | (rows[option] == plain[option])]
     option = as_text(rows[probe["option"]]) if "option" in probe else ""
     corpus = rows["measured_on"].astype(object).fillna(rows["source"])
-    rows = rows.assign(option=option, corpus=corpus)
+    words = scorings_of(study)
+    coarse = pd.Series(rank(rows["scoring"], words), rows.index, int)
+    scored = rows["scoring"].map(words).where(coarse > 0).fillna("")
+    rows = rows.assign(option=option, corpus=corpus, coarse=coarse, scored=scored)
     known = corpus.map(lambda name: sources.get(name, {}).get("evaluate", []))
     splits = [rank([split], of)[0] for split, of in zip(rows["split"], known)]
     splits = pd.Series(splits, rows.index, float)
@@ -184,24 +188,6 @@ def scorings_of(study: dict) -> dict[str, str]:
     return study.get("probe", {}).get("prefers", {}).get("scoring", {})
 
 
-def coarse_scorings(cells: pd.DataFrame, studies: dict) -> list[str]:
-    """Return each cell's scoring in words, empty if its study has no finer one."""
-    words = {
-        (name, scoring): title
-        for name, study in studies.items()
-        for scoring, title in [*scorings_of(study).items()][1:]
-    }
-    return [words.get(place, "") for place in zip(cells["study"], cells["scoring"])]
-
-
-def finest_scorings(cells: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """Return the finest scoring among the cells of each probe: probe, scoring."""
-    order = [scoring for study in studies.values() for scoring in scorings_of(study)]
-    return in_order(cells, ["scoring"], scoring=order).drop_duplicates("probe")[
-        ["probe", "scoring"]
-    ]
-
-
 def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.DataFrame:
     """Return the rows of models on probes, sorted, with kind, parameters and way. Controls, blind
     and untrained models, and people are left out.
@@ -232,7 +218,7 @@ def cells_of(
     control that sees one candidate, if the best sees all); above_<rung>, … (with_distances());
     tests (with_clear()); rung, stands (with_stands()); blind, blind_low, blind_high (the blind
     model); wordings (their number), lowest, highest (single wordings); unread (the share of answers
-    that name no option); learnt_part; coarse (coarse_scorings()); sample.
+    that name no option); learnt_part; sample.
     """
     texts = dict.fromkeys(SYSTEM, object)  # pandas makes a column without values a float column
     rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
@@ -246,9 +232,7 @@ def cells_of(
     cells = without_repeats(only(rows, seed=None, wording=None))
     cells = preferred(cells, studies).sort_index()
     cells = cells.merge(spread.astype(texts), how="left").merge(unread, how="left")
-    cells = cells.assign(
-        learnt_part=learnt_part(cells, studies), coarse=coarse_scorings(cells, studies)
-    )
+    cells = cells.assign(learnt_part=learnt_part(cells, studies))
     of_blind = means["method"].map(method_of_blind)
     ends = {"value": "blind", "ci_low": "blind_low", "ci_high": "blind_high"}
     blind = means.assign(method=of_blind)[of_blind.notna()].rename(columns=ends)
@@ -284,11 +268,10 @@ def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def best_controls(rows: pd.DataFrame, cells: pd.DataFrame, studies: dict) -> pd.DataFrame:
+def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return each probe's best control on the datasets of its cells. rows: from probe_rows()."""
-    there = cells.merge(finest_scorings(cells, studies))[
-        ["study", "source", "dataset", "split", "scoring"]
-    ].drop_duplicates()
+    finest = cells[cells["coarse"] == cells.groupby("probe")["coarse"].transform("min")]
+    there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
     return best_of(control_rows(rows).merge(there))
 
 
