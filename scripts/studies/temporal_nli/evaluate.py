@@ -36,6 +36,7 @@ not_entailment.
 import argparse
 import re
 from functools import partial
+from collections.abc import Iterator
 from itertools import chain, product
 from pathlib import Path
 
@@ -213,74 +214,65 @@ def predictions_of(
     return found
 
 
+def tallies_of(
+    pairs: pd.DataFrame,
+    predictions: list[np.ndarray],
+    gold: np.ndarray,
+    labels: int,
+    parts: dict[str, np.ndarray],
+    group: np.ndarray,
+) -> Iterator[Tally]:
+    """Return the counts of each slice, and those of pairs that belong together (contrast_accuracy,
+    less_than_consistency). predictions: of each run; group: (pairs,) integers from 0.
+    """
+    many = group.max() + 1
+    for name, part in parts.items():
+        counts = [
+            counts_of(gold[part], predicted[part], group[part], labels, many)
+            for predicted in predictions
+        ]
+        size = np.bincount(group[part], minlength=many)
+        is_compared = name.startswith("part=unseen")
+        yield Tally(name, METRICS, np.stack(counts), size, compared=is_compared)
+    contrasts, less_than = contrast_pairs(pairs["example_id"]), less_than_premises(pairs)
+    both = [(predicted == gold)[contrasts].all(1) for predicted in predictions]
+    says = [(predicted == 0)[less_than].astype(int) for predicted in predictions]
+    grows = [(np.diff(said) >= 0).all(1) for said in says]
+    yield from together("contrast_accuracy", contrasts, both, group, many)
+    yield from together("less_than_consistency", less_than, grows, group, many)
+
+
 def rows_of(
     pairs: pd.DataFrame, part: Part, resamples: int, people: pd.DataFrame | None
 ) -> list[dict]:
-    split, systems = part.split, part.systems
+    """Return the rows of a split of one challenge set."""
+    systems = part.systems
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, read = slices(pairs, challenge_set, part.options), read_labels(pairs)
     groups, group = groups_of(pairs, part.options.get("held_out", TEMPLATE) != TEMPLATE)
-    many, counted = len(groups), groups["first"].nunique()
     drawn = crossed(groups["first"].to_numpy(), groups["second"].to_numpy(), resamples)
-    rows, found = [], predictions_of(pairs, split, systems, read)
-    contrasts, less_than = contrast_pairs(pairs["example_id"]), less_than_premises(pairs)
+    found = predictions_of(pairs, part.split, systems, read)
     replicates = {system: replicates_of(runs) for system, runs in systems.items()}
     measured: dict[tuple, list[dict]] = {}
     for scoring, merged in MERGED.items():
-        gold, names = merged[label], NAMES[scoring]
         of = {system: runs for system, runs in found.items() if system[2] == scoring}
-        predictions = [one for runs in of.values() for one in runs]
-        tallies = (
-            Tally(
-                name,
-                METRICS,
-                np.stack(
-                    [
-                        counts_of(gold[part], predicted[part], group[part], len(names), many)
-                        for predicted in predictions
-                    ]
-                ),
-                np.bincount(group[part], minlength=many),
-                compared=name.startswith("part=unseen"),
-            )
-            for name, part in parts.items()
-        )
-        both = [(one == gold)[contrasts].all(1) for one in predictions]
-        grows = [(np.diff((one == 0)[less_than].astype(int)) >= 0).all(1) for one in predictions]
-        besides = [
-            *together("contrast_accuracy", contrasts, both, group, many),
-            *together("less_than_consistency", less_than, grows, group, many),
-        ]
+        predictions = list(chain(*of.values()))
+        labels = len(NAMES[scoring])
+        tallies = tallies_of(pairs, predictions, merged[label], labels, parts, group)
         of_systems = [replicates.get(system[:2], []) for system in of]
-        measured |= zip(of, rows_by_system(chain(tallies, besides), of_systems, drawn))
+        measured |= zip(of, rows_by_system(tallies, of_systems, drawn))
+    rows = []
+    of_set, counted = {"challenge_set": challenge_set}, {"groups": groups["first"].nunique()}
     for (model, method, scoring), predictions in found.items():
         gold, names = MERGED[scoring][label], NAMES[scoring]
-        same = {
-            "challenge_set": challenge_set,
-            "model": model,
-            "method": method,
-            "scoring": scoring,
-        }
+        same = of_set | {"model": model, "method": method, "scoring": scoring}
         rows += [same | row for row in measured[model, method, scoring]]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in (*BASELINES.values(), "control"):
-            rows += [
-                same | {"groups": counted} | row for row in confusion_rows(gold, predictions, names)
-            ]
-    rows.append(
-        {
-            "challenge_set": challenge_set,
-            "model": "rule_reader",
-            "method": BASELINES["rule_reader"],
-            "scoring": "ternary",
-            "slice": "all",
-            "metric": "unread",
-            "seed": None,
-            "n": len(pairs),
-            "groups": counted,
-            "value": float((read < 0).mean()),
-        }
-    )
+            rows += [same | counted | row for row in confusion_rows(gold, predictions, names)]
+    reader = {"model": "rule_reader", "method": BASELINES["rule_reader"], "scoring": "ternary"}
+    unread = {"slice": "all", "metric": "unread", "seed": None, "value": float((read < 0).mean())}
+    rows.append(of_set | reader | unread | counted | {"n": len(pairs)})
     rows += people_on(pairs, found, replicates, people, resamples)
     return [{"sample": part.options.get("test_templates") is not None} | row for row in rows]
 
