@@ -55,7 +55,6 @@ from scripts.plan.models import paradigm_of_control
 from scripts.running.devices import processor
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, json_object, json_object_with, log, parser
-from scripts.running.project_version import project_version
 from scripts.data.tables import (
     HISTORY,
     PREDICTIONS,
@@ -73,7 +72,9 @@ from scripts.controls.simple import DRAW, MOST, fit, learns
 from scripts.controls.stack import Known, search
 from scripts.controls.view import View
 from scripts.train.work import (
+    NO_STEPS,
     code_of,
+    facts_of_job,
     finish,
     finished,
     forget,
@@ -193,39 +194,22 @@ def facts_of(
     job: dict, labels: list[str], train_examples: int, seconds: float, found: Measured
 ) -> dict:
     """A control's facts for run.json."""
-    settings = job["settings"]
     return {
-        "run": job["run"],
-        "splits": job["splits"],
+        **facts_of_job(job),
+        **NO_STEPS,
         "control": job["control"],
         "rung": job["rung"],
         "sees_all": False,
         "training_value": found.training_value,
         **found.facts,
-        "data": job["data"],
-        "code": job["code"],
-        "digest": job["digest"],
-        **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
         "labels": labels,
         "label_columns": [],
-        "data_options": settings["data"],
-        "training": settings["training"],
         "train_examples": train_examples,
-        "held_out_examples": 0,
-        "truncated_examples": 0,
         "truncated": {},
-        "epochs": 0,
-        "best_epoch": 0,
         "seconds": round(seconds, 1),
-        "tokens": 0,
-        "tokens_per_second": 0.0,
-        "model_files": job.get("model_files", {}),
-        "micro_batch_tokens": None,
         "kind": "control",
         "parameters": 0,
-        "wording": None,
         "shots": 0,
-        "threshold": None,
         "hardware": {
             "device": processor(),
             "processes": 1,
@@ -234,7 +218,6 @@ def facts_of(
             "deterministic": True,
         },
         "versions": {"python": platform.python_version(), "scikit-learn": version("scikit-learn")},
-        "timestride": project_version(),
     }
 
 

@@ -9,13 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.plan.kinds import kind_of
-from scripts.running.project_version import project_version
 from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.train.quantised import quantised_fact
 from scripts.train.batches import Examples
 from scripts.train.epochs import State
 from scripts.train.hardware import versions
-from scripts.train.work import write_json
+from scripts.train.work import facts_of_job, write_json
 
 
 def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa.Table:
@@ -108,24 +107,17 @@ def write_result(
     )
     seconds = max(state.seconds, 1e-9)
     facts = {
-        **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
-        **{
-            key: job["settings"][key]
-            for key in ("study", "source", "dataset", "model", "method", "seed")
-        },
+        **facts_of_job(job),
         # The names of the score columns, and the column of each label of the dataset.
         "labels": paradigm.score_names,
         "label_columns": label_columns(job, paradigm),
-        "data_options": job["settings"]["data"],
-        "training": job["settings"]["training"],
         "kind": "esim"
         if job["paradigm"] == "esim"
         else kind_of(paradigm.network.config) or "encoder",
         "parameters": parameters,
         "trained_parameters": learnt if job["learns"] else 0,
-        # Of a method that puts its examples into words: the wording, the number of examples before
-        # each, and the reference of its scores.
-        "wording": job["settings"].get("wording"),
+        # Of a method that puts its examples into words: the number of examples before each, and the
+        # reference of its scores.
         "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),
         "train_examples": train_examples(job, tables, examples),
@@ -147,7 +139,6 @@ def write_result(
         "micro_batch_tokens": state.micro_batch_tokens,
         "hardware": hardware.facts(),
         "versions": versions(),
-        "timestride": project_version(),
         **quantised_fact(model),
     }
     if kept_facts:

@@ -17,6 +17,7 @@ from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL
 from scripts.plan.probe import ANSWER
 from scripts.data.plain_json import as_json
 from scripts.running.program import UserError, log
+from scripts.running.project_version import project_version
 from scripts.data.tables import content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
@@ -26,6 +27,10 @@ CONTROL = ("scripts.controls.control.read_examples", "scripts.controls.control.p
 LEFT_OUT = ("scripts.controls.control.read_examples", "scripts.controls.control.predict_left_out")
 SEARCHED = ("scripts.controls.control.read_examples", "scripts.controls.control.predict_searched")
 LOOP = "scripts.train.loop.train"
+# what run.json says where no step was taken
+NO_STEPS = dict.fromkeys(
+    "held_out_examples truncated_examples epochs best_epoch tokens tokens_per_second".split(), 0
+) | {"threshold": None, "micro_batch_tokens": None}
 EARLIER = ROOT / "resources/earlier_identities.json"
 
 
@@ -71,6 +76,21 @@ def with_digest(job: dict) -> dict:
         for code in (job["code"], *earlier)
     ]
     return job | {"digest": digests[0], "earlier_digests": digests[1:]}
+
+
+def facts_of_job(job: dict) -> dict:
+    """The facts of run.json that stand in the job."""
+    settings = job["settings"]
+    named = {key: job[key] for key in ("run", "digest", "data", "code", "splits")}
+    named |= {key: settings[key] for key in ("study", "source", "dataset", "model", "method")}
+    return named | {
+        "seed": settings["seed"],
+        "data_options": settings["data"],
+        "training": settings["training"],
+        "wording": settings.get("wording"),
+        "model_files": job.get("model_files", {}),
+        "timestride": project_version(),
+    }
 
 
 def reads_training(prompt: dict | None, training: dict) -> bool:

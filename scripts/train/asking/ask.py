@@ -35,7 +35,6 @@ from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.devices import processor
 from scripts.running.program import UserError, cut, execute, json_object, log, parser
-from scripts.running.project_version import project_version
 from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.answer import CUT, REFUSED, TOO_LONG, UNREAD, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
@@ -47,7 +46,9 @@ from scripts.train.launch import devices, environment
 from scripts.train.run import add_device_options, add_run_options, files_of, work_of
 from scripts.train.quantised import check_quantised, quantised_fact
 from scripts.train.work import (
+    NO_STEPS,
     code_of,
+    facts_of_job,
     fail,
     finish,
     finished,
@@ -238,32 +239,21 @@ def warn(
 
 def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads: int) -> dict:
     """The facts for run.json; found: facts that only this run can know."""
-    settings = job["settings"]
+    shots = job["settings"]["training"].get("shots", 0)
     return {
-        **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
-        **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
+        **facts_of_job(job),
+        **NO_STEPS,
         **({"api": job["api"]} if job["api"] else {}),
         "labels": job["labels"],
         "label_columns": list(range(len(job["labels"]))),
-        "data_options": settings["data"],
-        "training": settings["training"],
         "kind": model_facts["kind"],
         "parameters": model_facts["parameters"],
         "trained_parameters": 0,
-        "wording": settings.get("wording"),
         "chat_template": model_facts["chat_template"],
-        "shots": (shots := settings["training"].get("shots", 0)),
-        "threshold": None,
+        "shots": shots,
         "train_examples": shots,
-        "held_out_examples": 0,
-        "truncated_examples": 0,
         "truncated": dict.fromkeys(job["splits"][1:], 0),
-        "epochs": 0,
-        "best_epoch": 0,
         "seconds": round(seconds, 1),
-        "tokens": 0,
-        "tokens_per_second": 0.0,
-        "micro_batch_tokens": None,
         "hardware": {
             "device": model_facts.get("device", processor()),
             "processes": 1,
@@ -272,7 +262,6 @@ def facts_of(job: dict, model_facts: dict, found: dict, seconds: float, threads:
             "deterministic": not job["api"],
         },
         "versions": {"python": platform.python_version()} | model_facts.get("versions", {}),
-        "timestride": project_version(),
         **{key: model_facts[key] for key in ("quantised",) if key in model_facts},
     } | found
 
