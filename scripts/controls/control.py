@@ -80,6 +80,7 @@ from scripts.train.work import (
     forget,
     hand_out,
     hash_of_weights,
+    predictions_of,
     sweep,
     with_digest,
     write_json,
@@ -113,24 +114,6 @@ def read_examples(
         raise UserError(f"{file}: no examples; the log of its build says why")
     found = table.to_pandas().rename(columns=columns | texts)
     return found if "first" in found else found.assign(first="")
-
-
-def predictions_of(
-    run: str, split: str, table: pd.DataFrame, scores: np.ndarray, selection: str
-) -> pa.Table:
-    """Scores of a split, as rows of the schema predictions."""
-    return pa.table(
-        {
-            "run": [run] * len(table),
-            "split": [split] * len(table),
-            "selection": [selection] * len(table),
-            "epoch": pa.array(np.zeros(len(table), np.int32)),
-            "example_id": table["example_id"],
-            "group_id": table["group_id"],
-            "label": pa.array(table["label"].to_numpy(np.int8)),
-            "score": list(scores.astype(np.float32)),
-        }
-    ).cast(PREDICTIONS)
 
 
 def hashes_of(control: dict) -> dict[str, str]:

@@ -11,6 +11,10 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
 from scripts.data.files import sha256_of, whole
 from scripts.running.identity import ROOT, identity
 from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL
@@ -18,7 +22,7 @@ from scripts.plan.probe import ANSWER
 from scripts.data.plain_json import as_json
 from scripts.running.program import UserError, log
 from scripts.running.project_version import project_version
-from scripts.data.tables import content_digest
+from scripts.data.tables import PREDICTIONS, content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
@@ -91,6 +95,23 @@ def facts_of_job(job: dict) -> dict:
         "model_files": job.get("model_files", {}),
         "timestride": project_version(),
     }
+
+
+def predictions_of(
+    run: str, split: str, table: pa.Table | pd.DataFrame, scores: np.ndarray, selection: str
+) -> pa.Table:
+    """Scores of a split where no step was taken, as rows of the schema predictions."""
+    columns = {
+        "run": [run] * len(table),
+        "split": [split] * len(table),
+        "selection": [selection] * len(table),
+        "epoch": np.zeros(len(table), np.int32),
+        "example_id": table["example_id"],
+        "group_id": table["group_id"],
+        "label": np.asarray(table["label"], np.int8),
+        "score": list(scores.astype(np.float32)),
+    }
+    return pa.table({name: columns[name] for name in PREDICTIONS.names}, PREDICTIONS)
 
 
 def reads_training(prompt: dict | None, training: dict) -> bool:

@@ -27,7 +27,6 @@ import platform
 import time
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_table
@@ -56,6 +55,7 @@ from scripts.train.work import (
     hand_out,
     hash_of_weights,
     model_view,
+    predictions_of,
     reads_training,
     refuse_again,
     with_digest,
@@ -100,21 +100,6 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
     return with_digest(job)
 
 
-def predictions_of(job: dict, split: str, table: pa.Table, scores: np.ndarray) -> pa.Table:
-    """Scores as predictions (schema predictions)."""
-    columns = {
-        "run": [job["run"]] * len(table),
-        "split": [split] * len(table),
-        "selection": ["direct"] * len(table),
-        "epoch": np.zeros(len(table), np.int32),
-        "example_id": table["example_id"],
-        "group_id": table["group_id"],
-        "label": table["label"].cast(pa.int8()),
-        "score": list(scores.astype(np.float32)),
-    }
-    return pa.table({name: columns[name] for name in PREDICTIONS.names}, PREDICTIONS)
-
-
 def measure(
     job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
 ) -> tuple[pa.Table, pa.Table, dict[str, dict[str, float]]]:
@@ -141,7 +126,8 @@ def measure(
         scores = scores_of(questions, readings, job["labels"])
         shares[split] = shares_of(questions, readings)
         warn(job, split, said, readings, shares[split])
-        predictions.append(predictions_of(job, split, tables[split], scores))
+        table = tables[split]
+        predictions.append(predictions_of(job["run"], split, table, scores, "direct"))
         texts, ends = zip(*said)
         columns = [[split] * len(said), questions.text, texts, ends]
         answers.append(pa.table(columns, schema=ANSWERS))

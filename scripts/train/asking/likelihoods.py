@@ -12,11 +12,11 @@ import pyarrow as pa
 import torch
 
 from scripts.running.program import UserError, log
-from scripts.train.asking.ask import predictions_of
 from scripts.train.asking.kept_answers import Kept, Model
 from scripts.train.paradigms import likelihood
 from scripts.train.paradigms.prompts import Texts, groups_of, texts_of
 from scripts.train.paradigms.scored_tokens import Tokens, bytes_of, cut_to, tokens_of
+from scripts.train.work import predictions_of
 
 
 class Paradigm(likelihood.Paradigm):
@@ -161,7 +161,10 @@ def measure(
         {name: tables[name] for name in read},
     )
     splits = job["splits"][1:]
-    predictions = [predictions_of(job, one, tables[one], found[one][0].numpy()) for one in splits]
+    predictions = [
+        predictions_of(job["run"], split, tables[split], found[split][0].numpy(), "direct")
+        for split in splits
+    ]
     shots = job["settings"]["training"].get("shots", 0)
     return pa.concat_tables(predictions), {
         "labels": paradigm.score_names,
