@@ -10,9 +10,9 @@ import json
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from scripts.data.files import sha256_of, whole
@@ -25,6 +25,9 @@ from scripts.running.project_version import project_version
 from scripts.data.tables import PREDICTIONS, content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 CONTROL = ("scripts.controls.control.read_examples", "scripts.controls.control.predict")
@@ -98,7 +101,7 @@ def facts_of_job(job: dict) -> dict:
 
 
 def predictions_of(
-    run: str, split: str, table: pa.Table | pd.DataFrame, scores: np.ndarray, selection: str
+    run: str, split: str, table: "pa.Table | pd.DataFrame", scores: np.ndarray, selection: str
 ) -> pa.Table:
     """Scores of a split where no step was taken, as rows of the schema predictions."""
     columns = {
