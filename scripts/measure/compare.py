@@ -66,19 +66,19 @@ def rows_of_file(predictions: Path, dataset: Path, split: str, resamples: int) -
     return rows[rows["draws"].notna()].assign(source=source, dataset=name)
 
 
-def pairs_of(one: pd.DataFrame, other: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+def pairs_of(first_rows: pd.DataFrame, second_rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return the rows of two systems side by side: the columns SAME, and `<name>_a` and `<name>_b`
     for every other column.
     """
-    same = [column for column in SAME if column in one and column in other]
-    if RELEASED in {*one["method"], *other["method"]}:
+    same = [column for column in SAME if column in first_rows and column in second_rows]
+    if RELEASED in {*first_rows["method"], *second_rows["method"]}:
         same.remove("dataset")  # released rows are measured on the split itself
-    pairs = one.merge(other, on=same, suffixes=("_a", "_b"))
+    pairs = first_rows.merge(second_rows, on=same, suffixes=("_a", "_b"))
     if len(pairs):
         return pairs
-    known = [{*rows[PLACE].agg("/".join, axis=1)} for rows in (one, other)]
+    known = [{*rows[PLACE].agg("/".join, axis=1)} for rows in (first_rows, second_rows)]
     if known[0] & known[1]:
-        known = [{*rows["metric"]} for rows in (one, other)]
+        known = [{*rows["metric"]} for rows in (first_rows, second_rows)]
     first, second = (cut(", ".join(sorted(each)), 200) for each in known)
     raise UserError(
         f"{names[0]} and {names[1]} share no metric of the same examples (the first has {first}; "

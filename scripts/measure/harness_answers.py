@@ -39,11 +39,11 @@ def opened_thought(sent: Any) -> str:
     return next((mark[0] for mark in found if mark), "")
 
 
-def row_of(line: Any, where: str) -> dict:
+def row_of(sample: Any, where: str) -> dict:
     try:
-        doc, sent = line["doc"], line["arguments"]["gen_args_0"]["arg_0"]
+        doc, sent = sample["doc"], sample["arguments"]["gen_args_0"]["arg_0"]
         row = {name: doc[name] for name in [*TASK, *ROW]}
-        known, answers = line["doc_hash"], line["resps"]
+        known, answers = sample["doc_hash"], sample["resps"]
         lists = [json.loads(row[name]) for name in ("options", "labels", "members")]
     except (KeyError, TypeError, ValueError, LookupError):
         raise UserError(

@@ -79,14 +79,14 @@ def holds(sent: Any, text: str) -> bool:
     return any(text.strip() in one for one in texts_in(sent))
 
 
-def row_of(line: Any, where: str) -> dict:
+def row_of(sample: Any, where: str) -> dict:
     """Return a line's row with its likelihood. `wrapped` is true if the context was sent inside
     other text.
     """
     try:
-        doc, sent = line["doc"], line["arguments"]["gen_args_0"]
+        doc, sent = sample["doc"], sample["arguments"]["gen_args_0"]
         row = {name: doc[name] for name in [*TASK, *ROW]} | {"domain": doc["domain"]}
-        context, text, known = sent["arg_0"], sent["arg_1"], line["doc_hash"]
+        context, text, known = sent["arg_0"], sent["arg_1"], sample["doc_hash"]
     except (KeyError, TypeError):
         row = {"study": None}
     if not all(isinstance(value, str) for name, value in row.items() if value or name != "domain"):
@@ -101,13 +101,13 @@ def row_of(line: Any, where: str) -> dict:
             "the task; run the task as it was written"
         )
     try:
-        ((answer, _),) = line["resps"][0]
+        ((answer, _),) = sample["resps"][0]
         likelihood = float(answer)
     except (TypeError, ValueError, LookupError):
         likelihood = float("nan")
     if not -np.inf < likelihood <= 0:
         raise UserError(
-            f"{where}: resps is {shown(line.get('resps'))}, not one log-likelihood; {REMEDY}"
+            f"{where}: resps is {shown(sample.get('resps'))}, not one log-likelihood; {REMEDY}"
         )
     return row | {"likelihood": likelihood, "wrapped": context != row["context"], "place": where}
 

@@ -142,23 +142,23 @@ def expected(
     return found
 
 
-def in_words(key: tuple[str, str], one: Expected, learns: bool, seconds: float) -> str:
+def in_words(key: tuple[str, str], expected: Expected, learns: bool, seconds: float) -> str:
     """Return what the runs of a method take, as a line. seconds: of the CPUs for a token's forward
     pass; 0: unknown, or not on CPUs.
     """
-    what = [plural(one.runs, "run")]
-    if learns and one.learned:
-        what = [f"{plural(one.runs, 'training')} on {one.learned:,.0f} examples"]
-    if one.asked:
-        what.append(f"{one.asked:,.0f} questions or texts")
-    if one.read:
-        what.append(f"{one.read:,.0f} tokens to read")
-    if one.written:
-        what.append(f"at most {one.written:,.0f} to write")
-    if one.unknown:
-        what.append(f"{one.unknown} of a size that is not known before its data are built")
-    if seconds and one.forward:
-        hours = seconds * one.forward / 3600
+    what = [plural(expected.runs, "run")]
+    if learns and expected.learned:
+        what = [f"{plural(expected.runs, 'training')} on {expected.learned:,.0f} examples"]
+    if expected.asked:
+        what.append(f"{expected.asked:,.0f} questions or texts")
+    if expected.read:
+        what.append(f"{expected.read:,.0f} tokens to read")
+    if expected.written:
+        what.append(f"at most {expected.written:,.0f} to write")
+    if expected.unknown:
+        what.append(f"{expected.unknown} of a size that is not known before its data are built")
+    if seconds and expected.forward:
+        hours = seconds * expected.forward / 3600
         time = f"{hours:.1f} h" if hours >= 1 else f"{max(1, hours * 60):.0f} min"
         what.append(f"{time} on these cores (a guess)")
     return f"  {key[0]}, {key[1]}: {', '.join(what)}"

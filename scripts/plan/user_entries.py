@@ -56,21 +56,21 @@ def of_study(config: dict) -> dict:
     return config | {"run": [name for name, study in of.items() if study in wanted]}
 
 
-def _entry_path(path: str, root: Path, here: Path) -> str:
+def _entry_path(path: str, root: Path, working: Path) -> str:
     """Return a path of the configuration as entries write it. A path is looked up in the working
     directory first. If it exists there, and the working directory is not the project's, it becomes
     absolute.
     """
     plain = Path(os.path.expanduser(path))
     return (
-        str(here / plain)
-        if here != root and not plain.is_absolute() and os.path.exists(here / plain)
+        str(working / plain)
+        if working != root and not plain.is_absolute() and os.path.exists(working / plain)
         else path
     )
 
 
 def merge_entries(
-    kind: str, config: dict, tracked: dict, root: Path, here: Path
+    kind: str, config: dict, tracked: dict, root: Path, working: Path
 ) -> tuple[dict, list[str]]:
     """Return the entries of resources/ (kind: models, sources) with the configuration's entries
     laid over them, and notes. An entry is replaced as a whole. Raises UserError for a broken entry,
@@ -79,7 +79,7 @@ def merge_entries(
     where, file = f"configuration: {kind}", f"resources/{kind}.yaml"
     configured = {
         name: entry
-        | {key: _entry_path(entry[key], root, here) for key in PATHS[kind] if key in entry}
+        | {key: _entry_path(entry[key], root, working) for key in PATHS[kind] if key in entry}
         for name, entry in check_entries(kind, config.get(kind) or {}, where).items()
     }
     tracked = check_entries(kind, tracked, file)
@@ -111,12 +111,12 @@ def _name(text: str, taken: dict) -> str:
     return name
 
 
-def _of_folder(path: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
+def _of_folder(path: str, taken: dict, root: Path, working: Path) -> tuple[str, dict] | None:
     """Return the name and entry of a folder in the working directory or the project's folder; None
     if there is no such folder.
     """
     plain = Path(os.path.expanduser(path))
-    for base in dict.fromkeys((here, root)):
+    for base in dict.fromkeys((working, root)):
         if os.path.isdir(base / plain):  # isdir() never raises
             folder = path if base == root else str(base / plain)
             last = Path(os.path.abspath(base / plain)).name  # as typed: a link keeps its name
@@ -155,7 +155,7 @@ def _of_hub(model_id: str, models: dict) -> tuple[str, dict] | None:
 
 
 def probed_models(
-    wanted: str | list[str] | None, models: dict, root: Path, here: Path
+    wanted: str | list[str] | None, models: dict, root: Path, working: Path
 ) -> tuple[list[str], dict, list[str]]:
     """Return the names of the models that `model:` asks for, the models with their entries, and
     notes. Raises UserError for a text that is not an entry's name, a folder or an id on the hub.
@@ -171,7 +171,7 @@ def probed_models(
                 f"transformers does not read as they are: {ELSEWHERE}"
             )
         looks_like_path = "/" in one or one[:1] in (".", "~")
-        found = (looks_like_path and _of_folder(one, models, root, here)) or _of_hub(one, models)
+        found = (looks_like_path and _of_folder(one, models, root, working)) or _of_hub(one, models)
         if not found and looks_like_path:
             raise UserError(
                 f"configuration: model {cut(one, 200)} is neither an existing folder nor "

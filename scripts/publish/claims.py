@@ -63,16 +63,19 @@ class Outcome(NamedTuple):
     row: dict
 
 
-def sign_of(found: Estimate, direction: str, by: float) -> int:
+def sign_of(change: Estimate, direction: str, by: float) -> int:
     """Return an Outcome's sign. by: the change must be larger than this, or, if alike, smaller."""
-    low, high = found.ci_low, found.ci_high
+    low, high = change.ci_low, change.ci_high
     if low is None or pd.isna(low):
         return 0
-    if direction == "alike":
-        return int(low > -by and high < by) - int(low > by or high < -by)
     if direction in ("below", "decreases"):
         low, high = -high, -low
-    return int(low > by) - int(high < by)
+    is_clear, is_against = low > by, high < by
+    if direction == "alike":
+        is_clear, is_against = low > -by and high < by, low > by or high < -by
+    if is_clear:
+        return 1
+    return -1 if is_against else 0
 
 
 def share(row: Mapping) -> str:
@@ -92,28 +95,28 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     """Return how a metric changes with a setting, for each system and split with several values.
     Without draws, this is the last value minus the first.
     """
-    over, found = claim["over"], []
+    over, changes = claim["over"], []
     system = "source split model method metric experiment".split()
-    for _, line in rows.groupby(system, dropna=False, sort=False):
-        line = line.sort_values(over)
-        if line[over].nunique() < 2:
+    for _, series in rows.groupby(system, dropna=False, sort=False):
+        series = series.sort_values(over)
+        if series[over].nunique() < 2:
             continue
-        records = line.to_dict("records")
+        records = series.to_dict("records")
         if all(map(has_draws, records)):
-            change, unit = slope(records, line[over].to_numpy(float)), f" points a {over}"
+            change, unit = slope(records, series[over].to_numpy(float)), f" points a {over}"
         else:
             change, unit = distance(records[-1], records[0], by_ends=True), POINTS
         ends = [f"{share(row)} at {over} {row[over]:g}" for row in (records[0], records[-1])]
         words = f"{', '.join(ends)}: {with_interval(change, signed, unit)}"
-        found.append((records[0], words, change))
-    return found
+        changes.append((records[0], words, change))
+    return changes
 
 
 def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     """Return the difference of a metric to other rows (`than`) that are equal in the columns
     `same`.
     """
-    found, several = [], claim["than"]
+    changes, several = [], claim["than"]
     for than in several if isinstance(several, list) else [several]:
         others = without_repeats(selected(pool, claim["where"] | than))
         others = others[~others.index.isin(rows.index)]
@@ -122,18 +125,18 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
             change = distance(row, row["other"], by_ends=True)
             both = f"{share(row)} beside {share(row['other'])} ({name})"
             words = f"{both}: {with_interval(change, signed, POINTS)}"
-            found.append((row, words, change))
-    return found
+            changes.append((row, words, change))
+    return changes
 
 
 def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
-    found = []
+    changes = []
     for row in rows.to_dict("records"):
         measured = Estimate.of(row)
         change = Estimate(*(number - claim["value"] / 100 for number in measured[:3]))
         words = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
-        found.append((row, words, change))
-    return found
+        changes.append((row, words, change))
+    return changes
 
 
 SHAPES = {"trend": trend, "difference": contrast, "reference": reference}

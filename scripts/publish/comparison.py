@@ -146,23 +146,23 @@ class Comparison:
             rows.append({"Here": here, "Difference": difference, "Caveat": caveats} | of)
         return rows
 
-    def in_words(self, found: Estimate | float | str) -> tuple[str, str]:
+    def in_words(self, result: Estimate | float | str) -> tuple[str, str]:
         """Return a result in the paper's unit, and its difference from the printed number."""
-        if isinstance(found, str):
-            return found, ""
-        if isinstance(found, Estimate):
+        if isinstance(result, str):
+            return result, ""
+        if isinstance(result, Estimate):
             is_share, gap = self.unit == "", ""
             if self.number is not None:
                 printed = self.number if is_share else self.number / 100
-                gap = Estimate(*(np.array(found[:3], float) - printed))
+                gap = Estimate(*(np.array(result[:3], float) - printed))
                 gap = with_interval(gap, signed_share if is_share else signed)
             is_difference = self.unit.startswith(DIFFERENCE)
             plain = "{:.2f}".format if is_share else percent
-            return with_interval(found, signed if is_difference else plain), gap
-        here = f"{found:,g}" if found < 1e6 else f"{found:,.0f}"
-        gap = 0 if self.number is None else found - self.number
+            return with_interval(result, signed if is_difference else plain), gap
+        measured = f"{result:,g}" if result < 1e6 else f"{result:,.0f}"
+        gap = 0 if self.number is None else result - self.number
         words = f"{gap:+,g}".replace("-", "−") if gap else "0"
-        return here, "" if self.number is None else words
+        return measured, "" if self.number is None else words
 
     def caveats(self, row: pd.Series) -> list[str]:
         """Return the differences of a row from the paper's setting, and the marks of its number."""

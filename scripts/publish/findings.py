@@ -65,16 +65,18 @@ def findings_of(
     on_probes, _, cells = judged_cells(metrics, studies, sources, networks)
     controls = control_rows(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
-    known, found = with_released(models, sources), []
+    known, findings = with_released(models, sources), []
 
     def title(name: str) -> str:
         return "the same model, blind" if method_of_blind(name) else model_title(name, known)
 
     for name, study in studies.items():
-        here = cells[cells["study"] == name]
+        of_study = cells[cells["study"] == name]
         # The authors' released predictions count only if the study has no other predictions.
-        here = here[here["method"] != "released"] if (here["method"] != "released").any() else here
-        rows = best_system(here) if len(here) else best_alone(controls[controls["study"] == name])
+        is_own = of_study["method"] != "released"
+        of_study = of_study[is_own] if is_own.any() else of_study
+        of_controls = controls[controls["study"] == name]
+        rows = best_system(of_study) if len(of_study) else best_alone(of_controls)
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
@@ -92,20 +94,20 @@ def findings_of(
             control_value=rows["value"] - rows["above"].mask(alone, 0),
             human=rows["probe"].map(human),
         )
-        found.append(
+        findings.append(
             {
                 "study": name,
                 "title": study["title"],
                 "short": study.get("short", study["title"]),
                 "clauses": clauses_of(rows, study),
-                "who": in_short(rows, here, study),
+                "who": in_short(rows, of_study, study),
                 "experiments": list(dict.fromkeys(rows["experiment"])),
                 "caveats": stands_of(rows) + caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
-                "groups": groups_of(rows, here),
+                "groups": groups_of(rows, of_study),
             }
         )
-    return found
+    return findings
 
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
@@ -283,6 +285,6 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
     return [{"title": title if len(groups) > 1 else "", "rows": of} for title, of in groups.items()]
 
 
-def shared_caveats(found: list[dict]) -> list[str]:
-    caveats = [one["caveats"] for one in found]
+def shared_caveats(findings: list[dict]) -> list[str]:
+    caveats = [finding["caveats"] for finding in findings]
     return [text for text in caveats[0] if all(text in of for of in caveats)] if caveats[1:] else []

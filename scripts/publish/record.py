@@ -306,10 +306,10 @@ def check(record: Path) -> None:
         raise UserError(f"{record}: has no record; name the folder that holds it, docs/record")
     stale = count = 0
     for folder in folders:
-        found: dict[tuple[str, str], list[str]] = {}
+        names_by_reason: dict[tuple[str, str], list[str]] = {}
         for name, line in read_runs(folder).items():
-            found.setdefault((why_stale(line), line["command"]), []).append(name)
-        for (why, command), names in sorted(found.items()):
+            names_by_reason.setdefault((why_stale(line), line["command"]), []).append(name)
+        for (why, command), names in sorted(names_by_reason.items()):
             count += len(names)
             if why:
                 stale += len(names)

@@ -132,7 +132,7 @@ def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
     return Estimate(row["value"] - other["value"], *((low, high) if by_ends else (None, None)))
 
 
-def with_interval(found: Estimate, in_words: Callable[[float], str], unit: str = "") -> str:
+def with_interval(estimate: Estimate, in_words: Callable[[float], str], unit: str = "") -> str:
     """Return `+2.1 points (−0.3 to +4.5)`. in_words: writes a number. unit: of the value."""
-    value, low, high = (None if pd.isna(number) else in_words(number) for number in found[:3])
+    value, low, high = (None if pd.isna(number) else in_words(number) for number in estimate[:3])
     return f"{value}{unit}" + ("" if low is None else f" ({low} to {high})")
