@@ -74,6 +74,7 @@ from scripts.controls.view import View
 from scripts.train.work import (
     NO_STEPS,
     code_of,
+    columns_of,
     facts_of_job,
     finish,
     finished,
@@ -347,7 +348,7 @@ def measure(
 
 def main(given: argparse.Namespace) -> None:
     method = given.method
-    columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
+    columns = columns_of(method)
     learn, *measured = given.splits
     taught = method.get("teaches", [])
     learnt = {

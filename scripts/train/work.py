@@ -144,7 +144,7 @@ def describe(
                 method["learns"] or method.get("fresh_head", False),
             )
         )
-    columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
+    columns = columns_of(method)
     held_out = [method["held_out"]] if method["held_out"] else []
     if method["makes_model"]:
         splits = splits[:1]
@@ -172,14 +172,24 @@ def describe(
         },
         **({"prompt": prompt} if prompt else {}),
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
-        "model_files": {
-            str(file.relative_to(model)): hash_of_weights(file.resolve(), file.stat().st_mtime_ns)
-            for file in sorted(model.rglob("*"))
-            if file.is_file()
-        },
+        "model_files": hashes_of(model),
         "code": code_of(method["paradigm"]),
     }
     return with_digest(job)
+
+
+def columns_of(method: dict) -> list[str]:
+    """The columns of a dataset that a run reads."""
+    return list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
+
+
+def hashes_of(model: Path) -> dict[str, str]:
+    """The sha256 of each file of a model's folder, by its path there."""
+    return {
+        str(file.relative_to(model)): hash_of_weights(file.resolve(), file.stat().st_mtime_ns)
+        for file in sorted(model.rglob("*"))
+        if file.is_file()
+    }
 
 
 @cache

@@ -47,13 +47,14 @@ from scripts.train.quantised import check_quantised, quantised_fact
 from scripts.train.work import (
     NO_STEPS,
     code_of,
+    columns_of,
     facts_of_job,
     fail,
     finish,
     finished,
     forget,
     hand_out,
-    hash_of_weights,
+    hashes_of,
     model_view,
     predictions_of,
     reads_training,
@@ -71,11 +72,9 @@ ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 def describe(given: argparse.Namespace, model: Path | None) -> dict:
     """The job: everything that decides the questions and how an answer is read, and the digest."""
     method = given.method
-    columns = [*method["columns"].values(), *method["inputs"], "label"]
     echoes = echoed(method["prompt"])
     training = given.settings["training"]
     reads_all = reads_training(method["prompt"], training) if echoes else training.get("shots", 0)
-    files = sorted(model.rglob("*")) if model else []
     job = {
         "run": given.run,
         "settings": given.settings,
@@ -84,16 +83,10 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
         "learns": False,
         "makes_model": False,
         "data": {
-            split: content_digest(given.data / f"{split}.parquet", list(dict.fromkeys(columns)))
+            split: content_digest(given.data / f"{split}.parquet", columns_of(method))
             for split in given.splits[0 if reads_all else 1 :]
         },
-        "model_files": {
-            file.relative_to(model or "").as_posix(): hash_of_weights(
-                file.resolve(), file.stat().st_mtime_ns
-            )
-            for file in files
-            if file.is_file()
-        },
+        "model_files": hashes_of(model) if model else {},
         "api": given.api,
         "code": code_of(ECHO if echoes else ANSWER),
     }
