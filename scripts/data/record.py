@@ -66,12 +66,6 @@ def digest_of_given(settings: dict, method: dict, splits: list[str]) -> str:
     return hashlib.sha256(as_json(given).encode()).hexdigest()
 
 
-def columns_of(method: dict, learnt_from: bool) -> list[str]:
-    """Return the columns from which run.json (`data`) has the digest of a split."""
-    teaches = method.get("teaches", []) if learnt_from else []
-    return list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label", *teaches]))
-
-
 # ---- Runs
 
 

@@ -27,7 +27,6 @@ from scripts.data.record import (
     AGAIN,
     HISTORIES,
     SCORES,
-    columns_of,
     digest_of_given,
     predictions_of,
     read_kept,
@@ -36,7 +35,7 @@ from scripts.data.record import (
 from scripts.data.plain_json import as_json
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_table, write_table
 from scripts.running.program import UserError, execute, json_object_with, log, parser
-from scripts.train.work import finished, forget, hand_out, mark_finished, write_json
+from scripts.train.work import columns_of, finished, forget, hand_out, mark_finished, write_json
 
 ASKED = ("run", "settings", "method", "splits", "data")
 LEAVE_OUT = "set `recorded: false` to train it"
@@ -55,7 +54,8 @@ def check(asked: dict, line: dict) -> None:
     if digest_of_given(asked["settings"], method, splits) != line.get("given"):
         raise UserError(f"{name}: its method has changed since it was recorded; {LEAVE_OUT}")
     for split, digest in line["run"]["data"].items():
-        columns = tuple(columns_of(method, split == splits[0]))
+        taught = method.get("teaches", []) if split == splits[0] else []
+        columns = (*columns_of(method), *taught)
         if digest_of(Path(asked["data"], f"{split}.parquet"), columns) != digest:
             raise UserError(
                 f"{name}: {asked['data']}/{split}.parquet has another content than when it was "
@@ -77,7 +77,7 @@ def cut_predictions(predictions: pa.Table, cut: dict, splits: list[str], column:
 
 def cut_facts(facts: dict, cut: dict, method: dict, splits: list[str]) -> dict:
     """The facts of a control, changed to those of the same control on the cut splits."""
-    settings, columns = cut["settings"], tuple(columns_of(method, False))
+    settings, columns = cut["settings"], tuple(columns_of(method))
     data = {split: digest_of(Path(cut["data"], f"{split}.parquet"), columns) for split in splits}
     data = facts["data"] | data
     digest = hashlib.sha256(as_json([facts["digest"], data]).encode()).hexdigest()
