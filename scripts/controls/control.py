@@ -81,7 +81,7 @@ from scripts.train.work import (
     forget,
     hand_out,
     hash_of_weights,
-    predictions_of,
+    predictions_on,
     sweep,
     with_digest,
     write_json,
@@ -225,7 +225,7 @@ def predictions_of_all(
     """The scores of all splits as rows of the schema predictions."""
     selection = "last" if learnt else "direct"
     parts = (
-        predictions_of(job["run"], split, table, scores[split], selection)
+        predictions_on(split, table, scores[split], job["run"], selection)
         for split, table in evaluation.items()
     )
     return pa.concat_tables(parts)

@@ -5,7 +5,6 @@ run.json.
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 
 from scripts.plan.kinds import kind_of
@@ -14,32 +13,18 @@ from scripts.train.quantised import quantised_fact
 from scripts.train.batches import Examples
 from scripts.train.epochs import State
 from scripts.train.hardware import versions
-from scripts.train.work import facts_of_job, write_json
+from scripts.train.work import facts_of_job, predictions_on, write_json
 
 
 def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa.Table:
     """The reported scores of every selection and split (schema predictions)."""
-    predictions = []
-    for selection, splits in sorted(reported.items()):
-        for split, scored in sorted(splits.items()):
-            table, scores = tables[split], scored["scores"].numpy()
-            predictions.append(
-                pa.table(
-                    {
-                        "run": pa.array([job["run"]] * len(table)),
-                        "split": pa.array([split] * len(table)),
-                        "selection": pa.array([selection] * len(table)),
-                        "epoch": pa.array(np.full(len(table), scored["epoch"], np.int32)),
-                        "example_id": table["example_id"],
-                        "group_id": table["group_id"],
-                        "label": table["label"].cast(pa.int8()),
-                        "score": pa.FixedSizeListArray.from_arrays(
-                            scores.ravel(), scores.shape[1]
-                        ).cast(pa.list_(pa.float32())),
-                    }
-                )
-            )
-    return pa.concat_tables(predictions)
+    return pa.concat_tables(
+        predictions_on(
+            split, tables[split], scored["scores"].numpy(), job["run"], selection, scored["epoch"]
+        )
+        for selection, splits in sorted(reported.items())
+        for split, scored in sorted(splits.items())
+    )
 
 
 def selection_of(state: State) -> str:

@@ -100,19 +100,25 @@ def facts_of_job(job: dict) -> dict:
     }
 
 
-def predictions_of(
-    run: str, split: str, table: "pa.Table | pd.DataFrame", scores: np.ndarray, selection: str
+def predictions_on(
+    split: str,
+    table: "pa.Table | pd.DataFrame",
+    scores: np.ndarray,
+    run: str,
+    selection: str,
+    epoch: int = 0,
 ) -> pa.Table:
-    """Scores of a split where no step was taken, as rows of the schema predictions."""
+    """The (n, labels) scores of a split as rows of the schema predictions."""
+    values = pa.FixedSizeListArray.from_arrays(scores.astype(np.float32).ravel(), scores.shape[1])
     columns = {
         "run": [run] * len(table),
         "split": [split] * len(table),
         "selection": [selection] * len(table),
-        "epoch": np.zeros(len(table), np.int32),
+        "epoch": np.full(len(table), epoch, np.int32),
         "example_id": table["example_id"],
         "group_id": table["group_id"],
         "label": np.asarray(table["label"], np.int8),
-        "score": list(scores.astype(np.float32)),
+        "score": values.cast(pa.list_(pa.float32())),
     }
     return pa.table({name: columns[name] for name in PREDICTIONS.names}, PREDICTIONS)
 

@@ -56,7 +56,7 @@ from scripts.train.work import (
     hand_out,
     hashes_of,
     model_view,
-    predictions_of,
+    predictions_on,
     reads_training,
     refuse_again,
     with_digest,
@@ -120,7 +120,7 @@ def measure(
         shares[split] = shares_of(questions, readings)
         warn(job, split, said, readings, shares[split])
         table = tables[split]
-        predictions.append(predictions_of(job["run"], split, table, scores, "direct"))
+        predictions.append(predictions_on(split, table, scores, job["run"], "direct"))
         texts, ends = zip(*said)
         columns = [[split] * len(said), questions.text, texts, ends]
         answers.append(pa.table(columns, schema=ANSWERS))

@@ -16,7 +16,7 @@ from scripts.train.asking.kept_answers import Kept, Model
 from scripts.train.paradigms import likelihood
 from scripts.train.paradigms.prompts import Texts, groups_of, texts_of
 from scripts.train.paradigms.scored_tokens import Tokens, bytes_of, cut_to, tokens_of
-from scripts.train.work import predictions_of
+from scripts.train.work import predictions_on
 
 
 class Paradigm(likelihood.Paradigm):
@@ -162,7 +162,7 @@ def measure(
     )
     splits = job["splits"][1:]
     predictions = [
-        predictions_of(job["run"], split, tables[split], found[split][0].numpy(), "direct")
+        predictions_on(split, tables[split], found[split][0].numpy(), job["run"], "direct")
         for split in splits
     ]
     shots = job["settings"]["training"].get("shots", 0)
