@@ -35,9 +35,10 @@ from scripts.measure.intervals import over_groups
 from scripts.measure.study import Study
 from scripts.running.identity import ROOT
 from scripts.running.program import UserError
-from scripts.controls.control import predictions_of, read_examples
+from scripts.controls.control import read_examples
 from scripts.controls.generic import FEATURES, LEARNERS, both_ways, fit, learner_of
 from scripts.controls.stack import decided, threshold_of
+from scripts.train.work import predictions_on
 
 RESAMPLES, MOST, FOLDS = 200, 10_000, 5  # bootstrap draws; most examples to learn from
 
@@ -68,7 +69,7 @@ def headline(
     dataset holds things out of training, only these count.
     """
     labels = facts["labels"] if scores.shape[1] > 1 else facts["labels"][-1:]
-    predictions = predictions_of(facts["run"], file.stem, data, scores, "direct")
+    predictions = predictions_on(file.stem, data, scores, facts["run"], "direct")
     with tempfile.TemporaryDirectory() as folder:
         write_table(predictions, Path(folder) / "predictions.parquet", PREDICTIONS, {})
         run = Run(Path(folder), facts | {"labels": labels, "train_examples": 0})
