@@ -5,6 +5,7 @@ does not include them, so a new commit alone runs nothing again.
 import os
 import subprocess
 import tomllib
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -33,9 +34,11 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+@cache  # three processes of git, and a job writes the facts of many runs
 def project_version() -> dict:
-    """`{"version", "commit", "modified"}`. If the folder has no git repository of its own, commit
-    is TIMESTRIDE_COMMIT (an image has no .git) or None, and modified is None.
+    """`{"version", "commit", "modified"}`, as at the first call of this process. If the folder has
+    no git repository of its own, commit is TIMESTRIDE_COMMIT (an image has no .git) or None, and
+    modified is None.
     """
     top = _git("rev-parse", "--show-toplevel")
     if top and Path(top).resolve() == ROOT.resolve():
