@@ -204,6 +204,8 @@ class Comparison:
         over = settings_of(self.unit.removeprefix(DIFFERENCE))
         rows = selected(self.measured, self.settings)
         others = selected(self.measured, self.settings | over)
+        if not (len(rows) and len(others)):
+            return []
         rows = without_repeats(rows[~rows.index.isin(others.index)])
         keys = settings_columns(rows, list(over))
         pairs = self.nearest(pairs_of(rows, without_repeats(others).drop_duplicates(keys), keys))
@@ -214,7 +216,10 @@ class Comparison:
         mean over all examples, or their sum (.sum).
         """
         is_sum, found = self.end == "sum", []
-        rows = self.nearest(without_repeats(selected(self.measured, self.settings)))
+        rows = selected(self.measured, self.settings)
+        if not len(rows):
+            return []
+        rows = self.nearest(without_repeats(rows))
         groups = rows.groupby(settings_columns(rows, []), dropna=False, sort=False)
         systems = [system for _, system in groups]
         if is_sum and not self.claim["model"]:  # all models have this sum

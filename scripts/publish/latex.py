@@ -7,6 +7,7 @@ same value in all rows moves to the caption.
 """
 
 import re
+from functools import cache
 from itertools import dropwhile, takewhile
 import unicodedata
 
@@ -61,6 +62,7 @@ SMALL = [
 ]
 
 
+@cache  # a table repeats its texts
 def latex(text: str) -> str:
     """Return text as LaTeX that pdfLaTeX can set in any font. A character that pdfLaTeX lacks
     becomes its number, for example (U+4E2D).
@@ -82,6 +84,7 @@ def _is_accented_letter(sign: str) -> bool:
     return len(parts) == 2 and sign < "\u0180" and parts[0].isascii() and parts[0].isalpha()
 
 
+@cache
 def _wide(text: str) -> float:
     """Return the width of a text in letters: digits and capitals are wider than others."""
     return sum(1.25 if sign.isupper() or sign.isdigit() else 1 for sign in text)

@@ -36,6 +36,8 @@ def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()
     experiments (other first weights, or a second objective) only the controls. named: columns of
     extensions that the paper also has.
     """
+    if not len(rows):
+        return rows
     plain = (
         rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
         .isna()
@@ -90,7 +92,7 @@ def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.Da
         parts = [settings["slice"], *(f"{column}={settings[column]}" for column in further)]
         settings = settings | {"slice": "; ".join(parts)}
     for column, value in settings.items():
-        if column in table:
+        if column in table and len(table):
             wanted = value if isinstance(value, list) else [value]
             distinct = table[column].drop_duplicates()
             kept = [any(fits(cell, one) for one in wanted) for cell in as_text(distinct)]
