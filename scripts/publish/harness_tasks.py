@@ -134,17 +134,19 @@ def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) ->
     table = pa.table(named | {name: table[name] for name in (*inputs, "label")})
     asked = questions_of(table, prompt, inputs)
     option = np.full(len(table), -1) if asked.option is None else asked.option
-    members = table.select(["example_id", "label"]).to_pandas().assign(option=option)
+    example, label = table["example_id"].to_pylist(), table["label"].to_numpy()
     rows = []
-    for number, of_question in members.groupby(asked.question):
+    for number, of_question in sorted(
+        pd.Series(asked.question).groupby(asked.question).indices.items()
+    ):
         if labels := asked.labels[number] if asked.labels else []:
-            right = [labels.index(answered.labels[0][of_question["label"].iloc[0]])]
+            right = [labels.index(answered.labels[0][label[of_question[0]]])]
         else:
-            right = sorted(of_question.loc[of_question["label"] == 1, "option"])
+            right = sorted(option[of_question[label[of_question] == 1]])
         facts = {
             "options": asked.options[number],
             "labels": labels,
-            "members": of_question[["example_id", "option"]].to_numpy().tolist(),
+            "members": [[example[row], int(option[row])] for row in of_question],
         }
         rows.append(
             {"question": asked.text[number], "target": ", ".join(LETTERS[one] for one in right)}
