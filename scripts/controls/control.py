@@ -63,7 +63,7 @@ from scripts.data.tables import (
     read_table,
     write_table,
 )
-from scripts.controls.folds import Scores, left_out_value
+from scripts.controls.folds import BLOCK, Scores, left_out_value
 from scripts.controls.generic import fit as fit_generic
 from scripts.controls.generic import learner_of
 from scripts.train.paradigms.vectors import read_vectors
@@ -113,7 +113,8 @@ def read_examples(
     table = read_table(file, names) if most is None else read_sample(file, names, key, most, DRAW)
     if not len(table):
         raise UserError(f"{file}: no examples; the log of its build says why")
-    found = table.to_pandas().rename(columns=columns | texts)
+    blocks = {method["folds_by"]: BLOCK} if "folds_by" in method else {}
+    found = table.to_pandas().rename(columns=columns | texts | blocks)
     return found if "first" in found else found.assign(first="")
 
 
@@ -404,8 +405,8 @@ def arguments() -> argparse.ArgumentParser:
         "--method",
         type=json_object,
         required=True,
-        help="JSON: columns, labels and exchangeable of the study, inputs and whole_groups of "
-        "the method (study.yaml)",
+        help="JSON: columns, labels and exchangeable of the study, inputs, whole_groups and "
+        "folds_by of the method (study.yaml)",
     )
     options.add_argument(
         "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"

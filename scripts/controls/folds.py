@@ -10,13 +10,15 @@ import pandas as pd
 from scripts.data.keyed import keyed_hash
 
 FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
+BLOCK = "block"  # the column of groups that share a text (study.yaml, folds_by)
 LEAST_FOLDS = 3  # with a group, so that controls can be compared
 Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n, 1) ranks
 
 
 def fold_of(train: pd.DataFrame) -> np.ndarray:
-    """(n,) the fold of each example; a group stays in one fold."""
-    return (keyed_hash(train["group_id"], FOLD) % np.uint64(FOLDS)).astype(int)
+    """(n,) the fold of each example; a group stays in one fold, and so does a block of groups."""
+    whole = BLOCK if BLOCK in train else "group_id"
+    return (keyed_hash(train[whole], FOLD) % np.uint64(FOLDS)).astype(int)
 
 
 def enough_folds(fold: np.ndarray) -> bool:
@@ -37,10 +39,11 @@ def top_is_right(table: pd.DataFrame, margin: np.ndarray) -> float:
     return float(right.mean())
 
 
-def whole_groups(table: pd.DataFrame, chosen: np.ndarray) -> float:
-    """The share of groups whose examples are all right; chosen: (n,) the label chosen."""
+def rights_of(table: pd.DataFrame, scores: np.ndarray, whole: bool) -> np.ndarray:
+    """Whether each group is right as a whole (`whole`), or each example, by value_of()'s scores."""
+    chosen = scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
     right = pd.Series(chosen == table["label"].to_numpy())
-    return float(right.groupby(table["group_id"].to_numpy()).all().mean())
+    return (right.groupby(table["group_id"].to_numpy()).all() if whole else right).to_numpy()
 
 
 def value_of(table: pd.DataFrame, scores: np.ndarray, whole: bool) -> float:
@@ -49,8 +52,7 @@ def value_of(table: pd.DataFrame, scores: np.ndarray, whole: bool) -> float:
     """
     if "choice_id" in table:
         return top_is_right(table, as_margin(scores))
-    chosen = scores.argmax(1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
-    return whole_groups(table, chosen) if whole else float((chosen == table["label"]).mean())
+    return float(rights_of(table, scores, whole).mean())
 
 
 def left_out_value(

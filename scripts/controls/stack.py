@@ -5,7 +5,10 @@ search() cross-fits every learner (scripts/controls/search.py). A view with `par
 words of a study) also has a stack: a logistic regression on the cross-fitted scores of the best
 learner of each kind and part. Its own value comes from the same folds. A stack is chosen only if it
 is better than the best single learner by more than a standard error. Of equal learners the first is
-chosen, so a study names its simplest part first. The evaluation splits are read after the choice.
+chosen, so a study names its simplest part first. A view with `coupled` may then decide the examples
+of a group together (scripts/controls/together.py), if that is better by more than a standard error
+of the difference. Both decisions are about the same groups, so this error is paired. The evaluation
+splits are read after the choice.
 """
 
 from collections.abc import Callable
@@ -17,13 +20,14 @@ from scipy.sparse import csr_matrix
 from scipy.special import log_expit
 from threadpoolctl import threadpool_limits
 
-from scripts.controls.folds import as_margin, enough_folds, fold_of, value_of
+from scripts.controls.folds import as_margin, enough_folds, fold_of, rights_of, value_of
 from scripts.controls.lsa import word_vectors
 from scripts.controls.search import STACKED, Search, Vectors, always, linear, margins
-from scripts.controls.view import Numbers, View
+from scripts.controls.together import Couplings, Together, left_out_margins
+from scripts.controls.view import Coupled, Numbers, View
 
 THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
-STACK = "stack"
+STACK, TOGETHER = "stack", "together"
 
 
 class Found(NamedTuple):
@@ -230,16 +234,73 @@ def search(
             stack = Stack([fitted.left_out[name] for name in kept], label, labels, exchangeable)
             value, of_stack = value_at(train, stack.left_out(fold), whole)
             said_values[STACK] = value
-            if value > values[best] + standard_error(train, values[best], whole):
+            alone = Stack([fitted.left_out[best]], label, labels, exchangeable)
+            if whole and "choice_id" not in train:
+                better = likelier(stack.left_out(fold), alone.left_out(fold), label)
+            else:
+                better = value > values[best] + standard_error(train, values[best], whole)
+            if better:
                 chosen, said, threshold = kept, STACK, of_stack
         of_learners = fitted.scores(chosen)
-        join = stack.join() if stack and said == STACK else first
+        is_stack = stack and said == STACK
+        join = stack.join() if is_stack else first
+        left_out = stack.left_out(fold) if is_stack else fitted.left_out[best]
+
+        decide = None
+        if view.coupled:
+            decided_so = decision(view.coupled, train, left_out, said_values[said], whole)
+            said_values[TOGETHER] = decided_so.value
+            if decided_so.is_better:
+                said, decide = TOGETHER, decided_so.margins
 
     def scores(table: pd.DataFrame) -> np.ndarray:
-        one = join(of_learners(table))
-        return decided(view.shared(table, one) if view.shared else one, threshold)
+        with threadpool_limits(1):
+            alone = join(of_learners(table))
+            if decide:
+                return decided(decide(table, as_margin(alone))[:, None], 0.0)
+        return decided(view.shared(table, alone) if view.shared else alone, threshold)
 
     return Found(said, said_values, scores)
+
+
+class Decision(NamedTuple):
+    """The decision of the examples of a group together: its value, whether it is better than one
+    example at a time, and a function from a table and the margins alone to the margins together.
+    """
+
+    value: float
+    is_better: bool
+    margins: Callable[[pd.DataFrame, np.ndarray], np.ndarray]
+
+
+def decision(
+    coupled: Coupled, train: pd.DataFrame, left_out: np.ndarray, value: float, whole: bool
+) -> Decision:
+    """Learn to decide groups together. left_out: the cross-fitted scores of one example at a time,
+    with this value. Without a threshold, which these folds chose, both decisions are paired.
+    """
+    label, margin = train["label"].to_numpy(), as_margin(left_out)
+    couplings, fold = Couplings.of(train, coupled), fold_of(train)
+    joint = left_out_margins(margin, label, couplings, fold)
+    alone, together = (
+        rights_of(train, one[:, None], whole).astype(float) for one in (margin, joint)
+    )
+    gain, of_joint = together - alone, float(together.mean())
+    learnt = Together.learn(margin, label, couplings, np.ones(len(label), bool))
+    return Decision(
+        of_joint,
+        of_joint > value and bool(gain.mean() > gain.std() / np.sqrt(len(gain))),
+        lambda table, margin: learnt.margins(margin, Couplings.of(table, coupled)),
+    )
+
+
+def likelier(scores: np.ndarray, others: np.ndarray, label: np.ndarray) -> bool:
+    """Whether log-probabilities give the labels more than others do, by more than a standard error
+    of the mean difference.
+    """
+    rows = np.arange(len(label))
+    gain = scores[rows, label] - others[rows, label]
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
 
 
 def first(scores: list[np.ndarray]) -> np.ndarray:

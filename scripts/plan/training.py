@@ -46,7 +46,7 @@ def method_of(work: Workplan, run: Run) -> dict:
             "columns": study["columns"],
             "labels": labels,
             "inputs": how["inputs"],
-            **({"teaches": how["teaches"]} if taught else {}),
+            **({key: how[key] for key in ("teaches", "folds_by") if key in how} if taught else {}),
             "exchangeable": study.get("exchangeable", False) and not options.get("predict"),
             **({"whole_groups": True} if how.get("whole_groups") else {}),
         }
