@@ -35,10 +35,9 @@ from scripts.measure.intervals import over_groups
 from scripts.measure.study import Study
 from scripts.running.identity import ROOT
 from scripts.running.program import UserError
-from scripts.controls.control import read_examples
+from scripts.controls.control import predictions_on, read_examples
 from scripts.controls.generic import FEATURES, LEARNERS, both_ways, fit, learner_of
 from scripts.controls.stack import decided, threshold_of
-from scripts.train.work import predictions_on
 
 RESAMPLES, MOST, FOLDS = 200, 10_000, 5  # bootstrap draws; most examples to learn from
 

@@ -111,9 +111,9 @@ def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFra
         rows = rows[rows[option].isna() | (rows[option] == plain[option])]
     option = as_text(rows[probe["option"]]) if "option" in probe else ""
     corpus = rows["measured_on"].astype(object).fillna(rows["source"])
-    words = scorings_of(study)
-    coarse = pd.Series(rank(rows["scoring"], words), rows.index, int)
-    scored = rows["scoring"].map(words).where(coarse > 0).fillna("")
+    coarse = rank(rows["scoring"], scorings_of(study))
+    words = dict([*scorings_of(study).items()][1:])
+    scored = [words.get(scoring, "") for scoring in rows["scoring"]]
     rows = rows.assign(option=option, corpus=corpus, coarse=coarse, scored=scored)
     known = corpus.map(lambda name: sources.get(name, {}).get("evaluate", []))
     splits = [rank([split], of)[0] for split, of in zip(rows["split"], known)]
