@@ -16,9 +16,13 @@ Scores = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n, labels), or (n,
 
 
 def fold_of(train: pd.DataFrame) -> np.ndarray:
-    """(n,) the fold of each example; a group stays in one fold, and so does a block of groups."""
-    whole = BLOCK if BLOCK in train else "group_id"
-    return (keyed_hash(train[whole], FOLD) % np.uint64(FOLDS)).astype(int)
+    """(n,) the fold of each example; a group stays in one fold."""
+    return (keyed_hash(train["group_id"], FOLD) % np.uint64(FOLDS)).astype(int)
+
+
+def block_fold_of(train: pd.DataFrame) -> np.ndarray:
+    """(n,) the fold of each example; a block of groups stays in one fold where there are blocks."""
+    return fold_of(train.assign(group_id=train[BLOCK]) if BLOCK in train else train)
 
 
 def enough_folds(fold: np.ndarray) -> bool:
@@ -61,7 +65,7 @@ def left_out_value(
     """The value of a control on the training split. Each fold is scored by the control that `fit`
     makes from the other folds. None if too few folds have a group.
     """
-    fold = fold_of(train)
+    fold = block_fold_of(train)
     if not enough_folds(fold):
         return None
     parts = [np.flatnonzero(fold == number) for number in np.unique(fold)]

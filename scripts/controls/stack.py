@@ -5,14 +5,14 @@ search() cross-fits every learner (scripts/controls/search.py). A view with `par
 words of a study) also has a stack: a logistic regression on the cross-fitted scores of the best
 learner of each kind and part. Its own value comes from the same folds. A stack is chosen only if it
 is better than the best single learner by more than a standard error. Of equal learners the first is
-chosen, so a study names its simplest part first. A view with `coupled` may then decide the examples
+chosen, so a study names its simplest part first. A CoupledView may then decide the examples
 of a group together (scripts/controls/together.py), if that is better by more than a standard error
 of the difference. Both decisions are about the same groups, so this error is paired. The evaluation
 splits are read after the choice.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,11 @@ from scipy.sparse import csr_matrix
 from scipy.special import log_expit
 from threadpoolctl import threadpool_limits
 
-from scripts.controls.folds import as_margin, enough_folds, fold_of, rights_of, value_of
+from scripts.controls.folds import as_margin, block_fold_of, enough_folds, rights_of, value_of
 from scripts.controls.lsa import word_vectors
 from scripts.controls.search import STACKED, Search, Vectors, always, linear, margins
-from scripts.controls.together import Couplings, Together, left_out_margins
-from scripts.controls.view import Coupled, Numbers, View
+from scripts.controls.together import Coupled, CoupledView, Couplings, Together, left_out_margins
+from scripts.controls.view import Numbers, View
 
 THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
 STACK, TOGETHER = "stack", "together"
@@ -126,6 +126,15 @@ def parts_of(
     return found
 
 
+class BlockSearch(Search):
+    """A search whose folds keep the groups of a block together."""
+
+    def __init__(self, view: View, train: pd.DataFrame, *given: Any) -> None:
+        super().__init__(view, train, *given)
+        self.fold = block_fold_of(train)
+        self.folds = np.unique(self.fold)
+
+
 Known = dict[tuple, Search]  # by view and, where it averages vectors, these
 
 
@@ -144,7 +153,7 @@ def fit_parts(
         key = id(part), id(of_part) if part.averaged else None
         if key not in known:
             learnt = pd.concat([train, more], ignore_index=True) if part.more else train
-            known[key] = Search(part, learnt, labels, exchangeable, of_part)
+            known[key] = BlockSearch(part, learnt, labels, exchangeable, of_part)
         searches[name] = known[key]
     left_out = {
         (name, learner): scores[: len(train)]
@@ -217,7 +226,7 @@ def search(
     the same training split have fitted; this one adds to it. more: what View.more of a part
     gives; no value counts these examples.
     """
-    fold, label = fold_of(train), train["label"].to_numpy()
+    fold, label = block_fold_of(train), train["label"].to_numpy()
     if not enough_folds(fold) and not view.only_rules:
         return Found("most frequent label", {}, most_frequent(train, labels))
     with threadpool_limits(1):
@@ -247,7 +256,7 @@ def search(
         left_out = stack.left_out(fold) if is_stack else fitted.left_out[best]
 
         decide = None
-        if view.coupled:
+        if isinstance(view, CoupledView) and view.coupled:
             decided_so = decision(view.coupled, train, left_out, said_values[said], whole)
             said_values[TOGETHER] = decided_so.value
             if decided_so.is_better:
@@ -280,7 +289,7 @@ def decision(
     with this value. Without a threshold, which these folds chose, both decisions are paired.
     """
     label, margin = train["label"].to_numpy(), as_margin(left_out)
-    couplings, fold = Couplings.of(train, coupled), fold_of(train)
+    couplings, fold = Couplings.of(train, coupled), block_fold_of(train)
     joint = left_out_margins(margin, label, couplings, fold)
     alone, together = (
         rights_of(train, one[:, None], whole).astype(float) for one in (margin, joint)

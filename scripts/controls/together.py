@@ -1,24 +1,38 @@
 """Decide the examples of a group together. Not a program.
 
-An example alone has a margin: how much likelier the last label is. View.coupled says how similar
-two examples of a group are, in a few numbers. A logistic regression learns the label of an example
-from its margin and, for each number, from the labels of the group's other examples, each times
-its similarity (pseudo-likelihood, Besag 1975). A group is then decided as a whole: the labels that
-are likeliest together. All labels of the FREE least sure examples are tried.
+An example alone has a margin: how much likelier the last label is. CoupledView says how similar two
+examples of a group are, in a few numbers. A logistic regression learns the label of an example from
+its margin and, for each number, from the labels of the group's other examples, each times its
+similarity (pseudo-likelihood, Besag 1975). A group is then decided as a whole: the labels that are
+likeliest together. All labels of the FREE least sure examples are tried.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
-from scripts.controls.view import Coupled
+from scripts.controls.view import View
 
 FREE = 10  # examples of a group whose labels are all tried: 1,024 ways
 PENALTY = 0.1  # C of the logistic regression
 ITERATIONS = 500  # of the logistic regression at most
 ROUNDS = 5  # in which the labels of a larger group settle
+
+Coupled = Callable[[pd.DataFrame, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class CoupledView(View):
+    """A view of two labels whose groups are decided together.
+
+    coupled  how similar two examples of a group are: (n, k), of a table and two times n rows
+    """
+
+    coupled: Coupled | None = None
 
 
 def pairs_within(group: pd.Series) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 Numbers = Callable[[pd.DataFrame], np.ndarray]  # of a table: (n,) or (n, k)
-Coupled = Callable[[pd.DataFrame, np.ndarray, np.ndarray], np.ndarray]  # see View.coupled
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,6 @@ class View:
                 to learn from (a control with `search: corpus`)
       each      true: the features are of the second text, and those of the first are also read
       shared    a function of the scores of a choice's candidates together; it works after learning
-      coupled   how similar two examples of a group are: (n, k), of a table and two times n rows.
-                Their two labels are then decided together (scripts/controls/together.py)
       compares  true: it compares the candidates of a choice, so it sees all of them together
 
     Where exchanging the two texts exchanges the labels, each feature is a difference: that of the
@@ -57,7 +54,6 @@ class View:
     penalties: tuple[float, ...] = (0.1, 1.0, 10.0)
     more: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame] | None = None
     shared: Callable[[pd.DataFrame, np.ndarray], np.ndarray] | None = None
-    coupled: Coupled | None = None
     each: bool = False
     compares: bool = False
 

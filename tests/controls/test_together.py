@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.controls.folds import fold_of
+from scripts.controls.folds import block_fold_of
 from scripts.controls.stack import search
-from scripts.controls.together import Couplings, Together, best_margins
+from scripts.controls.together import CoupledView, Couplings, Together, best_margins
 from scripts.controls.view import View
 
 pytestmark = pytest.mark.slow  # it trains many times
@@ -48,7 +48,7 @@ def same_kind(table: pd.DataFrame, some: np.ndarray, others: np.ndarray) -> np.n
 
 
 ALONE = View("a hint", numbers=lambda table: table["hint"].to_numpy())
-COUPLED = View("a hint, and which examples agree", numbers=ALONE.numbers, coupled=same_kind)
+COUPLED = CoupledView("a hint, and which examples agree", numbers=ALONE.numbers, coupled=same_kind)
 
 
 def whole(found, test: pd.DataFrame) -> float:
@@ -84,7 +84,7 @@ def test_no_label_of_the_test_changes_a_choice_or_a_score():
 
 def test_groups_that_share_a_block_stay_in_one_fold():
     table = grouped(1).assign(block=lambda table: table["group_id"].str[-1])
-    assert pd.Series(fold_of(table)).groupby(table["block"]).nunique().eq(1).all()
+    assert pd.Series(block_fold_of(table)).groupby(table["block"]).nunique().eq(1).all()
 
 
 @given(st.integers(1, 6), st.integers(0, 10_000))

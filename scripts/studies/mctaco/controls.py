@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from scripts.controls.together import CoupledView
 from scripts.controls.view import View
 from scripts.studies.mctaco.answers import KINDS, SIZES, read
 from scripts.studies.mctaco.similar import alike, similar_questions
@@ -115,9 +116,10 @@ VIEWS = {
     "one_text": ONE_TEXT,
     "all_options": ALL_OPTIONS,
     "words": ALL_WORDS,
-    "together": replace(
-        ALL_WORDS,
+    "together": CoupledView(
         sees="the answers of a question together, and its words; they are decided together",
+        parts=WORDS,
+        compares=True,
         coupled=alike,
     ),
     "texts": View(
