@@ -1,7 +1,6 @@
 """What an answer of MC-TACO says: its sizes, unit and kinds. Not a program."""
 
 import re
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -52,14 +51,21 @@ KINDS = {
 SIZES = ["seconds", "hour", "rate", "amount"]
 
 
-def read(answers: pd.Series) -> pd.DataFrame:
-    """Return the sizes, unit, kinds and length of each answer: read_texts() by answer."""
-    place, texts = pd.factorize(answers)
-    return read_texts(tuple(texts)).iloc[place].set_axis(answers.index)
+class Reader:
+    """read_texts() by answer. Each text is read once, since all folds of a search have the same."""
+
+    def __init__(self) -> None:
+        self.known = read_texts(["none"]).set_axis(["none"])
+
+    def __call__(self, answers: pd.Series) -> pd.DataFrame:
+        """Return the sizes, unit, kinds and length of each answer."""
+        new = pd.Index(answers.unique()).difference(self.known.index, sort=False)
+        if len(new):
+            self.known = pd.concat([self.known, read_texts([*new]).set_axis(new)])
+        return self.known.iloc[self.known.index.get_indexer(answers)].set_axis(answers.index)
 
 
-@lru_cache(maxsize=4)
-def read_texts(texts: tuple[str, ...]) -> pd.DataFrame:
+def read_texts(texts: list[str]) -> pd.DataFrame:
     """Return the sizes, unit, kinds and length of each text.
 
     The sizes are the log seconds of a duration, the hour of the day, the log times a year and the
@@ -84,7 +90,10 @@ def read_texts(texts: tuple[str, ...]) -> pd.DataFrame:
         "hour": hour,
         "rate": log(times) - log(period / SECONDS["year"]),
         "amount": log(number),
-        "unit": text.str.extract(UNIT)[0].map(unit_of, na_action="ignore").fillna("none"),
+        "unit": text.str.extract(UNIT)[0]
+        .map(unit_of, na_action="ignore")
+        .astype(object)
+        .fillna("none"),
         "letters": np.log1p(text.str.len()),
         "words": np.log1p(text.str.count(r"\S+")),
         "capitals": written.str.count(r"[A-Z]"),
@@ -103,3 +112,6 @@ def unit_of(word: str) -> str:
     """Return the unit of a word, for example day for "nightly"."""
     word = SAME_AS.get(word, word)
     return next((unit for unit, names in NAMES.items() if re.fullmatch(names, word)), "day")
+
+
+read = Reader()
