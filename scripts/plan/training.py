@@ -112,20 +112,25 @@ def with_control(work: Workplan, run: Run) -> dict:
     if "reads_cleaned" in entry:
         folder = Path(cleaned(run.dataset.source)).parent
         found["corpus"] = f"{folder}/{work.splits(run.dataset.source)[0]}.parquet"
-    if (learnt := work.learnt(run)) != run.dataset:
-        found["learns_from"] = learnt.folder
-    return found
+    return found | learns_from(work, run)
 
 
 def from_record(work: Workplan, run: Run) -> dict:
-    """Return described() of the run on record; `cut`: the same control on the splits that `limit`
-    cuts.
+    """Return described() of the run on record; `learns_from`: the dataset with its training split,
+    where this is another one; `cut`: the same control on the splits that `limit` cuts.
     """
     kept = work.on_record(run)
+    found = described(work, kept) | learns_from(work, kept)
     if kept.name == run.name:
-        return described(work, run)
+        return found
     cut = {"run": run.name, "settings": run.settings, "data": run.dataset.folder}
-    return described(work, kept) | {"cut": cut}
+    return found | {"cut": cut}
+
+
+def learns_from(work: Workplan, run: Run) -> dict:
+    """Return the folder of the dataset with a run's training split, where this is another one."""
+    learnt = work.learnt(run)
+    return {"learns_from": learnt.folder} if learnt != run.dataset else {}
 
 
 # ---- A job
@@ -160,7 +165,8 @@ def read_by(work: Workplan, study: str, job: str) -> list[str]:
     for run in runs_of(work, study, job):
         files.append(built(run.dataset))
         if run.name in work.recorded:
-            files.append(built(work.on_record(run).dataset))
+            kept = work.on_record(run)
+            files += [built(kept.dataset), built(work.learnt(kept))]
         elif run.name in work.controls:
             files += [built(work.learnt(run)), *work.vectors_files(run.model)]
             if "reads_cleaned" in work.models[run.model]:

@@ -205,9 +205,10 @@ class Workplan:
         """The datasets of all runs, of the runs on record, and of what controls learn from, by
         folder.
         """
-        kept = [self.on_record(self.runs[name]).dataset for name in self.recorded]
-        kept += [self.learnt(self.runs[name]) for name in self.controls - self.recorded]
-        return self.plan.datasets | {dataset.folder: dataset for dataset in kept}
+        kept = [self.on_record(self.runs[name]) for name in self.recorded]
+        learning = [*kept, *(self.runs[name] for name in self.controls - self.recorded)]
+        read = [*(run.dataset for run in kept), *(self.learnt(run) for run in learning)]
+        return self.plan.datasets | {dataset.folder: dataset for dataset in read}
 
     @cached_property
     def recorded(self) -> set[str]:

@@ -54,11 +54,12 @@ def check(asked: dict, line: dict) -> None:
     if digest_of_given(asked["settings"], method, splits) != line.get("given"):
         raise UserError(f"{name}: its method has changed since it was recorded; {LEAVE_OUT}")
     for split, digest in line["run"]["data"].items():
-        taught = method.get("teaches", []) if split == splits[0] else []
-        columns = (*columns_of(method), *taught)
-        if digest_of(Path(asked["data"], f"{split}.parquet"), columns) != digest:
+        learns = split == splits[0]
+        columns = (*columns_of(method), *(method.get("teaches", []) if learns else []))
+        folder = asked.get("learns_from", asked["data"]) if learns else asked["data"]
+        if digest_of(Path(folder, f"{split}.parquet"), columns) != digest:
             raise UserError(
-                f"{name}: {asked['data']}/{split}.parquet has another content than when it was "
+                f"{name}: {folder}/{split}.parquet has another content than when it was "
                 f"recorded; leave its experiment out of `run`, or {LEAVE_OUT}"
             )
 
@@ -137,8 +138,9 @@ def arguments() -> argparse.ArgumentParser:
         nargs="+",
         type=json_object_with(*ASKED),
         required=True,
-        help="JSON for each run: name, settings, method, splits, data (the folder), and cut: run, "
-        "settings and data of the same control on cut splits",
+        help="JSON for each run: name, settings, method, splits, data (the folder); learns_from, "
+        "the folder with its training split, where this is another one; and cut: run, settings "
+        "and data of the same control on cut splits",
     )
     options.add_argument(
         "--record", type=Path, required=True, help="the record, docs/record/<study>"

@@ -35,6 +35,20 @@ def test_it_reads_the_training_split_of_the_whole_dataset(tmp_path, monkeypatch)
     )
 
 
+def test_from_the_record_it_reads_both_datasets(tmp_path, monkeypatch):
+    """The record holds the digest of the training split that the control learnt from."""
+    monkeypatch.chdir(tmp_path)
+    work = planned("timedial", DIALOGS)
+    work.recorded = set(work.runs)
+    assert {SMALL, WHOLE} == set(work.datasets)
+    [job] = {name.split("/")[1] for name in work.training_jobs}
+    lines = [json.loads(text) for text in training.lines_of(work, "timedial", job).splitlines()]
+    learnt = {line["settings"]["model"]: line.get("learns_from") for line in lines}
+    assert learnt["search_dialogs"] == WHOLE and learnt["search_texts"] is None
+    files = set(training.read_by(work, "timedial", job))
+    assert {f"{folder}/manifest.json" for folder in (SMALL, WHOLE)} <= files
+
+
 def test_a_study_without_the_option_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     work = planned("strided_sop", {"source": "hirest", "stride": 0})
