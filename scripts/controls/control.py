@@ -274,9 +274,22 @@ def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | 
     return found
 
 
-def corpus_of(job: dict) -> pd.DataFrame:
-    """The captions of the training split before pairs are drawn: video_id, position, text."""
-    return read_table(Path(job["corpus"]), CORPUS).to_pandas()
+def more_for(view: View, job: dict, train: pd.DataFrame) -> pd.DataFrame | None:
+    """Further examples from the captions of the training split before pairs are drawn (video_id,
+    position, text); None where the view takes none.
+
+    Raises UserError for a view that needs the captions or reads none.
+    """
+    if view.more and not job.get("corpus"):
+        raise UserError(
+            f"{job['run']}: its view learns from the cleaned captions; give the control "
+            "`reads_cleaned: true` (resources/models.yaml)"
+        )
+    if not view.more:
+        if job.get("corpus"):
+            raise UserError(f"{job['run']}: its view reads no captions; leave out `reads_cleaned`")
+        return None
+    return searched(view.more(read_table(Path(job["corpus"]), CORPUS).to_pandas(), train))
 
 
 def predict_searched(
@@ -286,7 +299,7 @@ def predict_searched(
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
     train, vectors = searched(train), vectors_for(view, job, [train, *evaluation.values()])
     labels, whole = len(method["labels"]), method.get("whole_groups", False)
-    more = searched(view.more(corpus_of(job), train)) if view.more else None
+    more = more_for(view, job, train)
     found = search(view, train, labels, method["exchangeable"], vectors, whole, known, more)
     scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
     learnt = not view.only_rules

@@ -144,7 +144,7 @@ def videos(seed: int, number: int, known: int) -> tuple[pd.DataFrame, pd.DataFra
     return captions, pd.DataFrame(train)
 
 
-def run_captions(program, folder, train: pd.DataFrame, captions: pd.DataFrame, turn: bool = False):
+def run_captions(program, folder, train, captions, turn=False, view="corpus", files=("corpus",)):
     """Search a control of captions in `folder`/run; return the process and the test pairs."""
     (folder / "data").mkdir(parents=True)
     test = videos(2, 300, 300)[1]
@@ -152,8 +152,8 @@ def run_captions(program, folder, train: pd.DataFrame, captions: pd.DataFrame, t
     captions.to_parquet(folder / "captions.parquet")
     teaches = ["first_position", "second_position", "sentences"]
     process = run_control(
-        program, folder, train, test, {"search": "corpus"}, settings={"study": "strided_sop"},
-        teaches=teaches, files={"corpus": folder / "captions.parquet"},
+        program, folder, train, test, {"search": view}, settings={"study": "strided_sop"},
+        teaches=teaches, files=dict.fromkeys(files, folder / "captions.parquet"),
     )  # fmt: skip
     return process, test
 
@@ -181,7 +181,11 @@ def test_what_only_the_captions_of_a_corpus_show_is_found_there_and_not_on_words
 def test_pairs_that_are_no_captions_of_the_corpus_are_refused(program, tmp_path):
     captions, train = videos(1, 40, 20)
     joined = captions.assign(text=captions["text"] + " and more")
-    run_captions(program, tmp_path, train, joined)[0].refused("leave it out")
+    run_captions(program, tmp_path / "joined", train, joined)[0].refused("leave it out")
+    process, _ = run_captions(program, tmp_path / "none", train, captions, files=())
+    process.refused("give the control `reads_cleaned: true`")
+    process, _ = run_captions(program, tmp_path / "unread", train, captions, view="rules")
+    process.refused("leave out `reads_cleaned`")
 
 
 def mentioned(seed: int, rows: int = 300) -> pd.DataFrame:
