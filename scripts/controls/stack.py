@@ -4,11 +4,13 @@ training split. Not a program.
 search() cross-fits every learner (scripts/controls/search.py). A view with `parts` (all views of
 words of a study) also has a stack: a logistic regression on the cross-fitted scores of the best
 learner of each kind and part. Its own value comes from the same folds. A stack is chosen only if it
-is better than the best single learner by more than a standard error. Of equal learners the first is
-chosen, so a study names its simplest part first. A CoupledView may then decide the examples
-of a group together (scripts/controls/together.py), if that is better by more than a standard error
-of the difference. Both decisions are about the same groups, so this error is paired. The evaluation
-splits are read after the choice.
+is better than the best single learner by more than a standard error. Where whole groups count, the
+likelihood of the labels decides that: the share of whole groups is too noisy. Of equal learners the
+first is chosen, so a study names its simplest part first.
+
+A CoupledView may then decide the examples of a group together (scripts/controls/together.py), if
+that is better by more than a standard error of the difference. Both decisions are about the same
+groups, so this error is paired. The evaluation splits are read after the choice.
 """
 
 from collections.abc import Callable
