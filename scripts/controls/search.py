@@ -30,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 from scripts.controls.folds import fold_of
 from scripts.controls.view import Numbers, View
+from scripts.text.rows_of_texts import RowsOfTexts
 
 APART = (1.0, 100.0)  # C of the regressions of each value of `by`
 LEAST_EXAMPLES = 2  # with a word, a cue or a pair, so that its weight is learnt
@@ -139,12 +140,16 @@ def reader(
         counters.append((crossed_cues if view.by else view.cues, cues))
     if view.pairs:
         counters.append((view.pairs, Pairs()))
-    counters = [(texts, counter) for texts, counter in counters if has_words(counter, texts(both))]
+    counters = [
+        (texts, counter.transform if texts is view.pairs else RowsOfTexts(counter.transform))
+        for texts, counter in counters
+        if has_words(counter, texts(both))
+    ]
     scale = StandardScaler().fit(numbers_of(view, both))
     averages = [mean_vectors(view, both, vectors)] if vectors and view.averaged else []
 
     def one_way(table: pd.DataFrame, numbers: np.ndarray) -> csr_matrix:
-        parts = [counter.transform(texts(table)).astype(float) for texts, counter in counters]
+        parts = [rows_of(texts(table)).astype(float) for texts, rows_of in counters]
         parts += [average(table) for average in averages]
         return beside(hstack(parts) if parts else None, scale.transform(numbers))
 
@@ -372,6 +377,7 @@ class Search:
         self.read = reader(view, train, exchangeable, vectors)
         self.inputs = self.read(train)
         self.known: dict[frozenset, Numbers] = {}
+        self.of_all: dict[str, Scorer] = {}
 
     def learnt(self, without: frozenset) -> Numbers:
         """A function from a table to (n, k): the numbers that the view learns from all folds
@@ -448,6 +454,12 @@ class Search:
         boost = boosted(forth, back_again, label, self.labels, self.exchangeable)
         scores["boosted"] = lambda given, more: boost(*joined(given, more, of_linear(given, more)))
         return Fitted(self.learnt(without), scores)
+
+    def fit_all(self, wanted: list[str]) -> Fitted:
+        """The wanted learners, fitted to all folds. Controls that share one fit it once."""
+        if missing := [name for name in wanted if name not in self.of_all]:
+            self.of_all |= self.fit(frozenset(), missing).scores
+        return Fitted(self.learnt(frozenset()), self.of_all)
 
     @cached_property
     def left_out(self) -> dict[str, np.ndarray]:

@@ -97,7 +97,7 @@ class Fit(NamedTuple):
         are fitted to the whole training split.
         """
         fitted = {
-            part: self.searches[part].fit(frozenset(), [one for of, one in names if of == part])
+            part: self.searches[part].fit_all([one for of, one in names if of == part])
             for part in {part for part, _ in names}
         }
 

@@ -55,7 +55,7 @@ from scripts.publish.provenance import commit_text, spent
 from scripts.publish.table import markdown_table
 from scripts.running.identity import identity
 from scripts.running.program import UserError, execute, log, parser
-from scripts.train.work import is_todays
+from scripts.train.work import earlier_codes, is_todays
 
 FROM_METRICS = re.compile(r"drawn from metrics\.parquet of sha256 ([0-9a-f]{64})")
 SUFFIXES = {"figures": ("svg", "csv"), "tables": ("csv", "md")}
@@ -295,7 +295,12 @@ def why_stale(line: dict) -> str:
         return "no scores are on record"
     if not is_todays(line["run"]["code"], line["paradigm"]):
         return f"the training code of {line['paradigm']} has changed"
-    others = [name for name, code in line["programs"].items() if code_of_program(name) != code]
+    earlier = earlier_codes()
+    others = [
+        name
+        for name, code in line["programs"].items()
+        if code_of_program(name) != earlier.get(code, code)
+    ]
     return f"the code of {', '.join(others)} has changed" if others else ""
 
 

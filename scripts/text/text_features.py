@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
+from scripts.text.rows_of_texts import RowsOfTexts
 
 # Words that show a sentence's place in a text: connectives, words for beginnings and ends, and
 # pronouns that refer back.
@@ -116,14 +117,17 @@ def words_and_bigrams() -> HashingVectorizer:
     )
 
 
+words_of = RowsOfTexts(words_and_bigrams().transform)
+
+
 def first_words(table: pd.DataFrame) -> csr_matrix:
     """Words and bigrams of the first text."""
-    return words_and_bigrams().transform(table["first"])
+    return words_of(table["first"])
 
 
 def second_words(table: pd.DataFrame) -> csr_matrix:
     """Words and bigrams of the second text: the hypothesis, the answer, the candidate."""
-    return words_and_bigrams().transform(table["second"])
+    return words_of(table["second"])
 
 
 def of_both(
@@ -140,11 +144,12 @@ def of_both(
     return feature
 
 
-def cue_counts(texts: pd.Series) -> csr_matrix:
-    """Count each cue in each text."""
-    return CountVectorizer(
+# how often each cue occurs in each text
+cue_counts = RowsOfTexts(
+    CountVectorizer(
         vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64
-    ).transform(texts)
+    ).transform
+)
 
 
 def length_of(texts: pd.Series) -> csr_matrix:
@@ -154,14 +159,18 @@ def length_of(texts: pd.Series) -> csr_matrix:
     )
 
 
+distinct_words = RowsOfTexts(
+    HashingVectorizer(
+        token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True
+    ).transform
+)
+
+
 def overlap(table: pd.DataFrame) -> csr_matrix:
     """Return the share of the second text's words that are also in the first text, whether all are,
     and how many numbers both texts share.
     """
-    counts = HashingVectorizer(
-        token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True
-    )
-    first, second = counts.transform(table["first"]), counts.transform(table["second"])
+    first, second = distinct_words(table["first"]), distinct_words(table["second"])
     shared = np.asarray(first.multiply(second).sum(1)).ravel()
     of_second = np.maximum(np.asarray(second.sum(1)).ravel(), 1)
     return csr_matrix(
@@ -249,7 +258,7 @@ def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
 
 CATEGORIES = ["duration", "ordering", "typical_time", "frequency", "stationarity"]  # MC-TACO's
 FEATURES = {  # of a classifier; (table, exchangeable) -> (n, k)
-    "words": of_both(lambda texts: words_and_bigrams().transform(texts)),
+    "words": of_both(words_of),
     "cue_words": of_both(cue_counts),
     "lengths": of_both(length_of),
     "first_words": lambda table, _: first_words(table),

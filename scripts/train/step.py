@@ -42,9 +42,10 @@ def seed_everything(*numbers: int) -> None:
     """Seed torch from several numbers (a run's seed, a step, a process). Zeros at the end do not
     count: fresh weights (s) and the first step (s, 0, 0, 0) share a seed (docs/numbers.md).
     """
-    torch.manual_seed(
-        int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
-    )
+    seed = int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
+    # without a GPU, torch.manual_seed formats the whole stack for each kind of device, in each step
+    gpu = torch.accelerator.is_available()
+    (torch.manual_seed if gpu else torch.default_generator.manual_seed)(seed)
 
 
 def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) -> int | None:

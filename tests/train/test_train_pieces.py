@@ -11,6 +11,7 @@ import yaml
 
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
+from scripts.publish.record import code_of_program
 from scripts.train import work
 from scripts.train.epochs import held_out_losses, is_last
 from tests.files import write_json
@@ -79,6 +80,8 @@ def test_earlier_identities_stand_for_code_of_today():
     kinds = [file.stem for file in scripts.glob("train/paradigms/*.py")]
     kinds += [f"search/{file.parent.name}" for file in scripts.glob("studies/*/controls.py")]
     today = {work.code_of(name) for name in [*kinds, "control", "left_out", ANSWER, ECHO]}
+    studies = {file.parent.name for file in scripts.glob("studies/*/build.py")}
+    today |= {code_of_program(f"build/{study}") for study in studies}
     assert set(work.earlier_codes().values()) <= today
 
 

@@ -21,6 +21,7 @@ from scripts.controls.together import pairs_within
 from scripts.controls.view import Numbers
 from scripts.data.keyed import keyed_hash
 from scripts.studies.mctaco.answers import read
+from scripts.text.rows_of_texts import RowsOfTexts
 
 QUESTION = r"([^.!?\"]*\?)\W*$"  # the last sentence of the first text
 NEAR = {"seconds": 1.4, "hour": 2.5}  # how far two near answers are: log seconds, hours
@@ -37,7 +38,7 @@ def alike(table: pd.DataFrame, some: np.ndarray, others: np.ndarray) -> np.ndarr
     sizes = [(known[name].to_numpy(), far) for name, far in NEAR.items()]
     near = [np.exp(-np.abs(size[some] - size[others]) / far) for size, far in sizes]
     counter = CountVectorizer(binary=True, token_pattern=WORD)
-    words = counter.fit([*table["second"], "none"]).transform(table["second"])
+    words = counter.fit_transform([*table["second"], "none"])[:-1]
     length = np.asarray(words.sum(1)).ravel()
     both = np.asarray(words[some].multiply(words[others]).sum(1)).ravel()
     shared = (both / np.maximum(length[some] + length[others] - both, 1)) ** 3
@@ -60,6 +61,9 @@ def among_others(table: pd.DataFrame) -> np.ndarray:
     return np.nan_to_num(np.column_stack([*found, *less]))
 
 
+Answers = tuple[np.ndarray, pd.DataFrame, csr_matrix, csr_matrix]
+
+
 class Kernel:
     """The kernel of the answers of some questions with those of others; it reads no label."""
 
@@ -67,29 +71,30 @@ class Kernel:
         self.numbers = numbers
         self.scale = StandardScaler()
         scaled = self.scale.fit_transform(self.all_numbers(kept))
-        self.letters = TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 4))
-        self.words = TfidfVectorizer(sublinear_tf=True, token_pattern=WORD, ngram_range=(1, 2))
-        self.letters.fit([*kept["second"], "none"])
-        self.words.fit([*question(kept), "none"])
+        letters = TfidfVectorizer(sublinear_tf=True, analyzer="char_wb", ngram_range=(2, 4))
+        words = TfidfVectorizer(sublinear_tf=True, token_pattern=WORD, ngram_range=(1, 2))
+        self.letters = RowsOfTexts(letters.fit([*kept["second"], "none"]).transform)
+        self.words = RowsOfTexts(words.fit([*question(kept), "none"]).transform)
         self.kept = self.read(kept, scaled)
 
     def all_numbers(self, table: pd.DataFrame) -> np.ndarray:
         """(n, k) the numbers of an answer, and those that compare it with the others."""
         return np.column_stack([self.numbers(table), among_others(table)])
 
-    def read(
-        self, table: pd.DataFrame, scaled: np.ndarray
-    ) -> tuple[np.ndarray, pd.DataFrame, csr_matrix, csr_matrix]:
+    def read(self, table: pd.DataFrame, scaled: np.ndarray) -> Answers:
         """The numbers, sizes and category, letters and words of answers."""
         sizes = read(table["second"])[[*NEAR]].assign(category=table["category"])
-        letters = self.letters.transform(table["second"]).astype(np.float32)
-        words = self.words.transform(question(table)).astype(np.float32)
+        letters = self.letters(table["second"]).astype(np.float32)
+        words = self.words(question(table)).astype(np.float32)
         return np.clip(scaled, -4, 4).astype(np.float32), sizes, letters, words
 
-    def rows(self, table: pd.DataFrame) -> np.ndarray:
+    def of(self, table: pd.DataFrame) -> np.ndarray:
         """(n, m) the kernel of the answers of a table with the answers that are kept."""
-        scaled = self.scale.transform(self.all_numbers(table))
-        (numbers, sizes, letters, words), of_kept = self.read(table, scaled), self.kept
+        return self.rows(self.read(table, self.scale.transform(self.all_numbers(table))))
+
+    def rows(self, answers: Answers) -> np.ndarray:
+        """(n, m) the kernel of answers that are read with the answers that are kept."""
+        (numbers, sizes, letters, words), of_kept = answers, self.kept
         found = rbf_kernel(numbers, of_kept[0], 0.25 / numbers.shape[1])
         found *= NUMBERS
         groups = of_kept[1].groupby("category").indices
@@ -125,10 +130,10 @@ def similar_questions(train: pd.DataFrame, numbers: Numbers) -> Numbers:
     drawn = np.argsort(keyed_hash(train["example_id"], DRAW))[:MOST]
     kept = train.iloc[np.sort(drawn)] if len(train) > MOST else train
     kernel, sign = Kernel(kept, numbers), 2.0 * kept["label"].to_numpy() - 1
-    inner = kernel.rows(kept) + RIDGE * np.eye(len(kept), dtype=np.float32)
+    inner = kernel.rows(kernel.kept) + RIDGE * np.eye(len(kept), dtype=np.float32)
     weight = solve(inner, (sign - sign.mean()).astype(np.float32), assume_a="pos")
 
     def scores(table: pd.DataFrame) -> np.ndarray:
-        return kernel.rows(table) @ weight + sign.mean()
+        return kernel.of(table) @ weight + sign.mean()
 
     return scores

@@ -26,6 +26,7 @@ from sklearn.linear_model import Ridge
 
 from scripts.running.program import UserError
 from scripts.text.repeated_ends import start_repeats_end
+from scripts.text.rows_of_texts import RowsOfTexts
 from scripts.controls.search import exchanged, has_words
 from scripts.controls.view import View
 
@@ -74,9 +75,9 @@ def place(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
     counter = TfidfVectorizer(analyzer=up_to_three_words, min_df=2, sublinear_tf=True)
     if not has_words(counter, known["text"]):
         return lambda table: np.zeros(len(table))
-    model = Ridge(alpha=PENALTY, solver="lsqr")
-    model.fit(counter.transform(known["text"]), known["place"])
-    return lambda table: model.predict(counter.transform(table["second"]))
+    model, rows_of = Ridge(alpha=PENALTY, solver="lsqr"), RowsOfTexts(counter.transform)
+    model.fit(rows_of(known["text"]), known["place"])
+    return lambda table: model.predict(rows_of(table["second"]))
 
 
 def looks(table: pd.DataFrame) -> np.ndarray:

@@ -23,6 +23,7 @@ and that of the hypothesis. So it also has a weight for times whose names traini
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ LEADING = re.compile(
 # The thresholds are each number up to 31, then steps of 6 %; for numbers of four digits, each year.
 THRESHOLDS = np.unique(np.rint(np.r_[1:32, 31 * 1.06 ** np.arange(80)])).astype(int)
 YEARS = np.arange(1900, 2101)
+MOST_TEXTS = 20_000  # whose cues and sizes are kept
 
 
 def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
@@ -60,6 +62,7 @@ def kind_of(digits: str, suffix: str | None, unit: re.Match | None) -> str:
     return "four_digits" if len(digits) == 4 else "number"
 
 
+@lru_cache(maxsize=MOST_TEXTS)
 def cues_of(text: str) -> dict[str, str]:
     """Return the cues of each word of a text, by the word. A word is its own cue. A number has each
     threshold that it reaches, marked by what it counts.
@@ -78,6 +81,7 @@ def cues_of(text: str) -> dict[str, str]:
     return found
 
 
+@lru_cache(maxsize=MOST_TEXTS)
 def leading(text: str) -> str:
     """Return the words before the first time of a text: after, for less than."""
     found = LEADING.search(text)
@@ -166,6 +170,7 @@ NAME = re.compile(rf"\b{any_of(NAMED)}\b")
 SPREAD = 10.0  # of a difference as large as its range, beside 1 of a name
 
 
+@lru_cache(maxsize=MOST_TEXTS)
 def sizes_of(text: str) -> tuple[dict[str, float], frozenset[str]]:
     """Return the numbers of a text by kind (hours of 24, day of a month, year, logarithm for a
     unit), each divided by the range of its kind; and the names of months and weekdays.
