@@ -100,14 +100,6 @@ def crossed(first: np.ndarray, second: np.ndarray, resamples: int) -> Crossed:
     return Crossed(ways, resampling(both, resamples), pd.factorize(first)[0])
 
 
-def by_block(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
-    """Return the (blocks, …) sums over the groups of each block; sums: (groups, …)."""
-    blocks = np.zeros((len(drawn.weights), *sums.shape[1:]))
-    there, parts = blocks_there(sums, drawn)
-    blocks[there] = parts
-    return blocks
-
-
 def blocks_there(sums: np.ndarray, drawn: Resampling) -> tuple[np.ndarray, np.ndarray]:
     """Return the blocks that have sums, and these sums. A slice has only some of the groups."""
     if len(sums) != len(drawn.block):
@@ -120,8 +112,11 @@ def blocks_there(sums: np.ndarray, drawn: Resampling) -> tuple[np.ndarray, np.nd
 
 
 def drawn_sums(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
-    """Return the (resamples, …) weighted sums over the groups; sums: (groups, …)."""
+    """Return the (resamples, …) weighted sums over the groups; sums: (groups, …). In memory, the
+    draws of a sum are side by side: metrics are computed faster from these.
+    """
     there, blocks = blocks_there(sums, drawn)
     weights = drawn.weights if len(there) == len(drawn.weights) else drawn.weights[there]
     totals = weights.T @ blocks.reshape(len(there), prod(sums.shape[1:])).astype(np.float32)
-    return totals.reshape(len(totals), *sums.shape[1:]).astype(float)
+    drawn_of_sum = totals.T.astype(float, order="C").reshape(*sums.shape[1:], len(totals))
+    return np.moveaxis(drawn_of_sum, -1, 0)

@@ -61,22 +61,30 @@ def p_value_of(value: float, parts: Sequence[Part]) -> float:
     """Return the two-sided p-value: the share that is left out by the interval that ends at 0."""
     if not value or not half_width(parts):
         return float(not value)
-    from scipy.optimize import brentq  # as above
+    low, high = LEAST_LOG_P, 0.0
+    if half_width(parts, math.exp(low)) <= abs(value):
+        return 0.0
+    while high - low > 1e-12:  # halved until it holds: scipy.optimize takes longer to import
+        middle = (low + high) / 2
+        is_wider = half_width(parts, math.exp(middle)) > abs(value)
+        low, high = (middle, high) if is_wider else (low, middle)
+    return math.exp(low)
 
-    def beyond(log_p: float) -> float:
-        return half_width(parts, math.exp(log_p)) - abs(value)
 
-    return math.exp(brentq(beyond, LEAST_LOG_P, 0)) if beyond(LEAST_LOG_P) > 0 else 0.0
-
-
-def over_groups(draws: np.ndarray, groups: float) -> Part:
-    """Return the variance of a value over its groups; draws: (resamples,) values over weighted
-    groups.
+def variance_over_groups(draws: np.ndarray, groups: float) -> np.ndarray:
+    """Return (…) the variance of values over their groups, 0 for one group; draws: (…, resamples)
+    values over weighted groups.
 
     With weights from Exp(1), the draws of a mean have (groups - 1) / (groups + 1) of its variance.
     This function corrects for that factor.
     """
-    return Part(float(draws.var()) * (groups + 1) / (groups - 1), groups - 1)
+    if groups <= 1:
+        return np.zeros(draws.shape[:-1])
+    return draws.var(-1) * (groups + 1) / (groups - 1)
+
+
+def over_groups(draws: np.ndarray, groups: float) -> Part:
+    return Part(float(variance_over_groups(draws, groups)), groups - 1)
 
 
 def over_seeds(sd: float | None, seeds: int) -> Part:
@@ -196,14 +204,14 @@ def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
 
 
 def share_over_seeds(
-    value: float, draws: np.ndarray, groups: float, sd: float | None, seeds: int
+    value: float, variance: float, groups: float, sd: float | None, seeds: int
 ) -> Estimate:
-    """Return a mean share over seeds with its interval, which is missing with one group. draws:
-    (resamples,) values over weighted groups; sd: see over_seeds().
+    """Return a mean share over seeds with its interval, which is missing with one group. variance:
+    from variance_over_groups(); sd: see over_seeds().
     """
     if groups <= 1:
         return Estimate(value, None, None)
-    parts = [over_groups(draws, groups), over_seeds(sd, seeds)]
+    parts = [Part(variance, groups - 1), over_seeds(sd, seeds)]
     return Estimate(value, *share_interval(value, parts, groups))
 
 
@@ -215,8 +223,8 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     if len(rows) == 1:
         return Estimate.of(rows[0])
     draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
-    sd = float(np.std(values, ddof=1))
-    return share_over_seeds(float(np.mean(values)), draws, groups, sd, len(rows))
+    sd, variance = float(np.std(values, ddof=1)), float(variance_over_groups(draws, groups))
+    return share_over_seeds(float(np.mean(values)), variance, groups, sd, len(rows))
 
 
 def difference(row: Mapping, other: Mapping, bounds: tuple[float, float] = NUMBER) -> Estimate:

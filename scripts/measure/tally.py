@@ -11,7 +11,7 @@ give the value. With weighted groups (bootstrap.py) they give its draws. Rows th
 carry their draws, which are paired by the groups' ids.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from scripts.data.options import DatasetOptions
 from scripts.data.tables import METRICS
-from scripts.measure.intervals import over_groups, share_over_seeds
-from scripts.measure.bootstrap import Crossed, Resampling, by_block, drawn_sums
+from scripts.measure.intervals import share_over_seeds, variance_over_groups
+from scripts.measure.bootstrap import Crossed, Resampling, blocks_there, drawn_sums
 
 # takes (…, cells) sums and (…) counts; the counts may be fractions
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -112,19 +112,19 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
 
 
 def draws_of(
-    tally: Tally, drawn: Resampling | Crossed, systems: Sequence[slice] = (slice(None),)
+    tally: Tally, drawn: Resampling | Crossed, sizes: Sequence[int] = ()
 ) -> dict[str, np.ndarray]:
     """Return for each metric its (replicates, resamples) values over weighted groups. All
-    replicates use the same weights. systems: for each system, the slice of its replicates.
+    replicates use the same weights. sizes: for each system, the number of its replicates.
     """
     if isinstance(drawn, Crossed):
-        return crossed_draws(tally, drawn, systems)
+        return crossed_draws(tally, drawn, sizes)
     totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
     counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
 
 
-def crossed_draws(tally: Tally, drawn: Crossed, systems: Sequence[slice]) -> dict[str, np.ndarray]:
+def crossed_draws(tally: Tally, drawn: Crossed, sizes: Sequence[int]) -> dict[str, np.ndarray]:
     """Return draws with the variance of two-way clustering (Cameron, Gelbach and Miller 2011). This
     is the sum of the variances of the two groupings, minus the variance of their intersection. Both
     groupings contain the intersection.
@@ -136,28 +136,36 @@ def crossed_draws(tally: Tally, drawn: Crossed, systems: Sequence[slice]) -> dic
     parts = [draws_of(tally, way) for way in ways]
     effective = [effective_drawn(tally.counts, way) for way in ways]
 
-    def variance(draws: np.ndarray, groups: float) -> float:
-        return over_groups(draws.mean(0), groups).variance if groups > 1 else 0.0
+    def variance(draws: np.ndarray, groups: float) -> np.ndarray:
+        return variance_over_groups(means_of(draws, sizes), groups)
 
     def scaled(values: np.ndarray, draws: list[np.ndarray]) -> np.ndarray:
         one, two, both = map(variance, draws, effective)
-        added = sum(way - values[:, None] for way in draws[:2])
-        varied, wanted = variance(added, min(effective)), max(one, two, one + two - both)
-        return values[:, None] + added * (wanted / varied if varied else 0.0) ** 0.5
+        added = draws[0] - values[:, None] + (draws[1] - values[:, None])
+        varied, wanted = variance(added, min(effective)), np.maximum(one, two)
+        wanted = np.maximum(wanted, one + two - both)
+        scale = np.divide(wanted, varied, out=np.zeros_like(varied), where=varied > 0) ** 0.5
+        return values[:, None] + added * np.repeat(scale, sizes)[:, None]
 
     return {
-        name: np.concatenate(
-            [scaled(values[of], [draws[name][of] for draws in parts]) for of in systems]
-        )
+        name: scaled(values, [draws[name] for draws in parts])
         for name, values in values_of(tally).items()
     }
+
+
+def means_of(values: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    """Return (systems, …) the means over the replicates of each system; values: (replicates, …)."""
+    if len(sizes) == len(values):
+        return values
+    ends = np.cumsum(sizes)
+    return np.stack([values[end - size : end].mean(0) for size, end in zip(sizes, ends)])
 
 
 def effective_drawn(counts: np.ndarray, drawn: Resampling | Crossed) -> float:
     """Return the effective number of drawn groups; for two groupings, the lower number."""
     if isinstance(drawn, Crossed):
         return min(effective_drawn(counts, way) for way in drawn.ways)
-    return effective_groups(by_block(counts, drawn))
+    return effective_groups(blocks_there(counts, drawn)[1])
 
 
 def present(tally: Tally) -> Tally:
@@ -216,13 +224,12 @@ def rows_by_system(
     """Return metric_rows() of each system, with one draw of the groups for all systems. The
     tallies' sums contain the replicates of one system after another.
     """
-    ends_at = np.cumsum([len(replicates) or 1 for replicates in systems])
-    places = [slice(start, end) for start, end in zip([0, *ends_at], ends_at)]
+    sizes = [len(replicates) or 1 for replicates in systems]
     rows: list[list[dict]] = [[] for _ in systems]
     for tally in map(present, tallies):
         if not tally.counts.any():
             continue
-        values, draws = values_of(tally), draws_of(tally, drawn, places)
+        values, draws = values_of(tally), draws_of(tally, drawn, sizes)
         effective = effective_drawn(tally.counts, drawn)
         has = tally.counts > 0
         groups = len(np.unique(drawn.first[has])) if isinstance(drawn, Crossed) else has.sum()
@@ -232,41 +239,53 @@ def rows_by_system(
             "groups": int(groups),
             "effective_groups": effective,
         }
-        for found, replicates, of in zip(rows, systems, places):
-            for name in tally.metrics:
-                measured = measures(values[name][of], draws[name][of], replicates, effective)
-                paired = tally.slice == "all" or tally.compared
-                found += [
-                    same | {"metric": name} | row | ({} if paired else {"draws": None})
-                    for row in measured
-                ]
+        unpaired = {} if tally.slice == "all" or tally.compared else {"draws": None}
+        for name in tally.metrics:
+            measured = measures(values[name], draws[name], systems, sizes, effective)
+            for found, of_system in zip(rows, measured):
+                found += [same | {"metric": name} | row | unpaired for row in of_system]
     return rows
 
 
 def measures(
-    values: np.ndarray, draws: np.ndarray, replicates: Sequence[Replicate], effective: float
-) -> list[dict]:
-    """Return the rows of one metric of one system: a row for each replicate, then a row for their
-    mean. values: (replicates,); draws: (replicates, resamples); effective: from effective_groups().
+    values: np.ndarray,
+    draws: np.ndarray,
+    systems: Sequence[Sequence[Replicate]],
+    sizes: Sequence[int],
+    effective: float,
+) -> Iterator[list[dict]]:
+    """Yield the rows of one metric of each system: a row for each replicate, then a row for their
+    mean. values: (replicates,); draws: (replicates, resamples); sizes: of the systems; effective:
+    from effective_groups().
     """
-    rows = [
-        one._asdict()
-        | {"sd": None, "seeds": 1, "draws": of_one.astype(np.float32) if one.wording else None}
-        | share_over_seeds(float(value), of_one, effective, None, 1)._asdict()
-        for one, value, of_one in zip(replicates, values, draws)
-    ]
-    mean, of_mean = float(values.mean()), draws.mean(0)
-    beyond = sd_beyond_groups(values, draws, replicates, effective)
-    seeds = len({one.seed for one in replicates})
-    rows.append(
-        {
-            "seed": None,
-            "wording": None,
-            "sd": float(values.std(ddof=1)) if len(replicates) > 1 else None,
-            "sd_beyond_groups": beyond,
-            "seeds": seeds,
-            "draws": of_mean.astype(np.float32),
-        }
-        | share_over_seeds(mean, of_mean, effective, beyond, seeds)._asdict()
-    )
-    return rows
+    means = means_of(draws, sizes)
+    single, mean = (variance_over_groups(each, effective).tolist() for each in (draws, means))
+    for replicates, size, end, of_mean, variance in zip(
+        systems, sizes, np.cumsum(sizes), means.astype(np.float32), mean
+    ):
+        places = slice(end - size, end)
+        of_system = values[places].tolist()
+        rows = [
+            one._asdict()
+            | {"sd": None, "seeds": 1, "draws": drawn.astype(np.float32) if one.wording else None}
+            | share_over_seeds(value, of_one, effective, None, 1)._asdict()
+            for one, value, drawn, of_one in zip(
+                replicates, of_system, draws[places], single[places]
+            )
+        ]
+        beyond = sd_beyond_groups(values[places], draws[places], replicates, effective)
+        seeds = len({one.seed for one in replicates})
+        rows.append(
+            {
+                "seed": None,
+                "wording": None,
+                "sd": float(values[places].std(ddof=1)) if len(replicates) > 1 else None,
+                "sd_beyond_groups": beyond,
+                "seeds": seeds,
+                "draws": of_mean,
+            }
+            | share_over_seeds(
+                float(values[places].mean()), variance, effective, beyond, seeds
+            )._asdict()
+        )
+        yield rows

@@ -135,7 +135,7 @@ def weighted_f1(cells: np.ndarray, count: np.ndarray) -> np.ndarray:
     """
     support, predicted, right = (cells[..., kind, :] for kind in range(3))
     both = support + predicted
-    f1 = np.divide(2 * right, both, out=np.zeros(right.shape), where=both > 0)
+    f1 = np.divide(2 * right, both, out=np.zeros_like(right, float), where=both > 0)
     return np.einsum("...i,...i->...", f1, support) / count
 
 
