@@ -112,7 +112,7 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
         (pc.field("split") == split) & (pc.field("selection") != "peak")
     ).combine_chunks()
     ids = pd.Index(table["example_id"].to_pandas())
-    if len(ids) != len(example_ids) or set(ids) != set(example_ids):
+    if len(ids) != len(example_ids) or not (ids.is_unique and ids.isin(example_ids).all()):
         raise UserError(
             f"{run.folder}: its predictions on {split} belong to other {what} than the dataset's; "
             "run it again"

@@ -16,7 +16,6 @@ Writes FOLDER/figures/<name>.{svg,dark.svg,png,pdf,csv}, FOLDER/tables/<name>.{c
 """
 
 import argparse
-import gc
 import json
 import sys
 import tempfile
@@ -83,7 +82,6 @@ def main(given: argparse.Namespace) -> None:
         except Exception as error:
             failed.append(sentence_of(error) or "an unexpected error, see the log")
             log.info("failed: %s: %s", item["name"], failed[-1])
-        gc.collect()
     if failed:
         rest = "" if len(items) == 1 else f" ({len(failed)} of {len(items)} items failed)"
         raise UserError(failed[0] + rest)

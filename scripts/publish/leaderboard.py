@@ -65,7 +65,7 @@ def results_of(task: pd.DataFrame) -> dict:
     """Return the alias of a task, and the value and standard error of each metric."""
     first = task.iloc[0]
     entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
-    for row in task.to_dict("records"):
+    for row in task[["metric", "key", "value", "ci_low", "ci_high"]].to_dict("records"):
         error = (row["ci_high"] - row["ci_low"]) / (2 * NORMAL)
         entry[f"{row['metric']},{row['key']}"] = row["value"]
         entry[f"{row['metric']}_stderr,{row['key']}"] = "N/A" if pd.isna(error) else error

@@ -147,6 +147,6 @@ def in_order(rows: pd.DataFrame, by: Collection[str], **orders: Iterable) -> pd.
 
     def place(column: pd.Series) -> pd.Series:
         order = orders.get(str(column.name))
-        return column if order is None else pd.Series(rank(column, order), column.index)
+        return column if order is None else pd.Series(rank(column.tolist(), order), column.index)
 
     return rows.sort_values([*by], kind="stable", key=place, ignore_index=True)
