@@ -133,7 +133,7 @@ def ask_through_harness(python: str, study: Study, *calls: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory) -> Study:
+def study(lm_eval, tmp_path_factory) -> Study:
     """Return a checkout with the tasks of its datasets, a decoder, and CONFIG as a preset."""
     study = checkout(tmp_path_factory.mktemp("harness") / "study")
     file = study / "presets/asked.yaml"
