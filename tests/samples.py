@@ -51,6 +51,16 @@ def instances(count: int) -> dict[str, bytes]:
     return {"test.json": first(count, members("challenge")["test.json"])}
 
 
+def dialogs(count: int) -> dict[str, bytes]:
+    """Return the first `count` dialogs of each split, in DailyDialog's format."""
+    found = {}
+    for name, content in members("dialogs").items():
+        with zipfile.ZipFile(io.BytesIO(content)) as split:
+            texts = {file: split.read(file).splitlines(True) for file in split.namelist()}
+        found[name] = zipped({file: b"".join(lines[:count]) for file, lines in texts.items()})
+    return found
+
+
 def speech() -> dict[str, dict]:
     """Return the videos of raw_caption.json, in HowTo100M's format."""
     with zipfile.ZipFile(io.BytesIO(members("howto100m")["raw_caption.zip"])) as opened:

@@ -13,7 +13,7 @@ from scripts.data.items import items_of
 from scripts.data.tables import read_table
 from tests.files import read_texts, write_yaml
 from tests.models import fetched
-from tests.samples import downloads, instances
+from tests.samples import dialogs, downloads, instances
 from tests.workflow.conftest import Study
 from tests.workflow.test_commands import check_command, check_pasted, commands
 
@@ -77,10 +77,13 @@ def finished_others(finished, tmp_path_factory) -> Study:
     """
     place = tmp_path_factory.mktemp("others")
     study = Study(shutil.copytree(finished.folder, place / "study", symlinks=True))
-    few = downloads(place / "instances.zip", instances(36))
-    study.change(
-        "resources/sources.yaml", lambda sources: sources["sample_challenge"].update(downloads=few)
-    )
+    fewer = {"sample_challenge": instances(36), "sample_dialogs": dialogs(60)}
+
+    def lessen(sources):
+        for name, files in fewer.items():
+            sources[name]["downloads"] = downloads(place / f"{name}.zip", files)
+
+    study.change("resources/sources.yaml", lessen)
     write_nli_model(study, place / "nli")
     entry = {"folder": "models/nli", "licence": "MIT"}
     study.change("resources/models.yaml", lambda models: models.update(nli=entry))
@@ -220,8 +223,7 @@ def write_answers(study: Study) -> None:
 
 def test_the_printed_commands_of_the_rules_that_one_study_alone_has_not(others):
     """Those of all other rules are pasted in test_commands.py."""
-    published = {f"publish_{name}" for name in ("all", "timedial", "temporal_nli", "mctaco")}
-    rules = published | {"build_temporal_spans", "build_dataset", "train_run"}
+    rules = {"publish_all", "publish_mctaco", "build_temporal_spans", "build_dataset", "train_run"}
     assert check_pasted(others, only=rules) == rules
     others.run("harness")
     check_command(others, "harness", dict(commands(others, "harness"))["harness"])
