@@ -56,8 +56,8 @@ def dialogs(count: int) -> dict[str, bytes]:
     found = {}
     for name, content in members("dialogs").items():
         with zipfile.ZipFile(io.BytesIO(content)) as split:
-            texts = {file: split.read(file).splitlines(True) for file in split.namelist()}
-        found[name] = zipped({file: b"".join(lines[:count]) for file, lines in texts.items()})
+            [file] = split.namelist()
+            found[name] = zipped({file: b"".join(split.open(file).readlines()[:count])})
     return found
 
 
