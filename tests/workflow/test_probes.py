@@ -29,7 +29,7 @@ experiments:
     data: {train_templates: 4, test_templates: 2}
     training: {epochs: 1, max_length: 64}
   probe_mctaco:
-    data: {source: sample_mctaco}
+    data: {source: sample_mctaco, train_questions: 10}
     training: {epochs: 1, max_length: 64}
   probe_timedial:
     data: {source: sample_dialogs, max_dialogs: 40}
