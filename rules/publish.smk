@@ -41,6 +41,8 @@ for OF in PUBLISHED.studies:
             f"results/logs/publish/{WORK.name}/{OF}.log",
         benchmark:
             f"results/benchmarks/publish/{WORK.name}/{OF}.jsonl"
+        # the figures of single studies first: they take longest
+        priority: -1 if OF == ALL else 0
         localrule: True
         conda:
             "../envs/data.yaml"
