@@ -165,11 +165,11 @@ def quantiser_of(name: str, content: dict) -> str | None:
     """Return the method by which config.json says that the weights are quantised; None for other
     weights. Raises WrongFiles for a method that transformers does not read.
     """
-    from transformers.quantizers.auto import AUTO_QUANTIZER_MAPPING
-
     found = content.get("quantization_config") or content.get("quantization")
     if not found:
         return None
+    from transformers.quantizers.auto import AUTO_QUANTIZER_MAPPING  # takes two seconds
+
     method = found.get("quant_method") if isinstance(found, dict) else None
     if method not in ("bitsandbytes", *AUTO_QUANTIZER_MAPPING):
         raise WrongFiles(
