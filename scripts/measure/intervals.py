@@ -224,7 +224,8 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     if len(rows) == 1:
         return Estimate.of(rows[0])
     draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
-    sd, variance = float(np.std(values, ddof=1)), float(variance_over_groups(draws, groups))
+    variance = float(variance_over_groups(np.atleast_1d(draws), groups))  # rows may lack draws
+    sd = float(np.std(values, ddof=1))
     return share_over_seeds(float(np.mean(values)), variance, groups, sd, len(rows))
 
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.publish.learning_curve import crossing
@@ -39,7 +39,8 @@ def slow_crossing(sizes: list[float], above: list[float]) -> float:
         return 0.0
     if above[-1] <= 0:
         return np.inf
-    for at in np.linspace(np.log(sizes[-1]), np.log(sizes[0]), 20_001):
+    steps = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), 20_001)
+    for at in np.union1d(steps, np.log(sizes))[::-1]:  # a line may touch zero at a size alone
         if np.interp(at, np.log(sizes), above) <= 0:
             return float(np.exp(at))
     raise AssertionError("a line with both signs crosses zero")
@@ -81,6 +82,7 @@ def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(tmp_path, progra
     assert only(cells, model="mpnet_base")["value"].tolist() == pytest.approx([value])
 
 
+@example([1, 0, 1, 1])
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=6))
 def test_a_crossing_is_where_the_line_stays_above_zero(values):
     sizes = np.array([250 * 2.0**place for place in range(len(values))])
