@@ -18,6 +18,7 @@ class RowsOfTexts:
 
     def __init__(self, read: Callable[[Any], csr_matrix]) -> None:
         self.read, self.known = read, pd.Index([], dtype=object)
+        self.rows = csr_matrix((0, 0))  # of the known texts
 
     def __call__(self, texts: pd.Series | list[str]) -> csr_matrix:
         different = pd.Index(texts, dtype=object).unique()
