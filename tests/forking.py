@@ -8,7 +8,6 @@ they get another program as `python`.
 
 import atexit
 import gc
-import hashlib
 import importlib
 import marshal
 import os
@@ -24,8 +23,6 @@ import threading
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-
-from filelock import FileLock
 
 # The third-party modules that many programs import, and those of programs that count words. Each
 # import makes every fork of its server slower.
@@ -107,32 +104,23 @@ class Ended(subprocess.CompletedProcess):
 class ForkServer:
     """An interpreter that has imported some modules under an environment, and forks at each call.
 
-    All of pytest's workers share it; it ends with the last of them. A call comes through a socket:
-    the command, its folder and environment, the path of its interpreter, and the files of its input
-    and output.
+    It ends with this process. A call comes through a socket: the command, its folder and
+    environment, the path of its interpreter, and the files of its input and output.
     """
 
     def __init__(self, environment: dict[str, str], imports: tuple[str, ...]):
-        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
-        key = hashlib.sha256(repr((run, imports)).encode()).hexdigest()
-        folder = Path(tempfile.gettempdir(), f"timestride-{key[:16]}")
-        folder.mkdir(mode=0o700, exist_ok=True)
-        self.address, users = str(folder / "socket"), folder / "users"
-        with FileLock(folder / "lock"):
-            if not (begun := users.exists()):
-                os.mkfifo(users)
-            self.use = os.open(users, os.O_RDWR)  # until this process ends
-            if begun:
-                return
-            with socket.socket(socket.AF_UNIX) as listening, open(users) as input_of_server:
-                listening.bind(self.address)
-                listening.listen(100)
-                self.process = subprocess.Popen(
-                    [sys.executable, __file__, str(listening.fileno()), *imports],
-                    env=environment,
-                    stdin=input_of_server,
-                    pass_fds=[listening.fileno()],
-                )
+        self.address = f"{tempfile.mkdtemp()}/socket"
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(self.address)
+            listening.listen(100)
+            self.process = subprocess.Popen(
+                [sys.executable, __file__, str(listening.fileno()), *imports],
+                env=environment,
+                stdin=subprocess.PIPE,
+                pass_fds=[listening.fileno()],
+            )
+        atexit.register(shutil.rmtree, Path(self.address).parent)
+        atexit.register(self.process.communicate)
 
     def call(
         self,
@@ -193,7 +181,7 @@ os._exit(code)
 
 @cache
 def snakemake_server() -> ForkServer:
-    """Return the fork server of Snakemake."""
+    """Return the fork server of Snakemake, one for each worker of pytest."""
     return ForkServer(dict(os.environ), SNAKEMAKE)
 
 
@@ -206,8 +194,7 @@ def interpreter() -> str:
         "scripts.": jobs.address,
         "benchmarks.": jobs.address,
     }
-    folder = Path(jobs.address).parent / str(os.getpid())
-    folder.mkdir()
+    folder = Path(jobs.address).parent
     text = INTERPRETER.format(python=sys.executable, places=places)
     (folder / "python").write_text(text)
     (folder / "python").chmod(0o755)
@@ -316,6 +303,4 @@ if __name__ == "__main__":
         importlib.import_module(name)
     del sys.path[0]
     gc.freeze()  # otherwise each fork visits all imported objects at its end, and copies them
-    with socket.socket(fileno=int(sys.argv[1])) as listening:
-        serve(listening)
-        shutil.rmtree(Path(listening.getsockname()).parent)
+    serve(socket.socket(fileno=int(sys.argv[1])))
