@@ -90,7 +90,7 @@ rule train_controls:
         "results/benchmarks/train/{study}/{job}.jsonl"
     wildcard_constraints:
         job=one_hashed(WORK.training_jobs_of("control")),
-    # As training: then evaluation and figures of several studies are left for the end, and no long job.
+    # As training. Otherwise a long job would be left for the end.
     priority: 1
     conda:
         "../envs/train.yaml"

@@ -284,9 +284,10 @@ def serve(listening: socket.socket) -> None:
                 waiting.register(end, selectors.EVENT_READ, connection)
                 waiting.register(connection, selectors.EVENT_READ)
                 running[connection] = child
-            elif key.data is None:  # the caller has gone
-                os.kill(running[key.fileobj], signal.SIGTERM)
-                waiting.unregister(key.fileobj)
+            elif key.data is None:  # the caller has gone; its process may just have ended, too
+                if child := running.get(key.fileobj):
+                    os.kill(child, signal.SIGTERM)
+                    waiting.unregister(key.fileobj)
             else:
                 code = os.waitstatus_to_exitcode(os.waitpid(running.pop(key.data), 0)[1])
                 waiting.unregister(key.fd)

@@ -218,15 +218,18 @@ def share_over_seeds(
 
 def mean_of(rows: Sequence[Mapping]) -> Estimate:
     """Return the mean of a share over systems that were trained on different draws of the training
-    data. The variation over these draws is treated like the variation over seeds.
+    data. The variation over these draws is treated like the variation over seeds. The mean of rows
+    on record, which have no draws over groups, has no interval.
     """
     values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
     if len(rows) == 1:
         return Estimate.of(rows[0])
+    mean = float(np.mean(values))
     draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
-    variance = float(variance_over_groups(np.atleast_1d(draws), groups))  # rows may lack draws
-    sd = float(np.std(values, ddof=1))
-    return share_over_seeds(float(np.mean(values)), variance, groups, sd, len(rows))
+    if draws.ndim == 0:
+        return Estimate(mean, None, None)
+    sd, variance = float(np.std(values, ddof=1)), float(variance_over_groups(draws, groups))
+    return share_over_seeds(mean, variance, groups, sd, len(rows))
 
 
 def difference(row: Mapping, other: Mapping, bounds: tuple[float, float] = NUMBER) -> Estimate:

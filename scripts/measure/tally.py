@@ -115,10 +115,11 @@ def draws_of(
     tally: Tally, drawn: Resampling | Crossed, sizes: Sequence[int] = ()
 ) -> dict[str, np.ndarray]:
     """Return for each metric its (replicates, resamples) values over weighted groups. All
-    replicates use the same weights. sizes: for each system, the number of its replicates.
+    replicates use the same weights. sizes: for each system, the number of its replicates; without
+    it, all are of one system.
     """
     if isinstance(drawn, Crossed):
-        return crossed_draws(tally, drawn, sizes)
+        return crossed_draws(tally, drawn, sizes or [len(tally.sums)])
     totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
     counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
