@@ -84,7 +84,7 @@ def variance_over_groups(draws: np.ndarray, groups: float) -> np.ndarray:
 
 
 def over_groups(draws: np.ndarray, groups: float) -> Part:
-    """Return the part of variance_over_groups(); draws: (resamples,)."""
+    """Return the variance of a value over its groups, with its freedom; draws: (resamples,)."""
     return Part(float(variance_over_groups(draws, groups)), groups - 1)
 
 

@@ -88,7 +88,7 @@ class Kernel:
         words = self.words(question(table)).astype(np.float32)
         return np.clip(scaled, -4, 4).astype(np.float32), sizes, letters, words
 
-    def of(self, table: pd.DataFrame) -> np.ndarray:
+    def rows_of_table(self, table: pd.DataFrame) -> np.ndarray:
         """(n, m) the kernel of the answers of a table with the answers that are kept."""
         return self.rows(self.read(table, self.scale.transform(self.all_numbers(table))))
 
@@ -134,6 +134,6 @@ def similar_questions(train: pd.DataFrame, numbers: Numbers) -> Numbers:
     weight = solve(inner, (sign - sign.mean()).astype(np.float32), assume_a="pos")
 
     def scores(table: pd.DataFrame) -> np.ndarray:
-        return kernel.of(table) @ weight + sign.mean()
+        return kernel.rows_of_table(table) @ weight + sign.mean()
 
     return scores
