@@ -31,4 +31,5 @@ def hand_over(folder: Path, study: str, figures: list[dict]) -> None:
     write_published(folder)
 
 
-PUBLISHED = write_published(Path(tempfile.mkdtemp()))
+_PLACE = tempfile.TemporaryDirectory()  # removed as the process ends
+PUBLISHED = write_published(Path(_PLACE.name))
