@@ -11,7 +11,7 @@ rule fetch:
     """All corpora and models of the study."""
     input:
         [WORK.fetched(source) for source in WORK.fetched_sources],
-        [WORK.model_files(model) for model in WORK.used_models],
+        [WORK.model_files(model) for model in WORK.models_read],
     localrule: True
 
 

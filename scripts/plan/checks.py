@@ -148,7 +148,7 @@ def check_places(work: Workplan, has_gpus: bool) -> list[str]:
     sources = [name for name in work.fetched_sources if not Path(work.fetched(name)).exists()]
     models = [
         name
-        for name in work.used_models
+        for name in work.models_read
         if not all(Path(file).exists() for file in work.model_files(name))
     ]
     folders = [

@@ -30,8 +30,8 @@ def kinds_of_runs(work: Workplan) -> list[dict]:
     """
     kinds: dict[str, dict] = {}
     for run in work.runs.values():
-        if run.name in work.controls or paradigm_of(work, run) in ASKS:
-            continue  # a control is fast; a run that asks has no training step
+        if run.name in work.controls | work.recorded or paradigm_of(work, run) in ASKS:
+            continue  # a control is fast; a run on record, or one that asks, has no training step
         method = method_of(work, run)
         key = as_json(
             [
@@ -63,7 +63,7 @@ def fetched_models(work: Workplan) -> dict[str, dict]:
     """Return the entries of the models that are fetched, and of the models that they are built
     on.
     """
-    models, names = work.models, work.with_base_models(work.used_models)
+    models, names = work.models, work.with_base_models(work.models_read)
     for key in STANDS_ON["models"]:
         names |= {models[name][key] for name in names if key in models[name]}
     return {

@@ -369,6 +369,11 @@ class Workplan:
         return sorted({run.model for run in self.runs.values()})
 
     @cached_property
+    def models_read(self) -> list[str]:
+        """The models of the runs that are not taken from the record, which reads no model."""
+        return sorted({run.model for run in self.runs.values() if run.name not in self.recorded})
+
+    @cached_property
     def ranked_models(self) -> list[str]:
         """The models whose numbers the leaderboards read."""
         return sorted({run.model for run in self.measured_runs("all")})

@@ -7,8 +7,10 @@ import json
 import pytest
 
 from scripts.data.record import RUNS
+from scripts.plan.checks import check_places
 from scripts.plan.training import paradigm_of
 from scripts.plan.workplan import Workplan
+from scripts.running.program import UserError
 from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.registers import MODELS
@@ -68,6 +70,15 @@ def test_a_run_of_other_model_files_is_trained(tmp_path, monkeypatch, lines):
     lines[other]["run"]["model_files"] = pinned
     taken = runs_taken(lines, tmp_path)
     assert left not in taken and other in taken
+
+
+def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(lines, tmp_path):
+    elsewhere = MODELS["gemma_3_270m_4bit"] | {"folder": "models/not_here"}
+    config = CONFIG | {"models": {"tiny_bert": elsewhere}}
+    with pytest.raises(UserError, match="models/not_here was not found"):
+        check_places(Workplan(config, ROOT), has_gpus=False)
+    runs_taken(lines, tmp_path)
+    assert not check_places(Workplan(config, ROOT), has_gpus=False)
 
 
 def test_a_control_of_another_entry_is_fitted(lines, tmp_path):
