@@ -224,16 +224,19 @@ class Workplan:
 
         lines = {study: read_runs(self.record_of(study)) for study in self.used_studies}
 
+        def began_alike(run: Run, files: dict) -> bool:
+            if run.start:  # its weights are those of another run
+                return is_there(run.start.run)
+            pins = (self.models[run.model].get("files") or {}).items()
+            return all(files.get(name) in (None, pin) for name, pin in pins if pin)
+
         def is_there(run: Run) -> bool:
             line = lines[run.study].get(self.on_record(run).name, {})
-            files = line.get("run", {}).get("model_files", {})
-            pins = (self.models[run.model].get("files") or {}).items()
             return (
                 "given" in line
-                and all(files.get(name) in (None, pin) for name, pin in pins if pin)
                 and is_todays(line["run"]["code"], line["paradigm"])
                 and line["run"].get("control") == self.models[run.model].get("control")
-                and (not run.start or is_there(run.start.run))
+                and began_alike(run, line["run"].get("model_files", {}))
             )
 
         found = {run.name for run in self.runs.values() if is_there(run)}

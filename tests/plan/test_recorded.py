@@ -18,12 +18,42 @@ from tests.registers import MODELS
 CONFIG = {"run": ["sample_dialogs_fill"], "recorded": True}
 
 
-@pytest.fixture
-def lines(tmp_path, monkeypatch):
-    """Write the record of every run of CONFIG; a test changes it, then calls runs_taken()."""
+# One experiment's runs start from another's.
+TWO_STAGES = {
+    "run": ["order", "order_again"],
+    "seeds": [1],
+    "recorded": True,
+    "experiments": {
+        "order": {
+            "study": "strided_sop",
+            "data": {"source": "sample_activitynet", "stride": 1},
+            "models": ["minilm"],
+            "methods": ["train"],
+        },
+        "order_again": {
+            "study": "strided_sop",
+            "data": {"source": "sample_activitynet", "stride": 0},
+            "models": ["minilm"],
+            "methods": ["train"],
+            "initial": "order",
+        },
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def place_of_the_record(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Workplan, "record_of", lambda self, study: tmp_path / study)
-    work = Workplan(CONFIG, ROOT)
+
+
+@pytest.fixture
+def lines():
+    """Return the record of every run of CONFIG; a test changes it, then calls runs_taken()."""
+    return lines_of(Workplan(CONFIG, ROOT))
+
+
+def lines_of(work: Workplan) -> dict:
     found = {}
     for run in work.runs.values():
         is_control = run.name in work.controls
@@ -34,11 +64,11 @@ def lines(tmp_path, monkeypatch):
     return found
 
 
-def runs_taken(lines: dict, folder) -> set[str]:
-    (folder / "timedial").mkdir()
+def runs_taken(lines: dict, folder, study="timedial", config=CONFIG) -> set[str]:
+    (folder / study).mkdir()
     text = "".join(json.dumps(line) + "\n" for line in lines.values())
-    (folder / "timedial" / RUNS).write_text(text)
-    return Workplan(CONFIG, ROOT).recorded
+    (folder / study / RUNS).write_text(text)
+    return Workplan(config, ROOT).recorded
 
 
 def of(lines: dict, paradigm: str) -> set[str]:
@@ -61,15 +91,26 @@ def test_a_run_whose_model_would_be_made_otherwise_is_trained(lines, tmp_path):
     assert runs_taken(lines, tmp_path) == set(lines) - {maker} - of(lines, "fill")
 
 
-def test_a_run_of_other_model_files_is_trained(tmp_path, monkeypatch, lines):
-    pinned = Workplan(CONFIG, ROOT).models["minilm"]["files"]
-    [left, other, *_] = of(lines, "fill")
-    changed = MODELS | {"tiny_bert_dialogs": MODELS["tiny_bert_dialogs"] | {"files": pinned}}
-    monkeypatch.setattr("scripts.plan.workplan.probed_models", lambda *asked: ([], changed, []))
-    lines[left]["run"]["model_files"] = pinned | {"config.json": "0123"}
-    lines[other]["run"]["model_files"] = pinned
-    taken = runs_taken(lines, tmp_path)
-    assert left not in taken and other in taken
+def two_stages() -> tuple[dict, str, str]:
+    """Return the record of TWO_STAGES, with the names of the first and the second model's run."""
+    work = Workplan(TWO_STAGES, ROOT)
+    lines = lines_of(work)
+    first, second = sorted(work.model_runs("strided_sop"), key=lambda run: bool(run.start))
+    pinned = work.models["minilm"]["files"]
+    lines[first.name]["run"]["model_files"] = pinned
+    lines[second.name]["run"]["model_files"] = pinned | {"model.safetensors": "of the first"}
+    return lines, first.name, second.name
+
+
+def test_a_run_that_starts_from_another_has_other_weights_than_its_model(tmp_path):
+    lines, *_ = two_stages()
+    assert runs_taken(lines, tmp_path, "strided_sop", TWO_STAGES) == set(lines)
+
+
+def test_a_run_of_other_model_files_is_trained(tmp_path):
+    lines, first, second = two_stages()
+    lines[first]["run"]["model_files"] |= {"config.json": "0123"}
+    assert runs_taken(lines, tmp_path, "strided_sop", TWO_STAGES) == set(lines) - {first, second}
 
 
 def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(lines, tmp_path):
