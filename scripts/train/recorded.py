@@ -113,9 +113,14 @@ def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder:
         hand_out(work, job, output)
 
 
+@cache
+def read_record(record: Path) -> tuple[dict[str, dict], pa.Table, pa.Table]:
+    """Return the runs on record by name, their scores and their histories."""
+    return read_runs(record), read_kept(record, SCORES), read_kept(record, HISTORIES)
+
+
 def main(given: argparse.Namespace) -> None:
-    lines = read_runs(given.record)
-    scores, history = (read_kept(given.record, name) for name in (SCORES, HISTORIES))
+    lines, scores, history = read_record(given.record)
     for asked in given.runs:
         name = asked["run"]
         if name not in lines:
@@ -128,7 +133,7 @@ def main(given: argparse.Namespace) -> None:
             history.filter(pc.equal(history["run"], name)),
             given.folder,
         )
-    log.info("%s: %d runs taken from the record", given.record, len(given.runs))
+        log.info("%s: taken from the record", name)
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -145,11 +145,11 @@ def measure(controls: list[dict], given: argparse.Namespace) -> None:
     )
 
 
-def take(runs: list[dict], given: argparse.Namespace) -> None:
+def take(one: dict, given: argparse.Namespace) -> None:
     from scripts.train.recorded import main as take_recorded  # late: pandas
 
-    check_made(Path(data) for one in runs for data in (one["data"], one.get("cut", one)["data"]))
-    take_recorded(argparse.Namespace(runs=runs, record=given.record, folder=given.folder))
+    check_made(Path(data) for data in (one["data"], one.get("cut", one)["data"]))
+    take_recorded(argparse.Namespace(runs=[one], record=given.record, folder=given.folder))
 
 
 def start_anew(runs: list[dict], given: argparse.Namespace) -> None:
@@ -164,7 +164,7 @@ def start_anew(runs: list[dict], given: argparse.Namespace) -> None:
 def pieces_of(runs: list[dict], given: argparse.Namespace) -> list[Callable[[], None]]:
     """Return the pieces of work of a job. If one fails, the others go on."""
     if given.record:
-        return [partial(take, runs, given)]
+        return [partial(take, one, given) for one in runs]
     pieces: list[Callable[[], None]] = []
     for data, of_data in groupby(runs, lambda one: "control" in one and one["data"]):
         together = list(of_data)

@@ -4,6 +4,8 @@ unfinished study is refused.
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
+from scripts.data.manifest import write_manifest
 from scripts.data.record import (
     HISTORIES,
     SCORES,
@@ -180,12 +183,12 @@ def record(recorded, tmp_path) -> Path:
     return shutil.copytree(recorded, tmp_path / "project/docs") / "record"
 
 
+ASKED = ("run", "settings", "method", "splits", "data")
+
+
 def take(program, made: Made, record: Path, folder: Path, **changed):
     """Take runs from the record."""
-    asked = [
-        {key: run[key] for key in ("run", "settings", "method", "splits", "data")} | changed
-        for run in made.runs
-    ]
+    asked = [{key: run[key] for key in ASKED} | changed for run in made.runs]
     runs = [json.dumps(run) for run in asked]
     return program(
         f"scripts.train.recorded --record {record}/mctaco --folder {folder} --runs", *runs
@@ -224,6 +227,27 @@ def test_a_run_comes_back_as_it_was(made, record, program, tmp_path):
 def test_a_run_that_is_asked_otherwise_is_refused(made, record, program, tmp_path, changed, said):
     take(program, made, record, tmp_path / "again", **changed).refused(said)
     assert not list((tmp_path / "again").rglob("predictions.parquet"))
+
+
+def test_a_job_takes_the_other_runs_where_one_is_refused(made, record, tmp_path):
+    first, *others = ({key: run[key] for key in ASKED} for run in made.runs)
+    write_manifest(
+        made.data, [file.name for file in made.data.iterdir()], made.data / "manifest.json"
+    )
+    manifest = tmp_path / "manifest.json"
+    options = {"folder": tmp_path, "record": record / "mctaco", "output": manifest}
+    job = subprocess.run(
+        [sys.executable, "-m", "scripts.train.runs"]
+        + [f"--{name}={value}" for name, value in options.items()],
+        input="\n".join(json.dumps(run) for run in [first | {"settings": "{}"}, *others]),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert job.returncode == 1 and f"(1 of {len(made.runs)} failed)" in job.stderr
+    taken = {file.parent.name for file in tmp_path.glob("*/predictions.parquet")}
+    assert taken == {run["run"] for run in others}
+    assert not manifest.exists()
 
 
 def test_a_dataset_of_other_content_is_refused(made, record, program, tmp_path):
