@@ -85,6 +85,15 @@ def read(file: Path) -> pd.DataFrame:
         table, first = pd.DataFrame(map(msgspec.structs.asdict, entries)).astype(str), 1
     else:
         table, first = cells_of(file)
+    if table.empty:
+        raise UserError(f"{file}: holds no answer, only a header; write a row for each answer")
+    texts = table[["sentence", "question", "answer"]]
+    for wrong, why in (
+        (texts.apply(lambda column: column.str.strip() == "").any(axis=1), "lacks a text"),
+        (texts.duplicated(), "repeats the answer of an earlier row to the same question"),
+    ):
+        if wrong.any():
+            raise UserError(f"{file}: line {wrong.idxmax() + first} {why}; mend or remove it")
     by_number = {str(place): CATEGORIES[name] for place, name in enumerate(BY_NUMBER)}
     return table.assign(
         label=mapped(table, "label", LABELS | {"1": 1, "0": 0}, file, first),
@@ -103,6 +112,11 @@ def files_of(fetched: Path, provenance: dict) -> dict[str, Path]:
     tests = [file for file in others if "test" in file.name.lower()]
     if len(others) == 2 and len(tests) == 1:
         return {"train": next(file for file in others if file not in tests), "test": tests[0]}
+    if not any(file.exists() for file in known.values()):
+        raise UserError(
+            f"{fetched}: holds neither {' and '.join(FILES.values())} nor two files "
+            f"({', '.join(SUFFIXES)}) of which one has `test` in its name; name them so"
+        )
     return known
 
 

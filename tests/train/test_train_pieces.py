@@ -82,6 +82,7 @@ def test_earlier_identities_stand_for_code_of_today():
     today = {work.code_of(name) for name in [*kinds, "control", "left_out", ANSWER, ECHO]}
     studies = {file.parent.name for file in scripts.glob("studies/*/build.py")}
     today |= {code_of_program(f"build/{study}") for study in studies}
+    today |= {code_of_program(f"clean/{file.stem}") for file in scripts.glob("clean/*.py")}
     assert set(work.earlier_codes().values()) <= today
 
 

@@ -228,6 +228,34 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     ).refused(said, lines=1)
 
 
+HEADER = "sentence\tquestion\tanswer\tlabel\tcategory\n"
+
+
+@pytest.mark.parametrize(
+    "files, said",
+    [
+        ({"dev.tsv": HEADER, "test.tsv": GOLD}, "dev.tsv: holds no answer, only a header"),
+        (
+            {"dev.tsv": GOLD.replace("1 hour", " "), "test.tsv": GOLD},
+            "dev.tsv: line 1 lacks a text",
+        ),
+        (
+            {"dev.tsv": GOLD, "test.tsv": HEADER + GOLD.replace('1 "year', "1 hour")},
+            "test.tsv: line 3 repeats the answer of an earlier row",
+        ),
+        ({"train.csv": GOLD, "test.csv": GOLD}, "one has `test` in its name"),
+        ({"train.tsv": GOLD, "dev.tsv": GOLD}, "one has `test` in its name"),
+    ],
+)
+def test_wrong_questions_are_refused(program, tmp_path, files, said):
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    program(
+        f"scripts.clean.mctaco --source mine --fetched {tmp_path} --output {tmp_path}/out "
+        "--provenance {}"
+    ).refused(said, lines=1)
+
+
 @pytest.fixture(scope="session")
 def build(program, cleaned, tmp_path_factory):
     """Return a function that builds a dataset with these options once; it returns the folder, or
