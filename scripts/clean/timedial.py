@@ -27,7 +27,14 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from scripts.clean.corpus import cleaner_arguments, counted, entries_of, places_given, write_corpus
+from scripts.clean.corpus import (
+    cleaner_arguments,
+    counted,
+    entries_of,
+    file_named,
+    places_given,
+    write_corpus,
+)
 from scripts.clean.dailydialog import repaired
 from scripts.running.program import UserError, cut, execute, shown
 from scripts.data.tables import CHALLENGE
@@ -54,6 +61,8 @@ class Instance(msgspec.Struct):
     incorrect1_rule: str
     incorrect2: str
     incorrect2_rule: str
+    correct3: None = None  # a fifth option is refused
+    incorrect3: None = None
 
 
 def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
@@ -111,7 +120,7 @@ def read_instances(file: Path) -> pd.DataFrame:
     for column in ("incorrect1_rule", "incorrect2_rule"):
         unknown = instances[~instances[column].isin(RULES)]
         refuse(unknown, file, f"{column} is {{{column}}}, not one of {', '.join(RULES)}")
-    is_extra = instances["correct2"].str.strip() == NONE
+    is_extra = instances["correct2"].str.strip().str.lower() == NONE  # Python writes None
     return instances.assign(split=np.where(is_extra, "extras", "test"))
 
 
@@ -141,8 +150,12 @@ def options_of(instances: pd.DataFrame, file: Path, source: str) -> pd.DataFrame
 
 
 def main(given: argparse.Namespace) -> None:
-    named = places_given(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
-    file = named[0] if len(named) == 1 else given.fetched / FILE
+    are_named = any(place.is_file() for place in places_given(given.fetched, given.provenance))
+    file = (
+        file_named(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
+        if are_named
+        else given.fetched / FILE
+    )
     instances = read_instances(file)
     instances["dialog"], of_turns = dialogs(instances, file)
     masks = instances["dialog"].str.count(MASK)

@@ -229,7 +229,7 @@ def test_timedial_in_small(program, tmp_path):
         "conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "],
         "correct2": "3 hours",
     }
-    write_json(tmp_path / "test.json", [one, INSTANCE | {"id": "x"}])
+    write_json(tmp_path / "test.json", [one, INSTANCE | {"id": "x", "correct2": "None"}])
     output = call(program, "timedial", tmp_path, tmp_path / "out")
     rows = read_table(output / "test.parquet").to_pandas()
     assert rows["dialog"].unique().tolist() == ["A: How long?\nA: About <MASK>."]
@@ -271,6 +271,7 @@ def test_timedial_in_other_forms_and_under_other_names(program, tmp_path, name):
         {correct2: null} | 'instance 7: Object missing required field `correct2`'
         {incorrect2_rule: Rule 4} | 'instance 7: incorrect2_rule is ''Rule 4'', not one of Rule 1'
         {id: 8} | 'instance 8: its id occurs a second time'
+        {incorrect3: two days} | 'instance 7: Expected `null`, got `str` - at `$.incorrect3`'
     """),
 )
 def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
@@ -292,6 +293,14 @@ def test_a_wrong_challenge_file_is_refused(program, tmp_path, content, said):
     error = call(program, "timedial", tmp_path, tmp_path / "out", ok=False)
     assert said in error
     assert "broken" not in said or "in or just behind instance 7" in error
+
+
+def test_a_named_file_of_another_kind_is_refused(program, tmp_path):
+    write_json(tmp_path / "test.json", [INSTANCE])  # it stood in place of the named file
+    (tmp_path / "mine.csv").touch()
+    given = json.dumps({"sha256": {"mine.csv": None}})
+    error = call(program, "timedial", tmp_path, tmp_path / "out", given, ok=False)
+    assert "--provenance names no .json or .jsonl or .parquet file" in error
 
 
 def test_the_original_option_is_dailydialogs(timedial, daily):
