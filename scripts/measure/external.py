@@ -101,6 +101,11 @@ def answer_columns(rows: pd.DataFrame, answered: Answered, file: Path) -> list[s
             f"{file}: its columns are {cut(', '.join(map(str, rows)), 200)}; give example_id and "
             f"{', or '.join(', '.join(names) for names in ways)}{of_authors}"
         )
+    if len(found) > 1:  # a label beside scores may well be the right one
+        raise UserError(
+            f"{file}: answers in two ways, by {' and by '.join(', '.join(way) for way in found)}; "
+            "leave one of them in the file"
+        )
     return found[0]
 
 

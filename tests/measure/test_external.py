@@ -195,6 +195,12 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]),
             "line 3: its example_id is 7",
         ),
+        # The label may be the right one, beside the scores of a model.
+        (
+            "l.csv",
+            "\n".join([f"{scores[0]},label", *(f"{row},{label}" for row in scores[1:])]),
+            "answers in two ways, by label and by swapped, in_order; leave one of them",
+        ),
         # Numbers that are equal in 32 bits: a tie that the file does not have.
         ("y.csv", "\n".join(merged), f"the scores of {ids[0]} are so close to each other"),
     ]
