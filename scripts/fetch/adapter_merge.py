@@ -54,7 +54,8 @@ def adapter_of(origin: Origin) -> Adapter | None:
     if not isinstance(origin, Hub) and (folder := base_folder(Path(origin.where), base)):
         found: Origin = type(origin)(name, {"folder": str(folder)}, within)
     elif HUB_ID.fullmatch(base):
-        found = Hub(name, {"hub": base, "revision": str(revision or "main")}, within)
+        entry = {"hub": base, "revision": str(revision or "main")}
+        found = Hub(f"{name}: its base {base}", entry, within)
     else:
         raise UserError(
             f"{name}: {origin.where} is an adapter of the model {cut(base, 200)}, which is neither "

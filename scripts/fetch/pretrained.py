@@ -90,9 +90,11 @@ class Folder(Origin):
     def bring(self, file: str) -> Path:
         """Return a verified copy under `partial`. Raises Absent if the folder has no such file."""
         if not self.locate(file):
+            inner = max(Path(self.where).glob(f"*/{file}"), default=None)
+            remedy = f"its folder {cut(inner.parent.name)} has one: name that" if inner else ""
             raise Absent(
                 f"{self.name}/{file} could not be fetched: {cut(self.where, 200)} has no such "
-                "file; put it there"
+                f"file; {remedy or 'put it there'}"
             )
         url = Path(self.where, file).as_uri()
         # a copy that a failed fetch left may be of an older file

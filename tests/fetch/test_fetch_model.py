@@ -126,7 +126,11 @@ def test_a_folder(fetch, refused, folder):
     """A refused folder leaves no file: with the right files the same command works, and copies
     them.
     """
-    (folder / "config.json").rename(folder / "away")
+    inner = folder / "checkpoint-500"  # as a trainer leaves its models
+    inner.mkdir()
+    (folder / "config.json").rename(inner / "config.json")
+    assert "no such file; its folder checkpoint-500 has one: name that" in refused(here(folder))
+    (inner / "config.json").rename(folder / "away")
     (folder / "config.json").write_text("{")
     assert "config.json is not JSON" in refused(here(folder))
     (folder / "away").rename(folder / "config.json")

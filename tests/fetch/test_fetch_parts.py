@@ -146,12 +146,15 @@ def test_an_adapter_that_classifies_keeps_its_head(fetch, tmp_path):
     assert torch.allclose(logits(merged), wanted, atol=1e-5)
 
 
-def test_adapters_that_do_not_fit(refused, tmp_path):
+def test_adapters_that_do_not_fit(refused, tmp_path, monkeypatch):
     base = write_decoder("llama", tmp_path / "base")
     mine, config = tmp_path / "mine", tmp_path / "mine/adapter_config.json"
     adapter(mine, base)
     mend(config, base_model_name_or_path="no such/place")
     assert "an adapter of the model no such/place, which is neither" in refused(here(mine))
+    mend(config, base_model_name_or_path="models/base")  # looks like a model of the hub
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert "mine: its base models/base/config.json: http://127.0.0.1:9 does" in refused(here(mine))
     mend(config, base_model_name_or_path=str(write_decoder("gpt2", tmp_path / "other")))
     assert "peft cannot put the adapter onto" in refused(here(mine))
     mend(config, base_model_name_or_path=".")
