@@ -119,7 +119,10 @@ def files_of(model: Path) -> list[str]:
     return (
         sorted(files_in(manifest))
         if manifest.exists()
-        else [file for file in (*DEFAULT_FILES, TEMPLATE, GENERATION) if (model / file).exists()]
+        else sorted(
+            {file for file in (*DEFAULT_FILES, TEMPLATE, GENERATION) if (model / file).exists()}
+            | {file.name for file in model.glob("model*.safetensors*")}  # shards and their index
+        )
     )
 
 

@@ -187,6 +187,11 @@ def measure(
         state.tokens = sum(int(examples[split].lengths.sum()) for split in examples)
     reported = state.reported["direct"] = {}
     for split in job["splits"][1:]:
+        if lost := int(scored[split][0].isnan().any(1).sum()):
+            raise UserError(
+                f"{job['run']}: {lost} examples of {split} have no number as a score; write "
+                "`training: {precision: fp32}`, or take a model whose weights are numbers"
+            )
         row, reported[split] = measured(job["run"], 0, split, paradigm, *scored[split])
         state.history.append(row)
         log.info("%s: %s loss %.3f accuracy %.3f", job["run"], split, row["loss"], row["accuracy"])

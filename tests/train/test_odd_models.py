@@ -94,6 +94,35 @@ def test_a_run_without_a_finite_held_out_loss_ends_in_a_sentence(program, tmp_pa
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
 
 
+@pytest.mark.models
+def test_a_model_in_parts_is_asked_and_one_without_numbers_is_refused(program, tmp_path):
+    """A folder without a manifest, as a trainer leaves it: its parts are read, too. The score of a
+    text is a number, or the run ends.
+    """
+    import torch
+    from transformers import AutoModelForMaskedLM
+    from tests.models import fetched
+
+    folder, data = tmp_path / "model", tmp_path / "data"
+    network = AutoModelForMaskedLM.from_pretrained(
+        fetched("tiny_bert", folder, AutoModelForMaskedLM)
+    )
+    (folder / "model.safetensors").unlink()
+    network.save_pretrained(folder, max_shard_size="100KB")
+    write_pairs(data, {"train": 2, "val": 2}, positions=2)
+    texts = {"swapped": "|{text_b} {text_a}", "in_order": "|{text_a} {text_b}"}
+    prompt = {"score": "sum", "threshold": None, "domain": None, "texts": texts}
+    method = {"paradigm": "likelihood", "learns": False, "peak": False, "prompt": prompt}
+    given = {"method": method, "settings": {"wording": "plain"}}
+    program("scripts.train.run", *arguments(tmp_path / "a", data, folder, **given)).checked(True)
+    with torch.no_grad():
+        network.bert.encoder.layer[0].output.dense.bias[0] = torch.nan
+    network.save_pretrained(folder, max_shard_size="100KB")
+    done = program("scripts.train.run", *arguments(tmp_path / "b", data, folder, **given))
+    done.refused("run-1: 4 examples of val have no number as a score; ")
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["work"]
+
+
 @pytest.mark.parametrize(
     "argument, value, said",
     rows_of("""
