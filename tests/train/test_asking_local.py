@@ -144,7 +144,7 @@ def with_template(models, folder, template: str):
 
 def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
     """A template that walks through parts gets parts; `system` and `chat_template_kwargs` change
-    the answers, as in a template that says them itself.
+    the answers, as in a template that says them itself. Today is the same on every day.
     """
     said = "{% if deep %}<deep> {% endif %}" + TEMPLATE
     known = {"system": "Be brief.", "chat_template_kwargs": {"deep": True}}
@@ -153,6 +153,8 @@ def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
         ("plain", "<deep> <system> Be brief. " + TEMPLATE, {}),
         ("given", said, known),
         ("parts", "<deep> " + PARTS, {"system": "Be brief."}),
+        ("dated", "{{ strftime_now('%d %b %Y') }} " + TEMPLATE, {}),
+        ("a day", "26 Jul 2024 " + TEMPLATE, {}),
         ("idle", TEMPLATE, {"chat_template_kwargs": {"deep": True}}),
     ):
         (folder := tmp_path / name).mkdir()
@@ -164,7 +166,7 @@ def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
         facts = json.loads((output / "run.json").read_text())
         assert facts["training"].items() >= settings.items()
         assert ("change nothing in its chat template" in caplog.text) == (name == "idle")
-    assert answers[0] == answers[1] == answers[2] != answers[3]
+    assert answers[0] == answers[1] == answers[2] != answers[5] != answers[3] == answers[4]
     with pytest.raises(UserError, match="chat_template_kwargs need a chat template"):
         asked(tmp_path, models / "llama", ONE, more=known)
 
@@ -174,6 +176,7 @@ def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
     [
         ("{{ raise_exception('only one turn') }}", "fails .only one turn"),
         (" ", "leaves out the turn of the user .Question"),
+        ("{% set form = '%Y' %}{{ strftime_now(form) }}", "fails .it calls strftime_now"),
         (
             "{% for turn in messages %}{{ turn.role }}{% endfor %}",
             "leaves out the turn of the user",

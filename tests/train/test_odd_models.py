@@ -37,6 +37,9 @@ ODD = {
     "/in/m: config.json, tokenizer.json, tokenizer_config.json: transformers": {
         "m/tokenizer.json": as_json(PANIC)
     },
+    "has no AutoModelForSequenceClassification for a mamba model; leave the method out": {
+        "m/config.json": as_json(CONFIG | {"model_type": "mamba"})
+    },
     "id2label does not name the labels by their numbers": {
         "m/config.json": as_json(CONFIG | {"id2label": ["a"]}),
         "m/model.safetensors": WEIGHTS,

@@ -6,9 +6,12 @@ writes. An encoder-decoder reads the question alone; with examples before it, it
 decoder does.
 """
 
+import json
+import re
 import resource
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +37,9 @@ NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2
 MEND = "mend it in tokenizer_config.json, or write `training: {chat_template: none}`"
 # what a chat template may take for one chat
 TEMPLATE_SECONDS, TEMPLATE_BYTES, TEMPLATE_SIGNS = 10, 1 << 30, 100_000
+# Some templates write today's date. Here today is always the day that Llama 3 has without a clock.
+TODAY = date(2024, 7, 26)
+CLOCK = re.compile(r"""strftime_now\(\s*(["'])(.*?)\1\s*\)""")
 AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
 
 
@@ -70,6 +76,16 @@ def as_parts(turns: Sequence[dict[str, str]]) -> list[dict]:
     return [one | {"content": [{"type": "text", "text": one["content"]}]} for one in turns]
 
 
+def dated(template: str) -> str:
+    """A chat template with TODAY in place of the clock, so that a prompt is the same on any day.
+    Raises ValueError if the template reads the clock in another way.
+    """
+    fixed = CLOCK.sub(lambda call: json.dumps(TODAY.strftime(call[2])), template)
+    if re.search(r"strftime_now\s*\(", fixed):
+        raise ValueError("it calls strftime_now with a format that it does not spell out")
+    return fixed
+
+
 def templated(
     tokenizer, turns: list[dict[str, str]], model: Path, given: dict | None = None
 ) -> str:
@@ -80,7 +96,11 @@ def templated(
     def written(turns: list[dict]) -> str:
         with bounded(model):
             text = tokenizer.apply_chat_template(
-                turns, tokenize=False, add_generation_prompt=True, **(given or {})
+                turns,
+                chat_template=dated(tokenizer.get_chat_template()),
+                tokenize=False,
+                add_generation_prompt=True,
+                **(given or {}),
             )
             room = TEMPLATE_SIGNS + sum(len(one["content"]) for one in turns)
             if not isinstance(text, str) or len(text) > room:

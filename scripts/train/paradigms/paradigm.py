@@ -130,6 +130,11 @@ def read_network(
     The names stay with the network, as `lacked` (None if there is no file): these weights learn
     beside an adapter.
     """
+    if type(config) not in kind._model_mapping:
+        raise UserError(
+            f"{model}: transformers has no {kind.__name__} for a {config.model_type} model; leave "
+            "the method out, or take another model"
+        )
     with loading(model, "config.json and model.safetensors"):
         if not has_weights(model):
             network = kind.from_config(config)
