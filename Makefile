@@ -1,5 +1,5 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
-# make check   90 seconds: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
+# make check   minutes: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
 # make quick   the tests of make check alone; with VENV=FOLDER and PYTHON=python3.13 in another environment
 # make test    the environment, then all tests
 # make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
