@@ -330,12 +330,15 @@ class Fitted(NamedTuple):
 
 def by_rule(place: int, rules: int, labels: int) -> Scorer:
     """The scores of a rule: (n, 1), or (n, labels). Labels that the study merges into the last one
-    have the highest score of these.
+    have the highest score of these. A rule with one score judges one of two labels. Where there are
+    more (strides to predict), it prefers none.
     """
 
     def scores(given: Inputs, _: np.ndarray) -> np.ndarray:
         width = given.rules.shape[1] // rules
         found = given.rules[:, place * width : (place + 1) * width]
+        if width == 1 and labels > 2:
+            return np.zeros((len(found), labels))
         if width <= labels:
             return found
         return np.column_stack([found[:, : labels - 1], found[:, labels - 1 :].max(1)])

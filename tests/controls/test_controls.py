@@ -148,6 +148,17 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     assert facts["labels"] == ["swapped", "in_order"]
 
 
+def test_a_rule_of_order_prefers_no_stride(program, tmp_path):
+    """Where strides are predicted, every control has a score for each of them."""
+    train, test = (pairs(rows, rows).assign(label=np.arange(rows) % 4) for rows in (240, 80))
+    train, test = (table.astype({"label": np.int8}) for table in (train, test))
+    of_strides = {"labels": ["0", "1", "2", "3"], "exchangeable": False}
+    control, settings = {"search": "rules"}, {"study": "strided_sop"}
+    run_control(program, tmp_path, train, test, control, settings=settings, **of_strides).checked()
+    found = scores_of(tmp_path)
+    assert found.shape == (80, 4) and not np.ptp(found, axis=1).any()
+
+
 def test_a_control_of_one_text_reads_this_text_alone(program, tmp_path):
     """Without the first text, scores are those of a pair whose first text is empty. The training
     columns that a study teaches are not taken for a text.
