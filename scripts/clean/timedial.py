@@ -150,10 +150,10 @@ def options_of(instances: pd.DataFrame, file: Path, source: str) -> pd.DataFrame
 
 
 def main(given: argparse.Namespace) -> None:
-    are_named = any(place.is_file() for place in places_given(given.fetched, given.provenance))
+    named = [place for place in places_given(given.fetched, given.provenance) if place.is_file()]
     file = (
         file_named(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
-        if are_named
+        if named and given.fetched / FILE not in named
         else given.fetched / FILE
     )
     instances = read_instances(file)

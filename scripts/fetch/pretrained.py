@@ -90,8 +90,10 @@ class Folder(Origin):
     def bring(self, file: str) -> Path:
         """Return a verified copy under `partial`. Raises Absent if the folder has no such file."""
         if not self.locate(file):
-            inner = max(Path(self.where).glob(f"*/{file}"), default=None)
-            remedy = f"its folder {cut(inner.parent.name)} has one: name that" if inner else ""
+            inner = [place.parent for place in Path(self.where).glob(f"*/{file}")]
+            models = [folder for folder in inner if any(folder.glob("*.safetensors"))]
+            last = max(models, key=lambda folder: folder.stat().st_mtime, default=None)
+            remedy = f"its folder {cut(last.name)} has one: name that" if last else ""
             raise Absent(
                 f"{self.name}/{file} could not be fetched: {cut(self.where, 200)} has no such "
                 f"file; {remedy or 'put it there'}"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import signal
@@ -126,11 +127,17 @@ def test_a_folder(fetch, refused, folder):
     """A refused folder leaves no file: with the right files the same command works, and copies
     them.
     """
-    inner = folder / "checkpoint-500"  # as a trainer leaves its models
-    inner.mkdir()
-    (folder / "config.json").rename(inner / "config.json")
-    assert "no such file; its folder checkpoint-500 has one: name that" in refused(here(folder))
-    (inner / "config.json").rename(folder / "away")
+    for time, name in enumerate(("checkpoint-500", "checkpoint-1000", "vectors")):
+        inner = folder / name  # as a trainer leaves its models, and a folder that is no model
+        inner.mkdir()
+        shutil.copy(folder / "config.json", inner)
+        if name != "vectors":
+            (inner / "model.safetensors").touch()
+        os.utime(inner, (time, time))
+    (folder / "config.json").rename(folder / "away")
+    assert "no such file; its folder checkpoint-1000 has one: name that" in refused(here(folder))
+    for name in ("checkpoint-500", "checkpoint-1000", "vectors"):
+        shutil.rmtree(folder / name)
     (folder / "config.json").write_text("{")
     assert "config.json is not JSON" in refused(here(folder))
     (folder / "away").rename(folder / "config.json")
