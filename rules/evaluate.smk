@@ -5,6 +5,7 @@ Reads  results/train/<study>/<run>/, the datasets where a study's evaluation nee
 Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
        results/evaluate/<name>/<study>.parquet                the numbers of a study in one table
        results/evaluate/<name>/metrics.parquet                the numbers of all studies in one table
+       results/evaluate/<name>/comparisons.parquet            models beside controls: differences and verdicts (and <study>.comparisons.parquet)
 """
 
 
@@ -12,6 +13,7 @@ rule evaluate:
     """All metrics of the study."""
     input:
         WORK.metrics,
+        WORK.comparisons,
         [WORK.metrics_of(study) for study in WORK.used_studies],
     localrule: True
 
@@ -23,6 +25,7 @@ rule evaluate_experiment:
         people=lambda w: WORK.people[w.experiment],
     output:
         metrics=f"{WORK.evaluated}/{{study}}/{{experiment}}.parquet",
+        comparisons=f"{WORK.evaluated}/{{study}}/{{experiment}}.comparisons.parquet",
         manifest=f"{WORK.evaluated}/{{study}}/{{experiment}}.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/{{study}}/{{experiment}}.log",
@@ -36,8 +39,8 @@ rule evaluate_experiment:
         resamples=option("--resamples", WORK.config["bootstrap_resamples"]),
         untrained=lambda w: option("--without-pretraining", evaluation.without_pretraining(WORK, w.experiment)),
         sources=lambda w: as_json(evaluation.sources_of(WORK, w.study)),
-        metrics=lambda w: as_json(evaluation.metrics_of(WORK, w.study)),
-        declared=lambda w: as_json(evaluation.declared_of(WORK, w.study)),  # which methods are blind or see all, for its code
+        contest=lambda w: as_json(evaluation.contest_of(WORK, w.study)),
+        declared=lambda w: as_json(evaluation.declared_of(WORK, w.study)),  # which methods are blind, see all or learn, for its code
         rows_of_others=lambda w: WORK.released_rows([w.experiment]),
         code=lambda w: code(f"scripts.studies.{w.study}.evaluate"),
         runs=uncompared(lambda w: "\n".join(WORK.plan.experiments[w.experiment])),
@@ -58,7 +61,7 @@ rule evaluate_experiment:
     shell:
         "python -m scripts.studies.{wildcards.study}.evaluate --experiment {wildcards.experiment} --runs -"
         " --trained results/train/{wildcards.study} --build results/build/{wildcards.study}"
-        " --sources={params.sources:q} --metrics={params.metrics:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
+        " --sources={params.sources:q} --contest={params.contest:q} {params.fetched:q} {params.released:q} {params.of_others:q}"
         " {params.external:q} {params.people:q} {params.others:q}"
         " {params.untrained:q} {params.resamples:q} --output {output.metrics:q} --log {log:q} <<< {params.runs:q}"
 
@@ -69,6 +72,7 @@ rule evaluate_study:
         experiments=lambda w: WORK.metrics_of_experiments(w.study),
     output:
         metrics=f"{WORK.evaluated}/{{study}}.parquet",
+        comparisons=f"{WORK.evaluated}/{{study}}.comparisons.parquet",
         manifest=f"{WORK.evaluated}/{{study}}.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/{{study}}.log",
@@ -94,6 +98,8 @@ rule evaluate_metrics:
     output:
         metrics=WORK.metrics,
         manifest=f"{WORK.evaluated}/metrics.manifest.json",
+        comparisons=WORK.comparisons,
+        manifest_of_comparisons=f"{WORK.evaluated}/comparisons.manifest.json",
     log:
         f"results/logs/evaluate/{WORK.name}/metrics.log",
     benchmark:

@@ -1,7 +1,7 @@
 """Publish: the figures, the tables and the page of the study called <name>. scripts/studies/<study>/figures.yaml lists the items of a
 study, resources/figures.yaml those of every study and of all studies together.
 
-Reads  results/evaluate/<name>/metrics.parquet, and the inputs that an item's `reads` names: runs, datasets, …
+Reads  results/evaluate/<name>/{metrics,comparisons}.parquet, and the inputs that an item's `reads` names: runs, datasets, …
 Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
        results/publish/<name>/<study>.manifest.json            the names, lengths and hashes of a study's figures and tables
@@ -32,6 +32,7 @@ for OF in PUBLISHED.studies:
             f"publish_{OF}"
         input:
             metrics=WORK.metrics_of(OF),
+            comparisons=WORK.comparisons_of(OF),
             read=PUBLISHED.read_by(OF),
         output:
             [report(PUBLISHED.files(name)[0], **PUBLISHED.in_report(name)) for name in PUBLISHED.of_study(OF)],
@@ -93,6 +94,7 @@ rule publish_page:
     """The page of the study: what was asked, what was found, how each figure was made."""
     input:
         metrics=WORK.metrics,
+        comparisons=WORK.comparisons,
         published=[PUBLISHED.manifest(study) for study in PUBLISHED.studies],
         cleaning=[f"results/clean/{source}/cleaning.csv" for source in WORK.used_sources],
         runs=WORK.manifests_of(WORK.runs),
@@ -133,6 +135,7 @@ rule record:
         rules.publish.input,
         published=rules.publish_page.input.published,
         metrics=WORK.metrics,
+        comparisons=WORK.comparisons,
         runs=WORK.manifests_of(WORK.runs),
     log:
         f"results/logs/publish/{WORK.name}/record.log",

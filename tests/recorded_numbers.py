@@ -18,10 +18,10 @@ from scripts.publish.table import percent, signed
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "docs/record"
-NAMED = "study preset experiment dataset held_out method model split slice scoring metric control".split()
+NAMED = "study preset experiment dataset held_out method model split slice scoring metric".split()
+OF_KIND = re.compile(r"(beside|control):(\w+)")  # a difference to the control of a kind, its score
 MEANS = ["value", "ci_low", "ci_high"]
 NUMBER = re.compile(r"([+−]?\d+\.\d)( \([+−]?\d+\.\d(?:–| to )[+−]?\d+\.\d\))?")
-BEST = "best"  # beside above_control: whichever control is the best
 DIFFERENCE = re.compile(r"\d - \d")
 WHERE = read_yaml(ROOT / "tests/recorded_numbers.yaml")
 
@@ -40,30 +40,38 @@ def record() -> pd.DataFrame:
 
 
 @functools.cache
-def rows_with(word: str) -> pd.Series:
+def comparisons() -> pd.DataFrame:
+    """Read the comparisons on record of all studies, over all wordings."""
+    rows = pd.concat(pd.read_parquet(file) for file in sorted(RECORD.glob("*/comparisons.parquet")))
+    rows = rows[rows["wording"].isna() | (rows["method"] == "released")].reset_index(drop=True)
+    return rows.reindex(columns=[*NAMED, "kind", "difference", "control_value", *MEANS])
+
+
+@functools.cache
+def rows_with(word: str, of_kind: bool = False) -> pd.Series:
     """Return which rows of the record have this word in some column."""
-    return (record()[NAMED] == word).any(axis=1)
+    return ((comparisons() if of_kind else record())[NAMED] == word).any(axis=1)
 
 
 def measured(words: list[str]) -> Number:
     """Return the number of the one row of the record that has these words; the last word that names
-    a metric counts.
+    a metric counts. beside:KIND, control:KIND: of the comparison with the control of a kind.
     """
-    difference = next((word for word in words if word.startswith("above_")), "")
+    kind = next(filter(None, map(OF_KIND.fullmatch, words)), None)
+    table = comparisons() if kind else record()
     metrics = [word for word in words if word in record()["metric"].cat.categories]
-    metric = f"{metrics[-1]}_{difference}" if difference else metrics[-1]
-    others = {word for word in words if word not in (*metrics, difference, BEST)}
+    others = {word for word in words if word not in metrics and not OF_KIND.fullmatch(word)}
     if not any("=" in word for word in words):
         others.add("all")  # the slice
-    rows = record()[record()["metric"] == metric]
+    rows = table[table["metric"] == metrics[-1]]
+    rows = rows[rows["kind"] == kind[2]] if kind else rows
     for word in others:
-        rows = rows[rows_with(word).loc[rows.index]]
-    assert len(rows[MEANS].drop_duplicates()) == 1, f"{' '.join(words)}: {len(rows)} rows"
-    row = rows.iloc[0]
-    named = BEST in words or row["control"] in others
-    assert not difference or named, f"{' '.join(words)}: to {row['control']}"
-    show = signed if difference else percent
-    return tuple(show(row[name]) for name in MEANS)
+        rows = rows[rows_with(word, bool(kind)).loc[rows.index]]
+    shown = {"beside": ["difference", *MEANS[1:]], "control": ["control_value"]}
+    columns = shown[kind[1]] if kind else MEANS
+    assert len(rows[columns].drop_duplicates()) == 1, f"{' '.join(words)}: {len(rows)} rows"
+    show = signed if kind and kind[1] == "beside" else percent
+    return tuple(show(rows.iloc[0][name]) for name in columns)
 
 
 def published(metric: str, name: str, words: list[str]) -> Number:

@@ -50,3 +50,8 @@ def method_of_blind(method: object) -> str | None:
 def sees_all(method: object) -> bool:
     """Return whether a method shows a model all candidates of a question."""
     return method in _methods("sees_all")
+
+
+def learns(method: object) -> bool:
+    """Return whether a model learns by this method; False for a method that no study declares."""
+    return bool(_methods("learns").get(str(method)))

@@ -12,6 +12,7 @@ scores/          <preset>_<paradigm>.parquet: a row for each run, epoch and eval
                  the first
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
+comparisons.parquet  models beside controls (scripts/measure/comparisons.py), with the column preset
 
 Runs of controls without a search are left out, since they are quick to measure again. Scores are
 kept in the fewest bits that leave every rank unchanged. They are kept in full if a metric of the
@@ -41,7 +42,13 @@ from scripts.data.tables import PREDICTIONS, parquet_errors, read_table
 from scripts.data.texts import json_of, lines_in, text_of
 from scripts.running.program import UserError, shown
 
-RUNS, SCORES, HISTORIES, METRICS = ("runs.jsonl", "scores", "history.parquet", "metrics.parquet")
+RUNS, SCORES, HISTORIES, METRICS, COMPARISONS = (
+    "runs.jsonl",
+    "scores",
+    "history.parquet",
+    "metrics.parquet",
+    "comparisons.parquet",
+)
 AGAIN = "restore it with git"
 # Parquet calls the elements of a list `element`. With that name, a file that is read and written
 # again keeps its bytes.

@@ -17,11 +17,12 @@ what a model is asked); its sd is over them; its interval is over groups and the
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run,
        <build>/<source>/<dataset>/<split>.parquet of the splits measured on
-Writes a Parquet file (schema metrics: scripts/data/tables.py)
+Writes a Parquet file (schema metrics: scripts/data/tables.py), and the comparisons beside it
+       (<output>.comparisons.parquet: scripts/measure/comparisons.py)
 
     python -m scripts.studies.{study}.evaluate --experiment NAME --runs RUN RUN … \\
         --trained results/train/{study} --build results/build/{study} \\
-        --sources resources/sources.yaml --metrics scripts/studies/{study}/study.yaml \\
+        --sources resources/sources.yaml --contest scripts/studies/{study}/study.yaml \\
         --output /tmp/metrics.parquet
 
 Predictions made elsewhere (scripts/measure/external.py) are measured in the same way, and printed
@@ -30,7 +31,7 @@ in per cent:
     python -m scripts.studies.{study}.evaluate --predictions FILE \\
         --dataset results/build/{study}/SOURCE/DATASET
 """
-OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "metrics", "output"]
+OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "contest", "output"]
 
 
 def sources_given(text: str) -> dict[str, dict]:
@@ -43,14 +44,23 @@ def sources_given(text: str) -> dict[str, dict]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def metrics_given(text: str) -> dict[str, dict]:
-    """Return the metrics of a study, from JSON or from the study.yaml with this path."""
-    if text.startswith("{"):
-        return json_object(text)
+# the keys of study.yaml that comparisons need, each with what stands for a missing one
+CONTEST: dict = {"metrics": None, "controls": {}, "headline": "", "family": 1}
+
+
+def contest_given(text: str) -> dict:
+    """Return what a study says of its comparisons (CONTEST), from JSON or from the study.yaml with
+    this path.
+    """
     try:
-        return read_yaml(Path(text))["metrics"]
+        entry = json_object(text) if text.startswith("{") else read_yaml(Path(text))
+        return (
+            CONTEST
+            | {"metrics": entry["metrics"]}
+            | {key: entry[key] for key in CONTEST if key in entry}
+        )
     except (UserError, KeyError, TypeError) as error:
-        raise argparse.ArgumentTypeError(f"{text}: holds no metrics ({error})") from None
+        raise argparse.ArgumentTypeError(f"{text}: lacks {error}") from None
 
 
 def read_by(given: argparse.Namespace) -> list[Path]:
@@ -84,7 +94,9 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         "--sources", type=sources_given, help="resources/sources.yaml, or its entries as JSON"
     )
     runs.add_argument(
-        "--metrics", type=metrics_given, help="the study's study.yaml, or its `metrics` as JSON"
+        "--contest",
+        type=contest_given,
+        help=f"the study's study.yaml, or {', '.join(CONTEST)} of it as JSON",
     )
     runs.add_argument(
         "--external",

@@ -29,7 +29,7 @@ from scripts.data.studies import read_studies
 from scripts.data.tables import METRICS, check_columns, read_metrics, schema_of
 from scripts.measure.external import split_file, title_of, write_run
 from scripts.measure.intervals import difference
-from scripts.measure.ladder import bounds_of
+from scripts.measure.comparisons import bounds_of
 from scripts.running.program import UserError, closest, cut, execute, parser, whole_number
 
 PLACE = ["study", "source", "dataset", "split"]

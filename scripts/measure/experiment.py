@@ -14,7 +14,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.data.manifest import describe_beside
-from scripts.measure.ladder import Ladder, distances, with_rungs
+from scripts.measure.comparisons import (
+    SCHEMA,
+    Contest,
+    comparisons_beside,
+    comparisons_of,
+    with_kinds,
+)
 from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, facts_of, read_predictions
 from scripts.data.tables import read_complete, write_table
@@ -121,13 +127,13 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
 
 
 def write_metrics(
-    rows: list[dict], schema: pa.Schema, given: argparse.Namespace, ladder: Ladder
+    rows: list[dict], schema: pa.Schema, given: argparse.Namespace, contest: Contest
 ) -> None:
-    """Write the rows of an experiment, and how far its models are above each rung of controls.
-    given: the arguments of every evaluation.
+    """Write the rows of an experiment, and the comparisons of its models with controls. given: the
+    arguments of every evaluation.
     """
     known = {
-        *given.metrics,
+        *given.contest["metrics"],
         "agreement",
         "left_out",
         "unread_answers",
@@ -139,17 +145,17 @@ def write_metrics(
             f"{', '.join(sorted(unknown))}, which evaluate.py measures; declare the title, and "
             "`better` where controls are to be held against the metric"
         )
-    rows = with_rungs(rows, ladder)
-    found = distances(rows, ladder)
+    rows = with_kinds(rows, contest)
+    found = comparisons_of(rows, contest)
     # The draws of single wordings are no longer needed: later comparisons use means.
-    rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows] + found
-    rows = [{"experiment": given.experiment} | row for row in rows]
-    table = pa.Table.from_pylist(rows, schema=schema)
-    write_table(
-        table,
-        given.output,
-        schema,
-        {"experiment": given.experiment, "bootstrap_resamples": given.resamples},
+    rows = [row | {"draws": None} if row["seed"] is not None else row for row in rows]
+    stated = {"experiment": given.experiment, "bootstrap_resamples": given.resamples}
+    files = (given.output, schema, rows), (comparisons_beside(given.output), SCHEMA, found)
+    for file, columns, of_file in files:
+        named = [row | {"experiment": given.experiment} for row in of_file]
+        write_table(pa.Table.from_pylist(named, schema=columns), file, columns, stated)
+    describe_beside(*(file for file, *_ in files))
+    log.info(
+        "%s: %d numbers of %d runs, %d comparisons",
+        *(given.experiment, len(rows), len(given.runs), len(found)),
     )
-    describe_beside(given.output)
-    log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))

@@ -23,7 +23,7 @@ import pandas as pd
 from scripts.measure.intervals import combination
 from scripts.data.items import HUMAN
 from scripts.measure.bootstrap import Resampling, resampling
-from scripts.measure.ladder import above
+from scripts.measure.intervals import SHARE, difference
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 
 # values from 0 to 1 by metric: (units,) for answers, (replicates, units) for a system
@@ -151,6 +151,13 @@ def human_rows(by_person: pd.DataFrame, slices: dict[str, np.ndarray], units: Un
     return rows + person_rows
 
 
+def above_people(row: dict, people: dict) -> dict:
+    """Return the row `<metric>_above_people`: how far a row lies above people's, paired."""
+    measured = row | difference(row, people, SHARE)._asdict()
+    none = dict.fromkeys(("draws", "sd", "sd_beyond_groups"))
+    return measured | none | {"metric": f"{row['metric']}_above_people"}
+
+
 def people_rows(
     answers: pd.DataFrame | None,
     examples: pd.DataFrame,
@@ -202,7 +209,7 @@ def people_rows(
         ]
         rows += [row | {"metric": f"{row['metric']}_beside_people"} for row in means]
         rows += [
-            above(row, reference[f"human_{row['metric']}"], "people")
+            above_people(row, reference[f"human_{row['metric']}"])
             for row in means
             if row["slice"] == "all"
         ]

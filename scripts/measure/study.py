@@ -12,11 +12,12 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.options import PEOPLE
+from scripts.data.runs import Facts
 from scripts.data.studies import options_of
 from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
 from scripts.measure.answered import Answered
 from scripts.measure.filtered import Filter, after_filter, filtered
-from scripts.measure.ladder import Ladder
+from scripts.measure.comparisons import Contest, Control
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
@@ -180,24 +181,54 @@ def parts_of(
             yield Part(file, split, every, options, source, dataset, entry, measured_on)
 
 
-def ladder_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespace) -> Ladder:
-    """Return where the models of the runs stand; a control's run.json says its rung and view."""
+def controls_of(facts: list[Facts], declared: Mapping[str, Mapping]) -> dict[str, Control]:
+    """Return the controls of an experiment by name. facts: their run.json, which say rung, view and
+    value on the training split. declared: what the study says of its controls; a control of a
+    user's own says it in its entry.
+    """
+    found: dict[str, Control] = {}
+    for one in facts:
+        name = one["model"]
+        says = declared.get(name, {})
+        before = found[name].training_values if name in found else {}
+        value = one["training_value"]
+        values = {} if value is None else {(one["source"], one["dataset"]): value}
+        reads, learns = says.get("reads", "same"), says.get("learns", "same")
+        found[name] = Control(reads, learns, one["rung"], one["sees_all"], {**before, **values})
+    return found
+
+
+def is_at_cap(facts: Facts) -> bool:
+    """Return whether a run ended at its cap of epochs while its held-out loss fell: the last epoch
+    that it may take is the best.
+    """
+    cap = facts.get("training", {}).get("epochs")
+    learnt = facts.get("held_out_examples") and facts.get("train_examples")
+    return bool(learnt) and facts.get("epochs") == facts.get("best_epoch") == cap
+
+
+def contest_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespace) -> Contest:
+    """Return what the comparisons of the runs need."""
+    study = given.contest
     controls = [
         runs[0].facts
         for systems in datasets.values()
         for (_, method), runs in systems.items()
         if method == "control"
     ]
-    return Ladder(
-        {facts["model"]: facts["rung"] for facts in controls},
-        frozenset(facts["model"] for facts in controls if facts["sees_all"]),
+    at_cap = {
+        (*place, *system)
+        for place, systems in datasets.items()
+        for system, runs in systems.items()
+        if any(is_at_cap(run.facts) for run in runs)
+    }
+    return Contest(
+        controls_of(controls, study["controls"]),
         dict(pair.split("=") for pair in given.without_pretraining),
-        {
-            (facts["source"], facts["dataset"], facts["model"]): facts["training_value"]
-            for facts in controls
-            if facts["training_value"] is not None
-        },
-        given.metrics,
+        frozenset(at_cap),
+        study["metrics"],
+        study["headline"],
+        study["family"],
     )
 
 
@@ -218,4 +249,4 @@ def evaluate(
     people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))
     rows = [row for part in parts for row in study.measure(part, given.resamples, people)]
-    write_metrics(rows + released(parts), study.schema, given, ladder_of(datasets, given))
+    write_metrics(rows + released(parts), study.schema, given, contest_of(datasets, given))

@@ -37,7 +37,8 @@ MEASURES = [
     ("groups", pa.int64()),
     ("effective_groups", pa.float64()),
     ("draws", pa.list_(pa.float32())),
-    ("control", pa.string()),
+    ("kind_of_control", pa.string()),
+    ("chosen", pa.bool_()),
     ("rung", pa.string()),
 ]  # the columns that metric_rows() fills, besides slice, metric, seed and wording
 

@@ -33,16 +33,26 @@ def sources_of(work: Workplan, study: str) -> dict[str, dict]:
     return fields_of(work.sources, work.measured_sources(study), FIELDS)
 
 
-def metrics_of(work: Workplan, study: str) -> dict[str, dict]:
-    """Return a study's metrics, each with its direction."""
-    metrics = work.studies[study]["metrics"]
-    return fields_of(metrics, metrics, ("better",))
+def contest_of(work: Workplan, study: str) -> dict:
+    """Return what a study says of its comparisons: its metrics, each with direction and unit, what
+    its controls read and learn from, its headline, and the size of its family of tests.
+    """
+    entry = work.studies[study]
+    metrics, fields = entry["metrics"], ("reads", "learns")
+    of_users = {name: how for name, how in work.models.items() if {*fields} & {*how}}
+    controls = of_users | entry.get("controls", {})
+    return {
+        "metrics": fields_of(metrics, metrics, ("better", "unit")),
+        "controls": fields_of(controls, controls, fields),
+        "headline": entry.get("headline", ""),
+        "family": entry.get("family", 1),
+    }
 
 
 def declared_of(work: Workplan, study: str) -> dict:
     """Return what a study declares of its methods and baselines (scripts/data/declared.py)."""
     methods = work.studies[study]["methods"]
-    named = fields_of(methods, methods, ("blind_of", "sees_all"))
+    named = fields_of(methods, methods, ("blind_of", "sees_all", "learns"))
     return {"methods": named, "ceilings": work.studies[study].get("ceilings", [])}
 
 

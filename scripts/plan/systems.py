@@ -99,7 +99,9 @@ def _check_methods(experiment: Experiment) -> None:
 def controls_of(asked: Asked, experiment: Experiment) -> list[str]:
     """Return the controls beside an experiment's models: those that it names, or its study's."""
     wanted = experiment.entry.get("controls", True)
-    controls = experiment.study.get("controls", []) if wanted is True else wanted or []
+    of_study = experiment.study.get("controls", {})
+    joining = [name for name, how in of_study.items() if how.get("joins", True)]
+    controls = joining if wanted is True else wanted or []
     for control in controls:
         if CONTROL not in asked.entries.model(control, experiment.where, "controls"):
             raise UserError(

@@ -444,8 +444,15 @@ class Workplan:
     def metrics(self) -> str:
         return f"{self.evaluated}/metrics.parquet"
 
+    @property
+    def comparisons(self) -> str:
+        return f"{self.evaluated}/comparisons.parquet"
+
     def metrics_of(self, study: str) -> str:
         return self.metrics if study == ALL else f"{self.evaluated}/{study}.parquet"
+
+    def comparisons_of(self, study: str) -> str:
+        return self.comparisons if study == ALL else f"{self.evaluated}/{study}.comparisons.parquet"
 
     def metrics_of_experiments(self, study: str) -> list[str]:
         return [f"{self.evaluated}/{study}/{name}.parquet" for name in self.experiments_of(study)]

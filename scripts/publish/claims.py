@@ -25,6 +25,7 @@ import pandas as pd
 
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
+from scripts.measure.comparisons import SOLVER
 from scripts.measure.intervals import Estimate, slope
 from scripts.plan.schemas import check, schema
 from scripts.publish.item import Given
@@ -199,9 +200,12 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
 def control_says(
     claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
 ) -> str:
-    """Return the control that shows the same effect or is as good, and its numbers; else ""."""
+    """Return the control that shows the same effect or is as good, and its numbers; else "". Only
+    controls that were chosen on the training split count, and no solver.
+    """
     asked = claim.get("control")
-    controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)]
+    chosen = pool["chosen"].eq(True) & pool["kind_of_control"].ne(SOLVER)
+    controls = pool[chosen & (pool["method"] == "control") & ~pool["sample"].astype(bool)]
     if not asked or controls.empty:
         return ""
     where = claim["where"] | asked.get("where", {}) | {"method": "control"}

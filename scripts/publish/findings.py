@@ -2,28 +2,44 @@
 control, and the points of a small figure.
 
 A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). It names the
-best system, on the probes where this system ran; if no model ran, the best control. Its verdicts
-are those of the scorecard (scripts/publish/verdicts.py).
+best system, on the probes where this system ran; if no model ran, the highest control. Beside it
+stands the control like for like, with the verdict of the table of comparisons.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from scripts.data.declared import method_of_blind
-from scripts.measure.ladder import CONTROL_METHODS
+from scripts.measure.comparisons import (
+    ABOVE,
+    BELOW,
+    CONTROL_METHODS,
+    FEW_SEEDS,
+    LEVEL_WITH,
+    LIKE,
+    MORE,
+    SHORTCUT,
+    TITLES,
+    UNKNOWN,
+    VERDICTS,
+)
 from scripts.publish.marks import at_most, limit_if_several, marks_of
 from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
     best_of,
-    control_rows,
+    cells_of,
+    chosen_controls,
     people,
     preferred,
+    probe_rows,
     published,
 )
-from scripts.publish.scorecard.card import at, judged_cells, probe_names, replicates
-from scripts.publish.verdicts import ABOVE, BELOW, LEVEL_WITH, UNKNOWN, WORDS
+from scripts.publish.scorecard.card import at, probe_names, replicates
+from scripts.publish.table import percent
 
 CLAUSES = 2  # corpora in a line; the figure shows all
 
@@ -31,24 +47,29 @@ SAMPLE = "Sample data, made up to try the workflow. The numbers say nothing abou
 NO_MODEL = "No model ran: a control reaches these scores."
 NO_CONTROL = "No control ran: nobody knows how little the score takes."
 LEVEL_SAYS = "A control reaches this score, so the score does not need the model."
-FEW_SEEDS = "Fewer than three seeds ran. Other seeds may give other scores."
-ABOVE_SAYS = (
-    "The model is above every control that ran. It may use a shortcut that no control uses."
-)
+FEW_RUNS = "Fewer than three seeds ran. Other seeds may give other scores."
+ABOVE_SAYS = "It may use a shortcut that no control uses."
+AT_CAP = "A run was stopped at its cap of epochs, so the model was not trained to the end."
 READ_BEFORE = "The model may have read these texts in pretraining. No control can show that."
 
 
 def findings_of(
-    metrics: pd.DataFrame, studies: dict, sources: dict, models: dict, networks: dict, claims
+    metrics: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    studies: dict,
+    sources: dict,
+    models: dict,
+    networks: dict,
+    claims,
 ) -> list[dict]:
     """Return a finding for each study that has a headline, in the order of `studies`.
 
-    metrics: from read_scores(); networks: from networks_of(); claims: the file published.csv. A
-    finding has
+    metrics: from read_scores(); comparisons: from read_comparisons(); networks: from networks_of();
+    claims: the file published.csv. A finding has
 
     study, title, short      the study's name, title and short title
     clauses                  for each of the first corpora: {corpus, said, of, control, alone,
-                             verdicts: [(a key of WORDS, words)]}
+                             verdicts: [(a verdict, words)]}
     who                      the system, its corpora and the number of items
     experiments              those that measured the system
     caveats                  sentences that limit the finding, the most important first
@@ -62,8 +83,9 @@ def findings_of(
         source: entry | {"title": entry.get("short", entry.get("title", source))}
         for source, entry in sources.items()
     }
-    on_probes, _, cells = judged_cells(metrics, studies, sources, networks)
-    controls = control_rows(on_probes).assign(way="control")
+    on_probes = probe_rows(metrics, studies, sources)
+    cells = cells_of(on_probes, metrics, comparisons, studies, networks)
+    controls = chosen_controls(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
     known, findings = with_released(models, sources), []
 
@@ -91,7 +113,7 @@ def findings_of(
             system=rows["model"].map(title),
             alone=alone,
             control=rows["control"].mask(alone, rows["model"]).map(title, na_action="ignore"),
-            control_value=rows["value"] - rows["above"].mask(alone, 0),
+            control_value=rows["value"].where(alone, rows[f"{LIKE}_control_value"]),
             human=rows["probe"].map(human),
         )
         findings.append(
@@ -102,7 +124,7 @@ def findings_of(
                 "clauses": clauses_of(rows, study),
                 "who": in_short(rows, of_study, study),
                 "experiments": list(dict.fromkeys(rows["experiment"])),
-                "caveats": stands_of(rows) + caveats_of(rows, study.get("chance", np.nan)),
+                "caveats": beside_of(rows, title) + caveats_of(rows, study.get("chance", np.nan)),
                 "marks": marks_of(rows),
                 "groups": groups_of(rows, of_study),
             }
@@ -111,9 +133,11 @@ def findings_of(
 
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
-    """Return the best control of each probe. Its distance to a control is missing."""
-    nothing = dict.fromkeys(("control", "stands", "verdict"))
-    best = best_of(controls).assign(above=np.nan, why="", **nothing)
+    """Return the highest chosen control of each probe. It has no comparison."""
+    nothing = {f"{kind}_{name}": np.nan for kind in TITLES for name in ("difference", "words")}
+    nothing |= {f"{LIKE}_control_value": np.nan, "at_cap": False}
+    missing = dict.fromkeys(("control", "verdict", "words"))
+    best = best_of(controls).assign(above=np.nan, **nothing, **missing)
     return best.sort_values("probe", ignore_index=True)
 
 
@@ -160,7 +184,7 @@ def clause_of(rows: pd.DataFrame, study: dict) -> dict:
         last = names[-1].rpartition(" ")[2]
         several = f" from {names[0]} to {last}" if ends else f" ({', '.join(names)})"
     controls = joined(list(rows["control"].dropna().unique()), " or ")
-    best = "by the best control alone" if alone else f"best control {beside}"
+    best = "by a control alone" if alone else f"{TITLES[LIKE]} {beside}"
     where = "at" if ends else "in"
     return {
         "corpus": rows["place"].iloc[0],
@@ -172,30 +196,26 @@ def clause_of(rows: pd.DataFrame, study: dict) -> dict:
     }
 
 
-def few_runs(rows: pd.DataFrame) -> str:
-    """Return ` in this run` for one seed, ` in these two runs` for two, else an empty text. Fewer
-    than three seeds give no finding about a model.
-    """
+def few_runs(rows: pd.DataFrame) -> bool:
+    """Return whether fewer than three seeds ran: they give no finding about a model."""
     runs = rows["seeds"].where(rows["wordings"].isna(), 0)
-    return {1: " in this run", 2: " in these two runs"}.get(int(runs.max()), "")
+    return 0 < int(runs.max()) < FEW_SEEDS
 
 
 def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[str, str]]:
     """Return each verdict once, the best first. If verdicts differ, each names its probes."""
-    verdicts = rows["verdict"].tolist()
-    if not any(verdicts):
-        return [(UNKNOWN, "no control ran")]
     named: dict[tuple[str, str], list[str]] = {}
-    for kind, why, name in zip(verdicts, rows["why"], names):
-        if kind:
-            named.setdefault((kind, why or WORDS[kind]), []).append(name)
-    kinds = sorted(named, key=lambda one: list(WORDS).index(one[0]))
+    for kind, words, name in zip(rows["verdict"], rows["words"], names):
+        if isinstance(kind, str):
+            named.setdefault((kind, words), []).append(name)
+    if not named:
+        return [(UNKNOWN, "no control like for like ran")]
+    kinds = sorted(named, key=lambda one: VERDICTS.index(one[0]))
     several = len(kinds) > 1
-    found = [
+    return [
         (kind, f"{words} {where} {joined(named[kind, words])}" if several else words)
         for kind, words in kinds
     ]
-    return [*found[:-1], (found[-1][0], found[-1][1] + few_runs(rows))]
 
 
 def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
@@ -225,15 +245,19 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     return " · ".join([system, *facts, *replicates(rows), *learnt])
 
 
-def stands_of(rows: pd.DataFrame) -> list[str]:
-    """Return a sentence for each rung that the system clearly leaves behind, with the places."""
-    shown = rows[rows["stands"].notna()]
-    names = {
-        stands: joined(list(of["title"])) for stands, of in shown.groupby("stands", sort=False)
-    }
-    if len(names) == 1:
-        return [f"{shown['system'].iloc[0]}: {stands}." for stands in names]
-    return [f"{shown['system'].iloc[0]}, {where}: {stands}." for stands, where in names.items()]
+def beside_of(rows: pd.DataFrame, title: Callable[[str], str]) -> list[str]:
+    """Return a sentence for each other kind of control and each place: `Shortcut at set I: second
+    text alone, 52.0 %: clearly above.`
+    """
+    found = []
+    for kind in (SHORTCUT, MORE):
+        shown = rows[rows[f"{kind}_difference"].notna()]
+        for row in shown.to_dict("records"):
+            place = f" ({row['title']})" if len(shown) > 1 else ""
+            control = f"{title(row[f'{kind}_control'])}, {percent(row[f'{kind}_control_value'])} %"
+            says = f"{TITLES[kind].capitalize()}{place}: {control}: {row[f'{kind}_words']}."
+            found.append(says)
+    return found
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
@@ -247,12 +271,13 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
         return [*first, NO_MODEL]
     verdicts = set(rows["verdict"])
     holds = {
-        NO_CONTROL: verdicts == {None},
+        NO_CONTROL: not verdicts & {*VERDICTS},
         f"The model is at chance ({chance * 100:.0f} %).": (
             (rows["ci_low"] <= chance) & (rows["ci_high"] >= chance)
         ).all(),
         LEVEL_SAYS: verdicts & {LEVEL_WITH, BELOW, UNKNOWN},
-        FEW_SEEDS: few_runs(rows) != "",
+        AT_CAP: rows["words"].astype(str).str.contains("stopped at its cap").any(),
+        FEW_RUNS: few_runs(rows),
         READ_BEFORE: rows["way"].isin([LIKELIHOOD, FILLED]).any() and not sample,
         ABOVE_SAYS: verdicts == {ABOVE},
     }

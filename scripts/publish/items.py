@@ -7,7 +7,7 @@ reads besides the metrics), texts (the files that it shows, by name), papers (wh
 numbers, claims and released answers it shows). A failed item is reported, and the others go on; the
 process then ends with exit 1.
 
-Reads  METRICS, and what an item names
+Reads  METRICS, the comparisons beside it, and what an item names
 Writes FOLDER/figures/<name>.{svg,dark.svg,png,pdf,csv}, FOLDER/tables/<name>.{csv,md,tex}, and
        MANIFEST, which lists these files
 
@@ -25,6 +25,7 @@ from scripts.data.manifest import check_made, write_manifest
 from scripts.data.papers import texts_of
 from scripts.data.runs import facts_of
 from scripts.data.studies import SUFFIXES
+from scripts.measure.comparisons import comparisons_beside
 from scripts.publish.item import Given, write_texts
 from scripts.publish.item import arguments as arguments_of_item, main as make
 from scripts.running.program import (
@@ -75,7 +76,8 @@ def files_of(item: dict) -> list[str]:
 
 def main(given: argparse.Namespace) -> None:
     items, failed = json_lines(sys.stdin.read().splitlines(), ITEM), []
-    check_made([given.metrics, *dict.fromkeys(file for item in items for file in read_by(item))])
+    made = [given.metrics, comparisons_beside(given.metrics)]
+    check_made([*made, *dict.fromkeys(file for item in items for file in read_by(item))])
     for item in items:
         try:
             publish(item, given.metrics, given.folder)

@@ -1,13 +1,9 @@
-"""Tabulate the ladder of a study: for each test and model, what reaches how far, rung by rung
-(scripts/measure/ladder.py explains the rungs).
+"""Tabulate what it takes to reach each score of a study: for each test and model, the control of
+each kind, its score, the difference and the verdict (scripts/measure/comparisons.py explains the
+kinds).
 
 A test that begins with `filtered` has the units that a filter keeps (scripts/measure/filtered.py).
 It is called hard only if the family that the filter left out stays near 50 %.
-
-A cell of a rung has the rung's best control, its score, and how far the model is above it, with the
-95 % interval. `stands` has the highest rung that the model clearly leaves behind, together with all
-rungs below it. The tests of the scorecard keep its verdicts; all other rows are a second family of
-comparisons (with_clear() of scripts/publish/rungs.py).
 """
 
 import pandas as pd
@@ -15,21 +11,18 @@ import pandas as pd
 from scripts.data.items import HUMAN
 from scripts.data.tables import read_metrics
 from scripts.measure.filtered import EVEN, LEFT_OUT, verdict
-from scripts.measure.ladder import CONTROL_METHODS, RUNGS
+from scripts.measure.comparisons import CONTROL_METHODS, KINDS, TITLES
 from scripts.data.declared import method_of_blind
+from scripts.publish.compared import SYSTEM, cell_of, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of
 from scripts.publish.names import method_title, model_title, source_title, split_title
-from scripts.publish.verdicts import distance_in
-from scripts.publish.rungs import TITLES, with_clear, with_distances, with_stands
-from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
-from scripts.publish.selection import only, with_interval, without_repeats
-from scripts.publish.table import EXPERIMENT, interval, percent, publish_table, signed
+from scripts.publish.selection import only, without_repeats
+from scripts.publish.table import EXPERIMENT, interval, percent, publish_table
 
-SYSTEM = ["experiment", "source", "dataset", "split", "slice", "scoring", "model", "method"]
 PLACE = [name for name in SYSTEM if name != "slice"]
 FILTERED = ["experiment", "source", "dataset", "split"]
-WORDS_OF_TABLE = ["Corpus", "Test", "Model", "Stands", EXPERIMENT]
+WORDS_OF_TABLE = ["Corpus", "Test", "Model", EXPERIMENT]
 
 
 def filter_title(row: dict, left_out: dict[tuple, dict]) -> str:
@@ -49,64 +42,29 @@ def test_title(row: dict, left_out: dict[tuple, dict]) -> str:
     return ", ".join(part for part in parts if pd.notna(part) and part != "all")
 
 
-def control_name(name: str, models: dict) -> str:
-    """Return the title of a rung's control; empty for a blind model, which the heading names."""
-    return "" if method_of_blind(name) else f"{model_title(name, models)}: "
-
-
-def rung_cell(row: dict, rung: str, models: dict) -> str:
-    """Return `search, words: 31.8; +6.5 (3.8 to 9.1)`, empty where the rung was not measured."""
-    name = f"above_{rung}"
-    if pd.isna(row[name]):
-        return ""
-    above = with_interval(distance_in(row, name), signed)
-    reached = percent(row["value"] - row[name])
-    return f"{control_name(row[f'{name}_control'], models)}{reached}; {above}"
-
-
-def compared_rows(metrics: pd.DataFrame, headline: str) -> pd.DataFrame:
-    """Return the means of the headline metric with their distances (a row for each test and model
+def compared_rows(metrics: pd.DataFrame, comparisons: pd.DataFrame, headline: str) -> pd.DataFrame:
+    """Return the means of the headline metric with their comparisons (a row for each test and model
     that has a control). A part that is the whole split is left out.
     """
     metrics = only(metrics.reindex(columns=list({*metrics, *SYSTEM})), seed=None, wording=None)
     metrics = metrics.astype(dict.fromkeys(SYSTEM, object))
     is_blind = metrics["method"].map(method_of_blind).notna()
     is_model = ~(metrics["method"].isin([*CONTROL_METHODS, HUMAN]) | is_blind)
-    rows = metrics[is_model & (metrics["metric"] == headline)].drop(columns=["rung", "control"])
+    rows = metrics[is_model & (metrics["metric"] == headline)]
     whole = rows["slice"] == "all"
     sizes = rows[whole].set_index(PLACE)["n"]
     is_part = ~whole & (
         rows["n"] != rows.set_index(PLACE).index.map(sizes[~sizes.index.duplicated()])
     )
-    rows = with_distances(without_repeats(rows[whole | is_part]), metrics, SYSTEM)
-    has_control = rows[[f"above_{rung}" for rung in RUNGS]].notna().any(axis=1)
+    rows = with_comparisons(without_repeats(rows[whole | is_part]), comparisons, SYSTEM)
+    has_control = rows[[f"{kind}_difference" for kind in KINDS]].notna().any(axis=1)
     return rows[has_control].reset_index(drop=True)
-
-
-def stands_of(rows: pd.DataFrame, cells: pd.DataFrame, studies: dict) -> pd.Series:
-    """Return where each row stands: a cell of the scorecard (cells_of()) as there, the others by
-    Holm's test over their own differences.
-    """
-    of_cells = cells.set_index(PLACE)["stands"]
-    is_cell = (rows["slice"] == "all") & rows.set_index(PLACE).index.isin(of_cells.index)
-    others = with_stands(with_clear(rows[~is_cell]), studies)["stands"]
-    shown = rows[is_cell].set_index(PLACE).index.map(of_cells)
-    return pd.concat([others, pd.Series(shown, rows.index[is_cell], object)]).reindex(rows.index)
 
 
 def main(given: Given) -> None:
     models, sources = given.models, given.sources
-    studies, metrics = given.studies, read_scores(given.metrics)
-    studies = {
-        name: study
-        for name, study in studies.items()
-        if name in set(metrics["study"]) and study["headline"] == given.headline
-    }
-    networks = networks_of(given.facts)
-    cells = cells_of(probe_rows(metrics, studies, sources), metrics, studies, networks)
     metrics = read_metrics(given.metrics).to_pandas()
-    rows = compared_rows(metrics, given.headline)
-    rows = rows.assign(stands=stands_of(rows, cells, studies))
+    rows = compared_rows(metrics, read_comparisons(given.metrics), given.headline)
     found = metrics[metrics["metric"] == LEFT_OUT].to_dict("records")
     left_out = {(*(row[of] for of in FILTERED), row["slice"]): row for row in found}
     people = metrics[(metrics["metric"] == f"human_{given.headline}") & (metrics["slice"] == "all")]
@@ -118,8 +76,7 @@ def main(given: Given) -> None:
             "Model": f"{model_title(row['model'], models)}, {method_title(row['method'])}",
             "n": f"{row['n']:,}",
             "Score (%)": f"{percent(row['value'])} ({interval(row)})",
-            "Stands": row["stands"],
-            **{TITLES[rung].capitalize(): rung_cell(row, rung, models) for rung in RUNGS},
+            **{TITLES[kind].capitalize(): cell_of(row, kind, models) for kind in KINDS},
             "People": percent(of_people.get((row["source"], row["split"]))),
             EXPERIMENT: row["experiment"],
         }

@@ -37,7 +37,6 @@ from scripts.publish.names import OF_PEOPLE
 from scripts.publish.selection import only
 
 TASK = ["study", "experiment", "source", "dataset", "method", "split"]
-DIFFERENCES = ("_above_control", "_above_same_view", "_above_blind", *OF_PEOPLE)
 NORMAL = 1.96  # standard errors in half a 95 % interval
 
 
@@ -47,7 +46,7 @@ def leaderboard_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     same model, task, metric and key.
     """
     rows = only(metrics, seed=None, wording=None, slice="all")
-    is_difference = rows["metric"].str.endswith(DIFFERENCES)
+    is_difference = rows["metric"].str.endswith(OF_PEOPLE)
     is_other = rows["method"].map(method_of_blind).notna() | (rows["method"] == EXTERNAL)
     rows = rows[~(is_difference | is_other)].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"

@@ -1,9 +1,9 @@
-"""Draw accuracy against the number of training pairs, for models and for the best control on the
-same pairs. Each title gives the number of pairs from which a model is above this control.
+"""Draw accuracy against the number of training pairs, for models and for the control like for like
+on the same pairs. Each title gives the number of pairs from which a model is above this control.
 
 The figure has a panel for each corpus, test set and evaluation split whose data were built with
 several `train_pairs`. If a dataset holds out more than whole templates, the panel shows its unseen
-part. From the crossing point on, the paired difference of model and best control stays above zero.
+part. From the crossing point on, the paired difference of model and control stays above zero.
 Between two sizes, the difference is a straight line on a logarithmic axis. The crossing point's
 95 % interval comes from the draws.
 """
@@ -18,7 +18,7 @@ from matplotlib.ticker import NullLocator
 
 from scripts.data.tables import read_metrics
 from scripts.data.declared import ceilings
-from scripts.measure.ladder import CONTROL_METHODS
+from scripts.measure.comparisons import CONTROL_METHODS, LIKE
 from scripts.publish import style
 from scripts.publish.item import Given
 from scripts.publish.message import titled
@@ -46,8 +46,9 @@ ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml com
 
 
 def sized(metrics: pd.DataFrame, given: Given) -> pd.DataFrame:
-    """Return the headlines of models at several sizes, and of the best control at each of these
-    sizes, with `train_pairs`, `test_set` (the dataset's name without the size) and `series`.
+    """Return the headlines of models at several sizes, and of the control like for like at each of
+    these sizes (chosen on the training split), with `train_pairs`, `test_set` (the dataset's name
+    without the size) and `series`.
     """
     rows = only(metrics, metric=given.headline, seed=None).dropna(subset="train_pairs")
     studies = [given.studies[name] for name in metrics["study"].unique()]
@@ -66,7 +67,8 @@ def sized(metrics: pd.DataFrame, given: Given) -> pd.DataFrame:
     sizes = rows.groupby([*PLACE, "model", "method"])["train_pairs"].transform("nunique")
     trained = rows[~is_control & (sizes > 1)]
     trained = trained.assign(series=titles_of(trained, given.models))
-    best = rows[is_control & among(rows, trained, place)].assign(series=style.BEST_CONTROL)
+    chosen = is_control & rows["chosen"].eq(True) & rows["kind_of_control"].eq(LIKE)
+    best = rows[chosen & among(rows, trained, place)].assign(series=style.BEST_CONTROL)
     best = best.sort_values("value", ascending=False).drop_duplicates(place)
     order = [*PLACE, "series", "train_pairs"]
     return pd.concat([trained, best]).sort_values(order, ignore_index=True)
@@ -88,7 +90,7 @@ def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
 
 
 def crosses(panel: pd.DataFrame) -> list[str]:
-    """Return a sentence for each model, for example `MPNet passes the best control at 410 pairs
+    """Return a sentence for each model, for example `MPNet passes the control at 410 pairs
     (300 to 700)`. Slices have no draws. For them, the interval comes from the ends of both
     intervals and is wider.
     """
@@ -109,11 +111,11 @@ def crosses(panel: pd.DataFrame) -> list[str]:
             ends = np.quantile(crossing(sizes, draws), [0.025, 0.975], method="nearest")
         named = {0: f"fewer than {sizes[0]:,.0f}", np.inf: f"more than {sizes[-1]:,.0f}"}
         at, low, high = (named.get(place, f"{place:,.0f}") for place in (crossed, *ends))
-        says = f"passes the best control at {at} pairs ({low} to {high})"
+        says = f"passes the control at {at} pairs ({low} to {high})"
         if np.isinf(crossed):
-            says = "does not pass the best control"
+            says = "does not pass the control"
         elif crossed == ends[1] == 0:
-            says = "is above the best control at every size"
+            says = "is above the control at every size"
         model = re.split(r" \(|, ", series)[0]
         found.append(f"{model} {says}")
     return found

@@ -19,7 +19,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from scripts.measure.ladder import CONTROL_METHODS
+from scripts.measure.comparisons import CONTROL_METHODS, LIKE
 from scripts.data.declared import method_of_blind
 from scripts.running.program import log
 from scripts.publish.item import Given
@@ -58,13 +58,14 @@ def with_best_control(
     system: Sequence[str] = ("system",),
     judged: pd.Series | bool = True,
 ) -> pd.DataFrame:
-    """Return the points without controls, except for the control with the highest mean at each
-    place. place, system: columns. judged: the points to take the mean over.
+    """Return the points without controls, except for the one like for like at each place that was
+    chosen on the training split (`chosen` of the metrics). Where datasets of one place have
+    several, the one with the highest mean. place, system: columns. judged: the points to take the
+    mean over.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
-    reached = (
-        points[is_control & judged].groupby(keys, dropna=False, as_index=False)["value"].mean()
-    )
+    chosen = is_control & points["chosen"].eq(True) & points["kind_of_control"].eq(LIKE)
+    reached = points[chosen & judged].groupby(keys, dropna=False, as_index=False)["value"].mean()
     best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax()]
     return points[~is_control | among(points, best, keys)]
 

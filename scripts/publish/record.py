@@ -11,9 +11,9 @@ Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and t
        paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
        data; README.md and docs/**/*.md
 Writes OUTPUT/<study>/runs.jsonl, scores/<preset>_<paradigm>.parquet, history.parquet,
-       metrics.parquet; the linked items: OUTPUT/figures/<preset>/<item>.svg and .csv,
-       OUTPUT/tables/<preset>/<item>.csv and .md; OUTPUT/README.md, the list of the record; all or
-       none
+       metrics.parquet, comparisons.parquet; the linked items: OUTPUT/figures/<preset>/<item>.svg
+       and .csv, OUTPUT/tables/<preset>/<item>.csv and .md; OUTPUT/README.md, the list of the
+       record; all or none
 
     snakemake record --cores 1 --configfile presets/small.yaml
     # lists the runs without scores, or whose training code or data have changed; exit 1 if any
@@ -35,6 +35,7 @@ import pyarrow.compute as pc
 
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.record import (
+    COMPARISONS,
     HISTORIES,
     METRICS,
     RUNS,
@@ -50,6 +51,7 @@ from scripts.data.record import (
     write_scores,
 )
 from scripts.data.tables import HISTORY, read_table
+from scripts.measure.comparisons import comparisons_beside
 from scripts.plan.plan import CONTROL
 from scripts.publish.provenance import commit_text, spent
 from scripts.publish.table import markdown_table
@@ -77,6 +79,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 | `scores/` | by preset and paradigm: scores in the order of the dataset, or log-odds (`log_odds`) |
 | `history.parquet` | loss and accuracy by epoch |
 | `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
+| `comparisons.parquet` | each model beside its controls: differences and verdicts, by `preset` |
 
 `figures/` and `tables/` hold what README.md and docs/ link.
 
@@ -159,7 +162,9 @@ def without(table: pa.Table, of: pc.Expression, new: pa.Table) -> pa.Table:
     return pa.concat_tables([table.filter(~of), new], promote_options="default")
 
 
-def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: Path) -> None:
+def join_study(
+    name: str, study: dict, metrics: pa.Table, comparisons: pa.Table, before: Path, folder: Path
+) -> None:
     runs = [run for run in study["runs"] if run["study"] == name and run["paradigm"] != CONTROL]
     lines = {run["run"]: line_of(run, study) for run in runs}
     for run in runs:
@@ -177,7 +182,11 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
     # A number of a single seed is kept only over all examples; slices keep the mean over seeds.
     metrics = metrics.filter((pc.field("slice") == "all") | pc.field("seed").is_null())
-    metrics = metrics.append_column("preset", pa.array([study["name"]] * len(metrics)))
+    comparisons = comparisons.filter(pc.equal(comparisons["study"], name))
+    metrics, comparisons = (
+        table.append_column("preset", pa.array([study["name"]] * len(table), pa.string()))
+        for table in (metrics, comparisons)
+    )
     if known:
         is_new = pc.field("run").isin(pa.array(names, pa.string()))
         experiments = pc.unique(metrics["experiment"])
@@ -186,12 +195,15 @@ def join_study(name: str, study: dict, metrics: pa.Table, before: Path, folder: 
         scores = without(read_kept(before, SCORES), is_new, scores)
         history = without(read_kept(before, HISTORIES), is_new, history)
         metrics = without(read_kept(before, METRICS), is_again, metrics)
+        if (before / COMPARISONS).exists():  # a record of an earlier release has none
+            comparisons = without(read_kept(before, COMPARISONS), is_again, comparisons)
     folder.mkdir()
     write_runs(lines, folder)
     files = {run: file_of_scores(line) for run, line in lines.items()}
     write_scores(scores, files, folder / SCORES)
     write_compact(history.sort_by("run"), folder / HISTORIES)
     write_compact(to_a_millionth(metrics), folder / METRICS)
+    write_compact(to_a_millionth(comparisons), folder / COMPARISONS)
 
 
 # ---- Figures and tables
@@ -271,11 +283,13 @@ def studies_in(record: Path) -> list[Path]:
 
 
 def join(study: dict, record: Path) -> None:
-    metrics = read_table(finished(Path(study["metrics"]), study["command"]))
+    file = Path(study["metrics"])
+    metrics = read_table(finished(file, study["command"]))
+    comparisons = read_table(finished(comparisons_beside(file), study["command"]))
     names = sorted({run["study"] for run in study["runs"]})
     with whole_set(record) as place:
         for name in names:
-            join_study(name, study, metrics, record / name, place / name)
+            join_study(name, study, metrics, comparisons, record / name, place / name)
         for kind in SUFFIXES:
             copy_linked(study, kind, record, place)
         folders = {folder.name: folder for folder in [*studies_in(record), *studies_in(place)]}

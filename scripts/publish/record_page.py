@@ -4,7 +4,8 @@ It shows the findings, and the figures and tables that are drawn from numbers al
 presets whose runs have scores on record, because their controls are today's. A number that several
 presets have is shown once; `presets/controls.yaml` comes first. Splits cut by `limit` are left out.
 
-Reads  RECORD/<study>/metrics.parquet and runs.jsonl (scripts/data/record.py); resources/, presets/
+Reads  RECORD/<study>/metrics.parquet, comparisons.parquet and runs.jsonl
+       (scripts/data/record.py); resources/, presets/
 Writes OUTPUT
 
     python -m scripts.publish.record_page docs/record docs/index.html
@@ -22,10 +23,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.data.files import whole
-from scripts.data.record import METRICS, read_kept, read_runs
+from scripts.data.record import COMPARISONS, METRICS, read_kept, read_runs
 from scripts.data.studies import ALL, read_figures, read_studies
 from scripts.data.yaml_files import read_yaml
-from scripts.measure.ladder import CONTROL_METHODS
+from scripts.measure.comparisons import CONTROL_METHODS
+from scripts.publish.compared import SYSTEM
 from scripts.publish import site
 from scripts.publish.item import project_texts, write_texts
 from scripts.publish.items import publish
@@ -36,12 +38,13 @@ from scripts.running.program import UserError, execute, log, parser
 CONTROLS = "controls"  # the preset of controls alone
 # The columns that a new measurement may change. All other columns identify a number.
 MEASURED = "experiment preset value sd ci_low ci_high seeds groups effective_groups p_value".split()
-MEASURED += ["sd_beyond_groups", "control", "rung", "runs"]
+MEASURED += ["sd_beyond_groups", "kind_of_control", "chosen", "rung", "runs"]
+SHOWN = ["preset", "study", *SYSTEM, "metric"]  # a comparison belongs to a number with these
 
 
-def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
-    """Return a study's numbers of whole splits in these presets. If several presets have a number,
-    it comes from the first.
+def read_numbers(folder: Path, presets: set[str]) -> tuple[pa.Table, pa.Table]:
+    """Return a study's numbers of whole splits in these presets, and the comparisons of these
+    numbers. If several presets have a number, it comes from the first.
     """
     kept = read_kept(folder, METRICS)
     for field in importlib.import_module(f"scripts.studies.{folder.name}.evaluate").SCHEMA:
@@ -55,7 +58,11 @@ def read_numbers(folder: Path, presets: set[str]) -> pa.Table:
     rows = rows[rows["preset"] == first]
     chosen = kept.take(pa.array(sorted(rows.index))).drop_columns(["preset"])
     draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # a record keeps no draws
-    return chosen.append_column("draws", draws)
+    compared = read_kept(folder, COMPARISONS)
+    shown = rows.reindex(columns=SHOWN).astype(str).drop_duplicates()
+    beside = compared.to_pandas().reindex(columns=SHOWN).astype(str).reset_index()
+    compared = compared.take(pa.array(beside.merge(shown)["index"].sort_values()))
+    return chosen.append_column("draws", draws), compared.drop_columns(["preset"])
 
 
 def is_drawn(item: dict, runs: list[dict]) -> bool:
@@ -80,9 +87,12 @@ def configuration_of(experiments: list[str]) -> dict:
     return json.loads(text)
 
 
-def make_page(numbers: pa.Table, runs: list[dict], studies: dict, folder: Path) -> None:
+def make_page(
+    numbers: pa.Table, comparisons: pa.Table, runs: list[dict], studies: dict, folder: Path
+) -> None:
     items = [item for item in read_figures(studies) if is_drawn(item, runs)]
-    pq.write_table(numbers, folder / "metrics.parquet")
+    pq.write_table(numbers, folder / METRICS)
+    pq.write_table(comparisons, folder / COMPARISONS)
     for name in ("resources", "report"):
         (folder / name).symlink_to(ROOT / name)
     for run in runs:
@@ -138,8 +148,8 @@ def main(given: argparse.Namespace) -> None:
         )
     studies = {name: studies[name] for name in studies if name in {run["study"] for run in runs}}
     with TemporaryDirectory() as place:
-        numbers = pa.concat_tables(tables, promote_options="default")
-        make_page(numbers, runs, studies, Path(place))
+        both = (pa.concat_tables(of, promote_options="default") for of in zip(*tables))
+        make_page(*both, runs, studies, Path(place))
         with whole(given.output) as beside:
             shutil.copyfile(Path(place, "index.html"), beside)
     log.info("%s: %d KB", given.output, given.output.stat().st_size // 1024)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from scripts.measure.intervals import SHARE, Estimate, difference
 from scripts.running.program import UserError
-from scripts.measure.ladder import CONTROL_METHODS
+from scripts.measure.comparisons import CONTROL_METHODS
 
 EQUAL = 1e-5  # shares that differ by less count as equal: a record keeps them to a millionth
 # The columns that a comparison needs.

@@ -5,7 +5,8 @@ The page loads no other file: it contains its styles, its script and its figures
 PDF, PNG and CSV files beside it. Its items follow resources/figures.yaml, study by study. Every
 text from a corpus, a resource or a caption is escaped.
 
-Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, published.csv,
+Reads  metrics.parquet, comparisons.parquet, published.csv,
+       resources/{figures,studies,sources,models}.yaml,
        report/{workflow,all}.rst (beside resources/), resources/left_out.yaml if anything was left
        out, <publish>/figures/<name>.svg and .dark.svg, <publish>/tables/<name>.csv, cleaning.csv of
        each source, the `local` files of sources.yaml, run.json of each run
@@ -37,7 +38,9 @@ from scripts.running.program import execute, json_object, log, parser
 from scripts.data.papers import texts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import entries_of, read_yaml
+from scripts.measure.comparisons import comparisons_beside
 from scripts.publish.item import write_texts
+from scripts.publish.compared import read_comparisons
 from scripts.publish.comparison import published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
@@ -267,7 +270,8 @@ def main(given: argparse.Namespace) -> None:
     located_runs = [located(file, given.output) for file in given.runs]
     runs = sorted(located_runs, key=lambda facts: facts["run"])
     scores, networks = read_scores(given.metrics), networks_of(located_runs)
-    findings = findings_of(scores, studies, sources, models, networks, published)
+    compared = read_comparisons(given.metrics)
+    findings = findings_of(scores, compared, studies, sources, models, networks, published)
     first_screen = {"findings": findings, "shared_caveats": shared_caveats(findings)}
     results = results_shown(given, studies, metrics, runs)
     html = (
@@ -314,7 +318,13 @@ def arguments() -> argparse.ArgumentParser:
     ):
         options.add_argument(name, help=help_text, **{"type": Path, "required": True} | more)
     options.set_defaults(
-        alone=False, reads=lambda given: [given.metrics, *given.cleaning, *given.runs]
+        alone=False,
+        reads=lambda given: [
+            given.metrics,
+            comparisons_beside(given.metrics),
+            *given.cleaning,
+            *given.runs,
+        ],
     )
     return options
 

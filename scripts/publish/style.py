@@ -45,7 +45,7 @@ THEMES = {
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]
 CONTROLS = "controls"
-BEST_CONTROL = "best control"
+BEST_CONTROL = "control like for like"
 LETTERS = 118  # letters in a line of text
 WIDTH = 7.0  # inches: the text width of a two-column page
 

@@ -10,21 +10,15 @@ import pandas as pd
 from scripts.data.csv_files import write_csv
 from scripts.data.files import whole
 from scripts.data.yaml_files import read_yaml
-from scripts.measure.intervals import Estimate
-from scripts.data.declared import method_of_blind
 from scripts.running.program import log
 from scripts.publish.item import Given
 from scripts.publish.latex import PAGE, latex_table
 from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
-from scripts.publish.selection import with_interval
 
 # A column with names of experiments (`, ` between them), which the page links to their runs. LaTeX
 # lacks it. `Experiment of X` has the names for the column X; the page shows them as links alone.
 EXPERIMENT = "Experiment"
 OF_COLUMN = f"{EXPERIMENT} of "
-ABOVE = "Above the best control (points)"
-ABOVE_BLIND = "Above itself, blind (points)"
-ABOVE_VIEW = "Above the best control that sees one option at a time (points)"
 
 
 def percent(share: float | None, decimals: int = 1) -> str:
@@ -77,27 +71,6 @@ def signed(difference: float) -> str:
     """Return a difference of shares in points: `+2.1`, `−0.3`, `0.0`."""
     text = f"{difference * 100:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
-
-
-def above_control(row: pd.Series | None, models: dict) -> str:
-    """Return `bag of words: +2.1 (−0.3 to +4.5)` for a row of `…_above_control`."""
-    if row is None:
-        return ""
-    # The name first: a spreadsheet would take a text that begins with + for a formula.
-    title = models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
-    name = "the same, blind" if method_of_blind(row["control"]) else title
-    return f"{name}: {with_interval(Estimate.of(row), signed)}"
-
-
-def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
-    """Return how far a model lies above the best control, above the best control of the same view
-    (only if that is another control), and above itself, blind. by: its rows by metric.
-    """
-    names = {"control": ABOVE, "same_view": ABOVE_VIEW, "blind": ABOVE_BLIND}
-    rows = {what: by.get(f"{metric}_above_{what}") for what in names}
-    if rows["same_view"] is None:
-        del rows["same_view"]
-    return {names[what]: above_control(row, models) for what, row in rows.items()}
 
 
 def markdown(text: str) -> str:

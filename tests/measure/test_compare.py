@@ -64,7 +64,7 @@ def study(tmp_path_factory, program):
         file[:4].to_csv(folder / f"{'ab'[number]}-one.csv", index=False)
     program(
         "scripts.studies.strided_sop.evaluate --experiment e --runs model control "
-        "--metrics scripts/studies/strided_sop/study.yaml "
+        "--contest scripts/studies/strided_sop/study.yaml "
         f"--trained {folder}/trained --build {build} --sources resources/sources.yaml "
         f"--output {folder}/metrics.parquet"
     ).checked()
@@ -73,12 +73,12 @@ def study(tmp_path_factory, program):
 
 def test_the_difference_is_that_of_the_study_and_of_a_slow_reference(program, study):
     folder, (one, other) = study
-    rows = read_table(folder / "metrics.parquet").to_pandas()
-    above = rows[rows["metric"] == "accuracy_above_control"].iloc[0]
+    rows = read_table(folder / "comparisons.parquet").to_pandas()
+    above = rows[(rows["metric"] == "accuracy") & (rows["kind"] == "like_for_like")].iloc[0]
     call = "scripts.measure.compare"
     said = program(f"{call} model/train e/control/control --metrics {folder}/metrics.parquet")
     a, b, gap, low, high, p_value, n = numbers(said.checked().stdout, "accuracy")
-    found = above[["value", "ci_low", "ci_high"]].to_numpy(float) * 100
+    found = above[["difference", "ci_low", "ci_high"]].to_numpy(float) * 100
     assert np.allclose([gap, low, high], found, atol=0.006)
     assert abs(p_value - max(above["p_value"], 1e-4)) < 1e-4
     assert np.allclose([a, b, n], [one.mean() * 100, other.mean() * 100, 120], atol=0.006)

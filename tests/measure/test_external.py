@@ -14,6 +14,7 @@ import yaml
 from scripts.studies.mctaco.tables import ANSWERS
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.data.tables import read_table, write_table
+from scripts.measure.comparisons import comparisons_beside
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import write_rows, write_yaml
@@ -293,7 +294,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     beside = ["--external", *external] if external else []
     done = program(
         f"scripts.studies.{study}.evaluate --experiment e --runs run control "
-        f"--metrics scripts/studies/{study}/study.yaml "
+        f"--contest scripts/studies/{study}/study.yaml "
         f"--build {tmp_path}/results/build/{study} --sources {tmp_path}/sources.yaml "
         f"--resamples 50 --output {tmp_path}/metrics.parquet",
         "--trained",
@@ -329,7 +330,9 @@ def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
     assert value["value"] == 0.5
     assert f"{value['value'] * 100:.2f}" == said[0], "what was printed is what is published"
     assert f"{value['ci_low'] * 100:.2f}" == said[1] and value["seeds"] == 0
-    above = theirs[theirs["metric"] == f"{name}_above_control"]
+    compared = read_table(comparisons_beside(tmp_path / "metrics.parquet")).to_pandas()
+    above = compared[(compared["method"] == "external") & (compared["metric"] == name)]
+    above = above[(above["kind"] == "maximum") & (above["slice"] == "all")]
     assert len(above) == (2 if study == "temporal_nli" else 1)
     assert above["control"].notna().all()
     assert (ours["value"] == 1).any()

@@ -33,7 +33,7 @@ def metrics_of(program, folder, systems: dict[str, tuple[np.ndarray, dict]]) -> 
     output = folder / "metrics.parquet"
     program(
         f"scripts.studies.strided_sop.evaluate --experiment e --runs {' '.join(systems)}"
-        f" --metrics scripts/studies/strided_sop/study.yaml --trained {folder}"
+        f" --contest scripts/studies/strided_sop/study.yaml --trained {folder}"
         f" --build {folder}/build --sources resources/sources.yaml --resamples 200 --output {output}"
     ).checked()
     return read_table(output).to_pandas()
@@ -78,9 +78,10 @@ def test_a_cue_that_the_judges_see_is_gone_and_one_of_the_left_out_family_is_fou
     assert 0.3 * PAIRS < after["n"] < 0.6 * PAIRS and before["n"] == PAIRS
     assert verdict(before, after) == ("hard" if of_judges else "not hard"), after["value"]
     if not of_judges:
-        above = found.loc[("minilm", "accuracy_above_control", "filter=even")]
-        assert above["control"] == "left_out_network", (
-            "the family left out is the best control there"
+        compared = read_table(tmp_path / "comparisons.parquet").to_pandas()
+        rows = compared[(compared["kind"] == "maximum") & (compared["slice"] == "filter=even")]
+        assert set(rows["control"]) == {"left_out_network"}, (
+            "the family left out is the highest control there"
         )
     program(
         f"scripts.publish.item scripts.publish.ladder --metrics {tmp_path}/metrics.parquet --headline accuracy"

@@ -160,7 +160,7 @@ def test_wordings_of_a_seed_do_not_count_as_seeds():
     names = ["value", "seeds", "sd_beyond_groups", "ci_low", "ci_high"]
     assert [asked[name] for name in names] == pytest.approx([mean[name] for name in names])
     [control] = rows_of([(draw.random(2000) < 0.55).astype(float)], groups)
-    assert difference(asked, control) == pytest.approx(difference(mean, control))
+    assert difference(asked, control)[:4] == pytest.approx(difference(mean, control)[:4])
     value, by_seed = mean["value"], np.var([row["value"] for row in single], ddof=1)
     own = np.mean([row["value"] * (1 - row["value"]) / 2000 for row in single])
     on_groups = np.var(mean["draws"]) * 1001 / 999
@@ -341,5 +341,5 @@ def test_of_one_group_nothing_is_told():
     (row,) = rows_of([np.array([0.0, 1.0, 1.0])], np.zeros(3, int))
     assert row["groups"] == 1
     assert row["ci_low"] is None
-    assert difference(row, row) == (0, None, None, None)
+    assert difference(row, row)[:4] == (0, None, None, None)
     assert not difference(row, row).clear

@@ -17,7 +17,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.fields import has_options
 from scripts.data.tables import HISTORY, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.ladder import compared
+from tests.compared import compared, write_comparisons
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT
 from tests.registers import FIGURES, hand_over
@@ -123,8 +123,7 @@ def metric_rows() -> list[dict]:
             answered = {"value": 0.6, "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20}
             rows.append(same | people | answered)
     rows += control_rows([row for row in rows if row["metric"] == "accuracy"], CONTROLS)
-    rows = with_draws(rows)
-    return compared(rows)
+    return with_draws(rows)
 
 
 def slice_rows() -> list[dict]:
@@ -287,15 +286,29 @@ class Inputs:
     the rule.
     """
 
-    def __init__(self, folder: Path, program, study: str, schema: pa.Schema, rows: list[dict]):
+    def __init__(
+        self,
+        folder: Path,
+        program,
+        study: str,
+        schema: pa.Schema,
+        rows: list[dict],
+        comparisons: list[dict] | None = None,
+    ):
         self.folder, self.program, self.study, self.schema = folder, program, study, schema
         self.results, self.resources = folder / "results", folder / "resources"
         self.metrics, self.publish = self.results / "metrics.parquet", self.results / "publish"
         self.runs, self.controls = [], []
-        self.write_metrics(rows)
+        self.write_metrics(rows, comparisons)
 
-    def write_metrics(self, rows: list[dict]) -> None:
+    def write_metrics(self, rows: list[dict], comparisons: list[dict] | None = None) -> None:
+        """Write the rows, and their comparisons: these, or those that the rows' draws give."""
+        if comparisons is None:
+            drawn = [row for row in rows if row.get("draws") is not None]
+            kinds, comparisons = compared(rows if drawn else [])
+            rows = kinds or rows
         write_rows(rows, self.metrics, self.schema)
+        write_comparisons(comparisons, self.metrics)
 
     def write_resources(self, **contents) -> None:
         """Write the files of resources/ with these names."""

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.data.record import read_runs
+from scripts.data.record import COMPARISONS, read_runs
 from scripts.data.studies import read_studies
 from tests.conftest import ROOT
 from tests.files import read_texts, write_json
@@ -41,6 +41,9 @@ class Recorded:
             frame = change(table.to_pandas())
             table = pa.Table.from_pandas(frame, schema=table.schema, preserve_index=False)
         pq.write_table(table, self.metrics)
+        kept = [("preset", "==", preset)]
+        compared = pq.read_table(RECORD / study / COMPARISONS, filters=kept)
+        pq.write_table(compared.drop_columns(["preset"]), folder / COMPARISONS)
         self.datasets = set(table["dataset"].to_pylist())
 
     def write_runs(self) -> list[str]:

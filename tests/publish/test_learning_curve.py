@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scripts.publish.learning_curve import crossing
+from scripts.publish.compared import read_comparisons
 from scripts.publish.scorecard.cells import cells_of, probe_rows, read_scores
 from scripts.publish.selection import only
 from tests.publish.recorded import Recorded
@@ -78,7 +79,8 @@ def test_elsewhere_the_model_that_learnt_from_most_pairs_stands(tmp_path, progra
     points = only(points, model="mpnet_base", split="val_1", metric="accuracy", seed=None)
     assert points["value"].tolist() == pytest.approx([value])
     metrics, studies = read_scores(recorded.metrics), {"strided_sop": STUDIES["strided_sop"]}
-    cells = cells_of(probe_rows(metrics, studies, SOURCES), metrics, studies, {})
+    beside = read_comparisons(recorded.metrics)
+    cells = cells_of(probe_rows(metrics, studies, SOURCES), metrics, beside, studies, {})
     assert only(cells, model="mpnet_base")["value"].tolist() == pytest.approx([value])
 
 

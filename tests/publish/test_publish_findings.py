@@ -6,53 +6,55 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from scripts.publish.findings import LEVEL_SAYS, NO_CONTROL, NO_MODEL, SAMPLE, findings_of
+from scripts.publish.findings import AT_CAP, LEVEL_SAYS, NO_CONTROL, NO_MODEL, SAMPLE, findings_of
 from scripts.publish.scorecard.cells import SYSTEM
-from scripts.publish.verdicts import ABOVE, BELOW, LEVEL_WITH, UNCLEAR, UNKNOWN, WORDS
+from scripts.measure.comparisons import ABOVE, BELOW, LEVEL_WITH, LIKE, UNCLEAR, UNKNOWN
+from scripts.measure.comparisons import MORE, SCHEMA, SHORTCUT
+from tests.compared import compared, comparison
 from tests.registers import MODELS, PUBLISHED, SOURCES, STUDIES
 from tests.rows import each_row
 from tests.publish.publish_inputs import metric_row, metric_rows, p_value_of
 
-COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
+COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "seed", "kind_of_control", "chosen"]
+Tables = tuple[pd.DataFrame, pd.DataFrame]
 
 
-def scores() -> pd.DataFrame:
-    """Return plain rows of two corpora at four strides, like read_scores()."""
-    metrics = pd.DataFrame(metric_rows())
+def table_of(rows: list[dict]) -> pd.DataFrame:
+    """Return rows of metrics, like read_scores()."""
+    metrics = pd.DataFrame(rows)
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *COLUMNS])))
 
 
-def found_in(metrics: pd.DataFrame) -> list[dict]:
-    return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, PUBLISHED)
+def scores() -> Tables:
+    """Return plain rows of two corpora at four strides, and their comparisons."""
+    rows, comparisons = compared(metric_rows())
+    return table_of(rows), pd.DataFrame(comparisons, columns=SCHEMA.names)
 
 
-def of_nli(value: float, above: tuple[float, float, float], seeds: int = 3) -> pd.DataFrame:
-    """Return a model's accuracy on set I and its distance to a bag of words."""
+def found_in(tables: Tables) -> list[dict]:
+    networks = {"minilm": ("encoders", 2e7)}
+    return findings_of(*tables, STUDIES, SOURCES, MODELS, networks, PUBLISHED)
+
+
+def of_nli(value: float, above: tuple[float, ...], kind: str = LIKE, **more) -> Tables:
+    """Return a model's accuracy on set I and its difference to a bag of words."""
     same = yaml.safe_load("""
         {source: event_templates, dataset: temp_order, challenge_set: temp_order, held_out: template, scoring: ternary,
           method: train, model: minilm, metric: accuracy}
     """)
-    row = metric_row("temporal_nli", value, seeds=seeds, **same)
-    rows = [
-        row,
-        row | {"model": "bag_of_words", "method": "control", "value": value - above[0]},
-        row
-        | {
-            "metric": "accuracy_above_control",
-            "control": "bag_of_words",
-            "value": above[0],
-            "ci_low": above[1],
-            "ci_high": above[2],
-            "p_value": p_value_of(*above),
-        },
-    ]
-    columns = [*row, *COLUMNS, "seed", "p_value", "rung"]
-    return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys(columns)))
+    row = metric_row("temporal_nli", value, seeds=more.get("seeds") or 3, **same)
+    control = row | {"model": "bag_of_words", "method": "control", "value": value - above[0]}
+    control |= {"kind_of_control": kind, "chosen": True}
+    ended = above if pd.isna(above[1]) else (*above, p_value_of(*above))
+    if pd.isna(above[1]):
+        ended = (above[0], None, None)
+    beside = comparison(row, "bag_of_words", ended, kind, **more)
+    return table_of([row, control]), pd.DataFrame([beside], columns=SCHEMA.names)
 
 
-def clause_in(metrics: pd.DataFrame) -> dict:
-    """Return the first clause of the one finding in these metrics."""
-    [finding] = found_in(metrics)
+def clause_in(tables: Tables) -> dict:
+    """Return the first clause of the one finding in these tables."""
+    [finding] = found_in(tables)
     return finding["clauses"][0]
 
 
@@ -62,7 +64,7 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
     clause, *_ = found[0]["clauses"]
     assert (clause["corpus"], clause["said"]) == ("ActivityNet, validation 1", "57 → 72 %")
     assert clause["of"].endswith("from stride 0 to 3")
-    assert clause["control"] == "best control 54 → 54 (bag of words)"
+    assert clause["control"] == "like for like 54 → 54 (bag of words)"
     assert [row["title"] for row in found[0]["groups"][0]["rows"]] == ["stride 0", "stride 3"]
     assert found[0]["marks"] == ["sample data"] and SAMPLE in found[0]["caveats"]
 
@@ -80,49 +82,48 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
 def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     found = found_in(of_nli(0.6, above))[0]
     assert found["clauses"][0]["said"] == "60 %"
-    [(stated, words)] = found["clauses"][0]["verdicts"]
-    assert stated == kind and words.startswith(WORDS[kind])
-    assert (
-        found["clauses"][0]["control"] == f"best control {60 - 100 * above[0]:.0f} (bag of words)"
-    )
+    [(stated, _)] = found["clauses"][0]["verdicts"]
+    assert stated == kind
+    said = f"like for like {60 - 100 * above[0]:.0f} (bag of words)"
+    assert found["clauses"][0]["control"] == said
     assert found["groups"][0]["rows"][0]["verdict"] == kind
     assert (LEVEL_SAYS in found["caveats"]) == (kind not in (ABOVE, UNCLEAR))
 
 
 @each_row(
-    "groups, seeds, above, words",
+    "seeds, least, cap, above, words",
     """
-        3   | 2 | [0.01, -0.02, 0.04] | too few templates (3) to tell in these two runs
-        200 | 2 | [0.01, -0.02, 0.04] | too few seeds (2) to tell in these two runs
-        200 | 3 | [0.01, -0.02, 0.04] | not clear, +1.0 (−2.0 to +4.0)
-        200 | 2 | [0.05, 0.02, 0.08]  | clearly above the control in these two runs
-        200 | 1 | [0.05, 0.02, 0.08]  | clearly above the control in this run
+        3 | 0.04 | false | [0.01, -0.02, 0.04] | not clear (a difference of 4.0 points would have been seen) among 3 tests
+        3 | 0.08 | false | [0.01, -0.02, 0.04] | cannot tell (only a difference of 8.0 points would have been seen) among 3 tests
+        2 | 0.04 | false | [0.05, 0.02, 0.08]  | above in these two runs among 3 tests
+        1 | 0.04 | false | [0.05, 0.02, 0.08]  | above in this run among 3 tests
+        3 | 0.04 | true  | [0.05, 0.02, 0.08]  | clearly above among 3 tests; stopped at its cap, not trained to the end
     """,
 )
-def test_the_line_says_why_nobody_can_tell_and_of_how_many_runs(groups, seeds, above, words):
-    metrics = of_nli(0.6, above, seeds).assign(groups=groups)
-    assert clause_in(metrics)["verdicts"][0][1] == words
+def test_the_line_says_what_could_have_been_seen_and_of_how_many_runs(
+    seeds, least, cap, above, words
+):
+    tables = of_nli(0.6, above, seeds=seeds, least=least, cap=cap, family=3)
+    assert clause_in(tables)["verdicts"][0][1] == words
+    assert (AT_CAP in found_in(tables)[0]["caveats"]) == cap
 
 
-def test_a_cell_is_clear_by_the_test_of_all_cells_of_its_study():
-    near = (0.03, 0.001, 0.059)
-    best, other = of_nli(0.7, near), of_nli(0.6, near).replace({"model": {"minilm": "bert_base"}})
-    assert clause_in(best)["verdicts"][0][0] == ABOVE
-    both = pd.concat([best, other[other["method"] == "train"]], ignore_index=True)
-    [(stated, words)] = clause_in(both)["verdicts"]
-    assert stated == UNCLEAR and "among 2 comparisons, +3.0 (+0.1 to +5.9)" in words
+def test_shortcuts_and_controls_with_more_stand_below_the_line():
+    for kind, said in ((SHORTCUT, "Shortcut: bag of words"), (MORE, "With more: bag of words")):
+        [finding] = found_in(of_nli(0.6, (-0.2, -0.25, -0.15), kind))
+        assert finding["caveats"][0] == f"{said}, 80.0 %: clearly below."
+        assert finding["clauses"][0]["verdicts"] == [(UNKNOWN, "no control like for like ran")]
 
 
 def test_controls_without_a_model_and_a_model_without_controls_say_so():
-    metrics = scores()
-    alone = found_in(metrics[metrics["method"] == "control"])[0]
+    metrics, comparisons = scores()
+    none = comparisons.iloc[:0]
+    alone = found_in((metrics[metrics["method"] == "control"], none))[0]
     assert alone["clauses"][0]["alone"]
     assert "bag of words" in alone["clauses"][0]["control"]
     assert NO_MODEL in alone["caveats"]
     assert all(row["value"] is None and row["control"] == 54 for row in alone["groups"][0]["rows"])
-    bare = found_in(
-        metrics[(metrics["method"] == "train") & ~metrics["metric"].str.endswith("_above_control")]
-    )[0]
+    bare = found_in((metrics[metrics["method"] == "train"], none))[0]
     assert bare["clauses"][0]["control"] == ""
     assert bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
     assert NO_CONTROL in bare["caveats"]

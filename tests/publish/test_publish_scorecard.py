@@ -12,8 +12,12 @@ from scripts.studies.timedial import evaluate as timedial
 from scripts.data.runs import facts_of
 from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
 from scripts.data.yaml_files import read_yaml
+from scripts.measure.comparisons import LIKE
+from scripts.publish.compared import read_comparisons
+from scripts.publish.table import signed
 from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan
+from tests.compared import comparison
 from tests.conftest import ROOT
 from tests.registers import STUDIES as ENTRIES, write_published
 from tests.files import write_json
@@ -25,7 +29,7 @@ from tests.publish.publish_inputs import (
     points_of,
     table_of,
 )
-from tests.rows import rows_of
+from tests.rows import each_row
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -87,29 +91,18 @@ def measured(
     wordings: dict | None = None,
     **more,
 ) -> list[dict]:
-    """Return the rows of a system: its mean, its distance to the best control (value, ci_low,
-    ci_high), and the value of each wording.
+    """Return the rows of a system: its mean, the value of each wording, and its comparison with the
+    control like for like (difference, ci_low, ci_high). A control is the one like for like.
     """
     same = {"model": model, "method": method, "dataset": "default"} | OF[study] | more
     row = metric_row(study, value, **{"seeds": len(wordings or ()) or 2} | same)
+    if method == "control":
+        row |= {"kind_of_control": LIKE, "chosen": True}
     rows = [row] + [
         row | {"seed": 0, "wording": name, "value": one, "seeds": 1}
         for name, one in (wordings or {}).items()
     ]
-    if above:
-        distance, low, high = above
-        rows.append(
-            row
-            | {
-                "metric": f"{row['metric']}_above_control",
-                "value": distance,
-                "ci_low": low,
-                "ci_high": high,
-                "p_value": p_value_of(*above),
-                "control": "bag_of_words",
-            }
-        )
-    return rows
+    return rows + ([comparison(row, "bag_of_words", (*above, p_value_of(*above)))] if above else [])
 
 
 ROWS = [
@@ -192,7 +185,9 @@ class Card(Inputs):
     """A made-up probe in a folder."""
 
     def __init__(self, folder, program, rows: list[dict]):
-        super().__init__(folder, program, "all", SCHEMA, rows)
+        comparisons = [row for row in rows if "difference" in row]
+        rows = [row for row in rows if "difference" not in row]
+        super().__init__(folder, program, "all", SCHEMA, rows, comparisons)
         of = {"sources": SOURCES, "models": MODELS, "studies": STUDIES, "left_out": LEFT_OUT}
         self.write_resources(**of)
         write_published(self.resources)
@@ -215,7 +210,8 @@ class Card(Inputs):
         files = [self.results / "train" / name / "run.json" for name in self.runs]
         networks = networks_of(map(facts_of, files))
         metrics = read_scores(self.metrics)
-        return cells_of(probe_rows(metrics, STUDIES, SOURCES), metrics, STUDIES, networks)
+        beside = read_comparisons(self.metrics)
+        return cells_of(probe_rows(metrics, STUDIES, SOURCES), metrics, beside, STUDIES, networks)
 
 
 @pytest.fixture(scope="module")
@@ -287,16 +283,16 @@ def test_the_table(card):
         "theirs",
         "Old",
         "Mute",
-        "best control",
+        "like for like",
         "best in the paper",
         "human",
     ]
     stride, taco = table["Order, stride 0"].tolist(), table["Common sense, exact match"].tolist()
     assert stride == [
-        "60.0 (57.0–63.0), +5.0: above",
+        "60.0 (57.0–63.0); like for like +5.0: clearly above",
         "not run",
-        "80.0 (77.0–83.0), +25.0: above; learnt from 4,000 pairs",
-        "58.0 (55.0–61.0), +3.0: not clear; wordings 55.0–61.0",
+        "80.0 (77.0–83.0); like for like +25.0: clearly above; learnt from 4,000 pairs",
+        "58.0 (55.0–61.0); like for like +3.0: not clear; wordings 55.0–61.0",
         "not run",
         "not run",
         "not run",
@@ -316,43 +312,35 @@ def test_the_table(card):
     assert "\\textless{}script" in file.with_suffix(".tex").read_text()
 
 
-@pytest.mark.parametrize(
-    "value, distance, verdict, said",
-    rows_of("""
-        0.46 | 0.12  | not clear | "−4.0"  # above what has its turns, below what has the whole dialog
-        0.52 | 0.18  | not clear | "+2.0"  # above both, and the interval holds the second
-        0.56 | 0.22  | above     | "+6.0"
-        0.56 | -0.14 | below     | "−14.0 over 70.0"  # a stronger one, which the column does not show
-    """),
-)
-def test_clear_is_above_the_best_control_of_other_conditions_too(
-    tmp_path, program, value, distance, verdict, said
-):
-    """A score must beat the best control in its whole column, with one context or with whole
-    dialogs: 46.1 % was once blue above a control with 49.2.
+@each_row(
+    "distance, mark, verdict",
     """
+        0.12  | above the control like for like | above
+        0.01  | level with it, or not clear     | not clear
+        -0.14 | below it                        | below
+    """,
+)
+def test_a_mark_has_the_verdict_of_the_table_of_comparisons(
+    tmp_path, program, distance, mark, verdict
+):
+    above = (distance, distance - 0.04, distance + 0.08)
+    place = {"context_scope": "local", "dataset": "local"}
     card = Card(
-        tmp_path,
+        tmp_path / verdict,
         program,
         [
-            *measured(
-                *("timedial", "small", "classify", value),
-                (distance, distance - 0.04, distance + 0.08),
-                context_scope="local",
-            ),
-            *measured("timedial", "bag_of_words", "control", 0.34, context_scope="local"),
-            *measured("timedial", "random", "control", 0.5, context_scope="full"),
+            *measured("timedial", "small", "classify", 0.5, above, **place),
+            *measured("timedial", "bag_of_words", "control", 0.5 - distance, **place),
+            *measured("timedial", "random", "control", 0.9, context_scope="full"),
         ],
     )
     for name in BOTH:
         card.call(name)
-    points = points_of(card, "scorecard")
+    assert points_of(card, "scorecard")["verdict"].tolist() == [verdict]
     table = table_of(card, "scorecard_table").set_index("Model").iloc[:, -2]
-    assert points["clear"].tolist() == [verdict == "above"]
-    assert table[HOSTILE].partition("), ")[2] == f"{said}: {verdict}"
-    drawn = card.drawn("scorecard")
-    assert all(part in drawn for part in said.split(" over "))
-    assert table["best control"].startswith("50.0")
+    assert f"like for like {signed(distance)}: " in table[HOSTILE]
+    assert mark in card.drawn("scorecard")
+    assert table["like for like"].startswith(f"{50 - 100 * distance:.1f}"), "of its own dataset"
 
 
 def test_a_score_of_unread_answers_is_marked(tmp_path, program):
@@ -378,7 +366,7 @@ def test_a_column_of_a_paper_has_models_by_studies(card):
         f"{HOSTILE}, mask filling",
     ]
     assert table.iloc[0]["Order, stride 0"] == "60.0 (+5.0)"
-    assert table.set_index("Model").loc["best control", "Order, stride 0"] == "55.0"
+    assert table.set_index("Model").loc["like for like", "Order, stride 0"] == "55.0"
 
 
 def test_without_a_model_it_is_refused(tmp_path, program):

@@ -58,15 +58,19 @@ def test_a_folder_is_a_study(tmp_path):
     controls = controls[controls["metric"] == "right_halves"].pivot_table(
         "value", ["dataset", "split"], "model"
     )
-    for rung in ("control", "words"):
-        ahead = model[f"right_halves_above_{rung}"]
-        assert np.allclose(model[f"wrong_halves_above_{rung}"], ahead)
+    compared = pd.read_parquet(study / "results/evaluate/drill/comparisons.parquet")
+    compared = compared[compared["method"] == "train"].pivot_table(
+        "difference", ["dataset", "split"], ["kind", "metric"]
+    )
+    for kind in ("like_for_like", "maximum"):
+        ahead = compared[kind, "right_halves"]
+        assert np.allclose(compared[kind, "wrong_halves"], ahead), "of a lower one"
         reached = model["right_halves"] - ahead
-        assert np.isclose(controls, reached.to_frame()).any(1).all(), "a control of the study"
-    best = controls.max(axis=1)
-    assert np.allclose(model["right_halves"] - model["right_halves_above_control"], best)
+        assert np.isclose(controls, reached.to_frame()).any(axis=1).all(), "a control of the study"
+    best = model["right_halves"] - compared["maximum", "right_halves"]
+    assert np.allclose(best, controls.max(axis=1))
     ahead = model["right_halves"] - blind["right_halves"]
-    assert np.allclose(model["right_halves_above_blind"], ahead)
+    assert np.allclose(compared["blind", "right_halves"], ahead)
     card = (study / "results/build/halves/README.md").read_text()
     assert "whether it stands in the first half" in card
     assert study.jobs("--configfile", "drill.yaml") == {}

@@ -7,7 +7,7 @@ import pytest
 
 from scripts.plan.prompts import prompts_of
 from scripts.measure.bootstrap import resampling
-from tests.ladder import found_distances
+from tests.compared import compared
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.train.paradigms import classify, likelihood
 from tests.registers import STUDIES
@@ -123,12 +123,10 @@ def test_each_wording_is_paired_with_the_same_wording_blind():
         same = {"model": "gpt", "method": method, "source": "s", "dataset": "d", "split": "test"}
         rows += [same | row for row in metric_rows([tally], replicates, drawn)]
     value = {(row["method"], row["wording"]): row["value"] for row in rows}
-    found = {
-        row["wording"]: row
-        for row in found_distances(rows)
-        if row["metric"] == "accuracy_above_blind"
-    }
+    found = {row["wording"]: row for row in compared(rows)[1] if row["kind"] == "blind"}
     assert set(found) == {None, "good", "poor"}
     for wording, row in found.items():
         wanted = value["likelihood", wording] - value["likelihood_blind", wording]
-        assert row["value"] == pytest.approx(wanted) and row["ci_low"] < wanted < row["ci_high"]
+        assert (
+            row["difference"] == pytest.approx(wanted) and row["ci_low"] < wanted < row["ci_high"]
+        )

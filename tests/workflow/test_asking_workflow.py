@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scripts.data.tables import read_metrics
+from scripts.data.tables import read_metrics, read_table
 from tests.files import write_yaml
 from tests.train.api_server import teaching
 from tests.train.test_asking import KEY
@@ -60,10 +60,13 @@ def test_a_model_behind_an_api_is_asked_once_and_measured(tmp_path, teacher, mon
     found = means.set_index(["method", "metric"])["value"]
     for method in ("answer", "answer_blind", "answer_all"):
         assert 0 < found[method, "unread_answers"] < 1
-    assert found["answer", "exact_match_above_blind"] == pytest.approx(
+    beside = read_table(study / "results/evaluate/asked/comparisons.parquet").to_pandas()
+    beside = beside[(beside["metric"] == "exact_match") & beside["wording"].isna()]
+    beside = beside[beside["experiment"] == "asked"].set_index(["method", "kind"])["difference"]
+    assert beside["answer", "blind"] == pytest.approx(
         found["answer", "exact_match"] - found["answer_blind", "exact_match"]
     )
-    assert ("answer_all", "exact_match_above_control") in found
+    assert ("answer_all", "maximum") in beside
 
     few = {json.dumps(body["messages"][:-1]) for body in teacher.bodies if body["messages"][1:]}
     assert len(few) == 4, "two seeds, one candidate or all"

@@ -308,7 +308,9 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, pr
     assert set(rows["method"]) == {"external"}
     assert rows.loc["accuracy", "value"] == 1
     assert set(rows["dataset"]) == {"stride-0"}
-    assert rows.loc["accuracy_above_control", "value"] > 0
+    beside = read_table(study / "results/evaluate/default/comparisons.parquet").to_pandas()
+    of_oracle = beside[(beside["model"] == "oracle") & (beside["kind"] == "like_for_like")]
+    assert len(of_oracle) and (of_oracle["difference"] > 0).all()
     assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
     shutil.rmtree(study / "results/external")
     assert study.jobs()["evaluate_experiment"] == ["Evaluating sample_sop"]

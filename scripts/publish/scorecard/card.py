@@ -9,6 +9,8 @@ import pandas as pd
 
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
+from scripts.measure.comparisons import LIKE, MORE, SHORTCUT, SOLVER, TITLES
+from scripts.publish.compared import read_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of
 from scripts.publish.names import in_order, source_title, split_title, titles_of
@@ -19,38 +21,33 @@ from scripts.publish.scorecard.cells import (
     UNKNOWN,
     WAYS,
     Networks,
-    best_controls,
-    best_of,
     cells_of,
-    from_shown,
+    controls_beside,
     networks_of,
     people,
     probe_rows,
     published,
     read_scores,
-    rungs_of,
     way_of,
 )
 from scripts.publish.table import interval
-from scripts.publish.verdicts import ABOVE, with_verdicts
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
 BELOW = "for comparison"
 Reasons = dict[tuple[str, str, str], str]  # by model, way and study
 # the rows below the models
-FEET = ("best control", "best of one candidate", "best in the paper", "human")
+KINDS_BELOW = (LIKE, SHORTCUT, MORE, SOLVER)
+FEET = (*(TITLES[kind] for kind in KINDS_BELOW), "best in the paper", "human")
 
 
 class Scorecard(NamedTuple):
     """The content of the scorecard's figure and table.
 
-    cells    from cells_of(), with verdict and why (with_verdicts), clear (above) and
-             over (from_shown)
+    cells    from cells_of()
     by_row   the same cells, by model, way and probe
     rows     from rows_of()
     probes   from probe_names(), as mappings
     feet     probe, who (one of FEET), value, ends (the interval in words), whose
-    rungs    from rungs_of()
     reasons  from reasons_of()
     studies  the entries of the measured studies
     """
@@ -60,7 +57,6 @@ class Scorecard(NamedTuple):
     rows: list[dict]
     probes: list[dict]
     feet: pd.DataFrame
-    rungs: pd.DataFrame
     reasons: Reasons
     studies: dict
     sources: dict
@@ -73,54 +69,36 @@ class Scorecard(NamedTuple):
         return self.by_row.get((*asked, probe["probe"]), missing)
 
 
-def judged_cells(
-    metrics: pd.DataFrame, studies: dict, sources: dict, networks: Networks
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return probe_rows(), best_controls(), and the cells with their verdicts."""
-    on_probes = probe_rows(metrics, studies, sources)
-    cells = cells_of(on_probes, metrics, studies, networks)
-    controls = best_controls(on_probes, cells)
-    return on_probes, controls, with_verdicts(cells, controls, studies)
-
-
 def read_scorecard(given: Given) -> Scorecard:
     """Read the scorecard. Raise UserError if no model has a headline on a whole split."""
     resources, sources, models = given.resources, given.sources, given.models
     metrics, studies = read_scores(given.metrics), given.studies
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
-    networks = networks_of(given.facts)
-    on_probes, controls, cells = judged_cells(metrics, studies, sources, networks)
+    networks, on_probes = networks_of(given.facts), probe_rows(metrics, studies, sources)
+    compared = read_comparisons(given.metrics)
+    cells = cells_of(on_probes, metrics, compared, studies, networks)
     if cells.empty:
         raise UserError(
             f"{given.metrics}: no headline of a model on a whole split; run an experiment with a "
             "model"
         )
-    cells = cells.assign(clear=cells["verdict"] == ABOVE)
-    cells = from_shown(cells, controls.set_index("probe")["value"])
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
-    own, of_view, in_paper, human = FEET
-    here = pd.concat([controls.assign(who=own), people(on_probes).assign(who=human)])
+    in_paper, human = FEET[-2:]
+    controls = controls_beside(on_probes, cells)
+    controls = controls.assign(who=controls["kind_of_control"].map(TITLES))
+    here = pd.concat([controls, people(on_probes).assign(who=human)])
     here["whose"] = titles_of(here, models).mask(here["who"] == human, "")
     here["ends"] = [interval(row) for row in here.to_dict("records")]
-    same_view = cells.dropna(subset="above_same_view")
-    same_view = same_view.assign(
-        value=same_view["value"] - same_view["above_same_view"],
-        model=same_view["above_same_view_control"],
-        who=of_view,
-    )
-    same_view = best_of(same_view.assign(whose=titles_of(same_view, models)))
-    cells = from_shown(cells, same_view.set_index("probe")["value"], "above_same_view")
     papers = published(resources / "published.csv", probes, studies)
     papers = papers.assign(whose=papers["row"].mask(papers["who"] == human, "in the paper"))
     papers["who"] = papers["who"].replace("paper", in_paper)
-    feet = pd.concat([here, same_view, papers])[["probe", "who", "value", "ends", "whose"]]
+    feet = pd.concat([here, papers])[["probe", "who", "value", "ends", "whose"]]
     feet = feet.fillna({"ends": ""}).drop_duplicates(["probe", "who"]).sort_values("who")
     rows = rows_of(cells, models, reasons)
     by_row = {(one["model"], one["way"], one["probe"]): one for one in cells.to_dict("records")}
-    shown = probes.to_dict("records")
     return Scorecard(
-        cells, by_row, rows, shown, feet, rungs_of(on_probes, cells), reasons, studies, sources
+        cells, by_row, rows, probes.to_dict("records"), feet, reasons, studies, sources
     )
 
 

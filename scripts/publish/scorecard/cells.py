@@ -18,12 +18,11 @@ import pandas as pd
 
 from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_metrics
-from scripts.data.declared import ceilings
-from scripts.measure.ladder import CONTROL_METHODS
+from scripts.measure.comparisons import CONTROL_METHODS, LIKE, OF_CONTROLS, SOLVER
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
-from scripts.publish.rungs import with_clear, with_distances, with_stands
-from scripts.publish.selection import EQUAL, as_text, only, rank, without_repeats
+from scripts.publish.compared import SYSTEM as COMPARED, with_comparisons
+from scripts.publish.selection import as_text, only, rank, without_repeats
 
 PROBE = ["study", "corpus", "option", "limit"]
 # the columns that identify one measurement
@@ -42,6 +41,9 @@ WAYS = FINE_TUNED, FILLED, LIKELIHOOD = "fine-tuned", "mask filling", "likelihoo
 FILLS = ("fill", "pseudo_log_likelihood")  # paradigms that fill masks with any model
 SCORES = ("likelihood", "generate")  # paradigms that fill masks with an encoder alone
 Networks = dict[str, tuple[str, float]]  # by model: its kind and parameters
+# the columns of a cell's headline, and those of the comparison like for like
+HEADLINE = {"above": "difference", "above_low": "ci_low", "above_high": "ci_high"}
+HEADLINE |= {name: name for name in ("control", "verdict", "words", "family")}
 
 
 def read_scores(file: Path) -> pd.DataFrame:
@@ -51,7 +53,7 @@ def read_scores(file: Path) -> pd.DataFrame:
     # without a type, a column that the table lacks would have floats
     texts = dict.fromkeys((*SYSTEM, "measured_on"), object)
     return metrics.reindex(
-        columns=list(dict.fromkeys([*metrics, *texts, "control", "rung"]))
+        columns=list(dict.fromkeys([*metrics, *texts, "kind_of_control", "chosen"]))
     ).astype(texts)
 
 
@@ -86,9 +88,9 @@ def unlearnt(studies: dict) -> set[str]:
 
 
 def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """Return the rows of the studies' headlines on probes, also of `…_above_control` and `human_…`,
-    with the columns PROBE, `probe` (its number), `coarse` (the place of the scoring among those of
-    the study, from the finest) and `scored` (a coarse scoring in words, else empty).
+    """Return the rows of the studies' headlines on probes, also of `human_…`, with the columns
+    PROBE, `probe` (its number), `coarse` (the place of the scoring among those of the study, from
+    the finest) and `scored` (a coarse scoring in words, else empty).
     """
     parts = [
         rows_on_probes(metrics[metrics["study"] == name], study, sources)
@@ -104,7 +106,7 @@ def probe_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFr
 
 def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFrame:
     probe, headline = study.get("probe", {}), study["headline"]
-    shown = rows["metric"].isin([headline, f"{headline}_above_control", f"human_{headline}"])
+    shown = rows["metric"].isin([headline, f"human_{headline}"])
     rows = rows[shown & ~rows["experiment"].isin(study.get("altered", []))]
     plain = dict.fromkeys(study.get("extensions", [])) | probe.get("plain", {})
     for option in plain.keys() & set(rows):
@@ -194,8 +196,7 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
     """
     is_model = ~rows["method"].isin([*CONTROL_METHODS, *unlearnt(studies), "human"])
     is_asked = is_model & rows["method"].map(method_of_blind).isna()
-    is_score = ~rows["metric"].str.endswith("_above_control")
-    rows = rows[is_asked & is_score].drop(columns=["control", "rung"])
+    rows = rows[is_asked]
     known = [networks.get(name, (UNKNOWN, None)) for name in rows["model"]]
     known = pd.DataFrame(known, rows.index, ["kind", "parameters"])
     is_elsewhere = known["kind"].eq(UNKNOWN) & rows["method"].isin(["released", "external"])
@@ -207,18 +208,22 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
 
 
 def cells_of(
-    rows: pd.DataFrame, metrics: pd.DataFrame, studies: dict, networks: Networks
+    rows: pd.DataFrame,
+    metrics: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    studies: dict,
+    networks: Networks,
 ) -> pd.DataFrame:
     """Return a row for each probe, model and way. rows: from probe_rows(); metrics: from
-    read_scores(); networks: from networks_of(). All values are shares from 0 to 1.
+    read_scores(); comparisons: from read_comparisons(); networks: from networks_of(). All values
+    are shares from 0 to 1.
 
     Columns: PROBE, probe, kind, parameters, model, way, method, split, value, sd, seeds, ci_low,
-    ci_high, n; above, above_low, above_high, above_p, above_clear, control (the distance to the
-    best control, and its name; missing without one); above_same_view, … (the distance to the best
-    control that sees one candidate, if the best sees all); above_<rung>, … (with_distances());
-    tests (with_clear()); rung, stands (with_stands()); blind, blind_low, blind_high (the blind
-    model); wordings (their number), lowest, highest (single wordings); unread (the share of answers
-    that name no option); learnt_part; sample.
+    ci_high, n; for each kind of comparison its control, difference and verdict
+    (with_comparisons()), and those of the headline (like for like) as above, above_low, above_high,
+    control, verdict and words; blind, blind_low, blind_high (the blind model); wordings (their
+    number), lowest, highest (single wordings); unread (the share of answers that name no option);
+    learnt_part; sample.
     """
     texts = dict.fromkeys(SYSTEM, object)  # pandas makes a column without values a float column
     rows, metrics = asked_rows(rows, studies, networks).astype(texts), metrics.astype(texts)
@@ -238,47 +243,24 @@ def cells_of(
     blind = means.assign(method=of_blind)[of_blind.notna()].rename(columns=ends)
     on = [*SYSTEM, "metric"]
     cells = cells.merge(blind[[*on, *ends.values()]].drop_duplicates(on), how="left", on=on)
-    cells = with_stands(with_clear(with_distances(cells, metrics, SYSTEM)), studies)
-    of_best = {name: name.replace("above_control", "above") for name in cells}
-    return cells.rename(columns=of_best | {"above_control_control": "control"})
+    cells = with_comparisons(cells, comparisons, COMPARED)
+    return cells.assign(**{name: cells[f"{LIKE}_{of}"] for name, of in HEADLINE.items()})
 
 
-def from_shown(cells: pd.DataFrame, shown: pd.Series, name: str = "above") -> pd.DataFrame:
-    """Return the cells with differences that agree with the control shown in the scorecard. shown:
-    the value of this control, by probe.
+def chosen_controls(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows on probes of the chosen control of each kind, and of the solver."""
+    shown = rows["kind_of_control"].isin([*OF_CONTROLS, SOLVER]) & rows["chosen"].eq(True)
+    return rows[shown & rows["seed"].isna() & rows["method"].eq("control")]
 
-    A difference to a weaker control becomes the distance to the shown control, without an interval.
-    A difference to a stronger control stays (released answers, a coarse scoring). `over` is
-    then the stronger control's value.
+
+def controls_beside(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the control of each probe and kind on the dataset of its first cell. rows: from
+    probe_rows().
     """
-    from_best = cells["value"] - cells["probe"].map(shown)
-    weaker, stronger = from_best < cells[name] - EQUAL, from_best > cells[name] + EQUAL
-    ends = {end: cells[end].mask(weaker) for end in (f"{name}_low", f"{name}_high") if end in cells}
-    over = {"over": (cells["value"] - cells[name]).where(stronger)} if name == "above" else {}
-    return cells.assign(**ends, **over, **{name: cells[name].mask(weaker, from_best)})
-
-
-def control_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of controls among the rows on probes."""
-    return rows[
-        rows["method"].isin(CONTROL_METHODS)
-        & ~rows["model"].isin(ceilings())
-        & rows["seed"].isna()
-        & ~rows["metric"].str.endswith("_above_control")
-    ]
-
-
-def best_controls(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return each probe's best control on the datasets of its cells. rows: from probe_rows()."""
     finest = cells[cells["coarse"] == cells.groupby("probe")["coarse"].transform("min")]
-    there = finest[["study", "source", "dataset", "split", "scoring"]].drop_duplicates()
-    return best_of(control_rows(rows).merge(there))
-
-
-def rungs_of(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the best control of each probe and rung on the datasets of its cells."""
-    there = cells[["probe", "source", "dataset", "split", "scoring"]].drop_duplicates()
-    return best_of(control_rows(rows).dropna(subset="rung").merge(there), ["probe", "rung"])
+    place = ["study", "source", "dataset", "split", "scoring"]
+    there = finest.drop_duplicates("probe")[["probe", *place]]
+    return best_of(chosen_controls(rows).merge(there), ["probe", "kind_of_control"])
 
 
 def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:

@@ -1,8 +1,8 @@
 """Draw the scorecard: a panel for each probe, a row for each model and way of asking it.
 
-Each mark has its score and its distance in points to the best control of the same conditions. A
-second distance is to the best control that, like the model, sees one candidate. The rows below the
-models show the best controls, the paper's best number, and people.
+Each mark has its score and its difference in points to the control like for like of the same
+conditions. The rows below the models show the control of each kind, the paper's best number, and
+people.
 """
 
 import itertools
@@ -15,9 +15,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.measure.ladder import CHANCE, RULES, TEXTS, WORDS
+from scripts.measure.comparisons import ABOVE, BELOW as BELOW_CONTROL, LIKE, TITLES
 from scripts.running.program import log
-from scripts.publish import style, verdicts
+from scripts.publish import style
+from scripts.publish.compared import COLUMNS as COMPARED
 from scripts.publish.item import Given
 from scripts.publish.panels import (
     BEST_CONTROL,
@@ -41,24 +42,22 @@ from scripts.publish.scorecard.card import (
     size_in_words,
 )
 from scripts.publish.scorecard.cells import PROBE
-from scripts.publish.rungs import TITLES
 from scripts.publish.table import percent, signed, write_points
 
 COLUMNS = (
     "split kind parameters model way method value sd seeds ci_low ci_high n above above_low "
-    "above_high above_p over control above_same_view above_same_view_control clear blind blind_low "
-    "blind_high above_blind above_blind_low above_blind_high wordings lowest highest rung stands "
-    "unread sample verdict why"
+    "above_high control verdict words family blind blind_low blind_high wordings lowest highest "
+    "unread sample"
 )
 NONE = "–"  # for a row that did not run
 ACROSS = 3  # panels in a line
 BESIDE = 0.5  # inches for the numbers at the right of a panel
 LETTERS, HEADING = 30, 22  # letters in a line of a row's name, and of the heading over a panel
 CLEAR, LEVEL, UNDER, ALONE, BLIND, UNREAD = (
-    "clearly above the best control",
-    "level with it, or too little data to tell",
-    "clearly below it",
-    "no control for comparison",
+    "above the control like for like",
+    "level with it, or not clear",
+    "below it",
+    "no control like for like",
     "blind: the same model without the text",
     "most answers could not be read: no accuracy",
 )
@@ -71,16 +70,19 @@ MARKS = {
     UNREAD: Look(style.GREY, "o", "", style.PAPER),
 }
 MOST = 0.5  # of the answers
-NOTE = "score in %, points above the best control (behind the slash: above that of the same view)"
-NO_MARK = Look(line="")
-RUNG_MARKS = {
-    TITLES[rung]: Look(style.CONTROL, marker, "", size=4)
-    for rung, marker in zip((CHANCE, RULES, WORDS, TEXTS), ("2", "^", "s", "D"))
-}
-LOOKS = (
-    MARKS
-    | RUNG_MARKS
-    | dict(zip(FEET, (NO_MARK, BEST_CONTROL, Look(style.INK, "D", "", style.PAPER), PEOPLE)))
+NOTE = "score in %, points above the control like for like"
+LOOKS = MARKS | dict(
+    zip(
+        FEET,
+        (
+            BEST_CONTROL,
+            Look(style.CONTROL, "v", "", style.PAPER, size=4),
+            Look(style.CONTROL, "^", "", size=4),
+            Look(style.CONTROL, "|", "", size=6),
+            Look(style.INK, "D", "", style.PAPER),
+            PEOPLE,
+        ),
+    )
 )
 
 
@@ -88,9 +90,9 @@ def series_of(cell: dict) -> str:
     """Return the kind of mark of a cell."""
     if cell["unread"] > MOST:
         return UNREAD
-    if pd.isna(cell["above"]) and pd.isna(cell["above_same_view"]):
+    if pd.isna(cell["above"]):
         return ALONE
-    return {verdicts.ABOVE: CLEAR, verdicts.BELOW: UNDER}.get(cell["verdict"], LEVEL)
+    return {ABOVE: CLEAR, BELOW_CONTROL: UNDER}.get(cell["verdict"], LEVEL)
 
 
 def points_of(card: Scorecard) -> pd.DataFrame:
@@ -111,10 +113,6 @@ def points_of(card: Scorecard) -> pd.DataFrame:
                 points.append(of_row | point | {"sample": False})
                 continue
             above = f" {signed(cell['above'])}" if pd.notna(cell["above"]) else ""
-            if pd.notna(cell["above_same_view"]):
-                above += f" / {signed(cell['above_same_view'])}"
-            if pd.notna(cell["over"]):
-                above += f"\n(over {percent(cell['over'])})"
             part = f"\n({cell['learnt_part']})" if cell["learnt_part"] else ""
             unread = f"\n(unread {percent(cell['unread'])})" if cell["unread"] > 0 else ""
             number = f"{percent(cell['value'])}{above}{part}{unread}"
@@ -123,28 +121,17 @@ def points_of(card: Scorecard) -> pd.DataFrame:
             if pd.notna(cell["blind"]):
                 ends = {"ci_low": cell["blind_low"], "ci_high": cell["blind_high"]}
                 points.append(cell | of_row | ends | {"series": BLIND, "value": cell["blind"]})
-    who = card.feet["who"]
-    has_no_rung = (who == FEET[0]) & ~card.feet["probe"].isin(card.rungs["probe"])
-    series = who.mask(has_no_rung, FEET[1])  # of a record made before controls had rungs
-    feet = card.feet.assign(row=who, name=who, series=series, head=BELOW, sample=False)
-    feet = feet.assign(limit=np.nan)
-    feet = feet.assign(number=feet["value"].map(percent))
-    rungs = card.rungs.assign(row=FEET[0], name=FEET[0], head=BELOW, sample=False, limit=np.nan)
-    rungs = rungs.assign(series=rungs["rung"].map(TITLES), ci_low=np.nan, ci_high=np.nan)
-    shown = [pd.DataFrame(points), feet, rungs[[*set(feet) & set(rungs), "ci_low", "ci_high"]]]
-    return pd.concat(shown, ignore_index=True)
+    feet = card.feet.assign(row=card.feet["who"], name=card.feet["who"], series=card.feet["who"])
+    feet = feet.assign(head=BELOW, sample=False, limit=np.nan, number=feet["value"].map(percent))
+    return pd.concat([pd.DataFrame(points), feet], ignore_index=True)
 
 
 def message(probe: dict, cells: pd.DataFrame) -> str:
-    """Return a study's message: `MC-TACO, beside the best control: 2 above, 4 not clear`."""
-    compared = cells[(cells["study"] == probe["study"]) & cells["above"].notna()]
-    counts = Counter(map(verdicts.in_short, compared.to_dict("records")))
-    says = ", ".join(
-        f"{number} {f'with {words}' if words.startswith('too few') else words}"
-        for words, number in sorted(counts.items())
-    )
+    """Return a study's message: `MC-TACO, like for like: 2 above, 4 not clear`."""
+    counts = Counter(cells.loc[cells["study"] == probe["study"], "verdict"].dropna())
+    says = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     title = probe["study_title"]
-    return f"{title}, beside the best control: {says}" if says else title
+    return f"{title}, {TITLES[LIKE]}: {says}" if says else title
 
 
 def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
@@ -200,20 +187,15 @@ def draw(card: Scorecard) -> Figure:
                 panel = Panel(shown, draw_one, title, detail, heading, rows.height)
                 lines[-1].append(panel._replace(bands=[*rows.heads]))
                 heading = ""
-    marks, rungs = (
-        [look.handle(name) for name, look in looks.items() if name in set(every["series"])]
-        for looks in (MARKS, RUNG_MARKS)
-    )
-    legend = [
-        ("", [*marks, DOTTED_LINE.handle(style.BEST_CONTROL)]),
-        ("best control of a rung", rungs),
-    ]
+    shown = set(every["series"])
+    marks = [look.handle(name) for name, look in MARKS.items() if name in shown]
+    legend = [("", [*marks, DOTTED_LINE.handle(style.BEST_CONTROL)])]
     return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
 
 
 def main(given: Given) -> None:
     card = read_scorecard(given)
     style.save(lambda: draw(card), given)
-    write_points(card.cells[[*PROBE, *COLUMNS.split()]], given.output)
+    write_points(card.cells[[*PROBE, *COLUMNS.split(), *COMPARED]], given.output)
     models = card.cells["model"].nunique()
     log.info("%s: %d cells of %d models", given.output, len(card.cells), models)

@@ -1,5 +1,5 @@
-"""Tabulate the scorecard: models by probes. A cell shows the study's headline, its interval and its
-distance to the best control.
+"""Tabulate the scorecard: models by probes. A cell shows the study's headline, its interval, and
+its differences to the controls of each kind with their verdicts.
 
 With an --output that ends in _column, the table fits a column of a paper (3.3 in): the first probe
 of each study, its score and the distance.
@@ -7,23 +7,22 @@ of each study, its score and the distance.
 
 import pandas as pd
 
+from scripts.measure.comparisons import ABOVE, BELOW as BELOW_CONTROL
+from scripts.measure.comparisons import LIKE, MORE, SHORTCUT, TITLES
 from scripts.publish import latex
 from scripts.publish.item import Given
 from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, at, read_scorecard, size_in_words
 from scripts.publish.table import OF_COLUMN, interval, percent, publish_table, signed
-from scripts.publish.verdicts import ABOVE, BELOW as BELOW_CONTROL, in_short
 
 
 def cell_text(cell: dict | str) -> str:
-    """Return a cell as text: `61.2 (58.1–64.3), +12.0: above; wordings 58.0–63.1`."""
+    """Return a cell as text: `61.2 (58.1–64.3); like for like +2.0: not clear; shortcut …`."""
     if isinstance(cell, str):
         return cell
     text = f"{percent(cell['value'])} ({interval(cell)})"
-    if pd.notna(cell["above"]):
-        over = f" over {percent(cell['over'])}" if pd.notna(cell["over"]) else ""
-        text += f", {signed(cell['above'])}{over}: {in_short(cell)}"
-    if pd.notna(cell["above_same_view"]):
-        text += f" (one candidate {signed(cell['above_same_view'])})"
+    for kind in (LIKE, SHORTCUT, MORE):
+        if pd.notna(difference := cell[f"{kind}_difference"]):
+            text += f"; {TITLES[kind]} {signed(difference)}: {cell[f'{kind}_words']}"
     if pd.notna(cell["blind"]):
         text += f"; blind {percent(cell['blind'])}"
     if pd.notna(cell["wordings"]) and cell["wordings"] > 1:

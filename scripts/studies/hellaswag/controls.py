@@ -96,6 +96,10 @@ WORDS = {
 }
 VIEWS = {
     "one_text": ONE_TEXT,
+    "one_option": View(
+        sees="one ending, and pairs of words of context and ending",
+        parts={"ending": ONE_TEXT, "pairs": WORDS["pairs"]},
+    ),
     "all_options": ALL_OPTIONS,
     "words": View(sees="the endings of an item, and pairs of words", parts=WORDS, compares=True),
 }

@@ -10,12 +10,15 @@ words        a stack of both, and of the question: pairs of a word of the questi
              unit or a size of the answer, and answers to similar questions (similar.py). `texts`
              adds the mean word vector of the question by the answer's unit.
 together     the same; then the answers of a question are decided together
+one_option   what a model reads: the question and one answer, without the category and the other
+             answers. The features are those of `words`
 
 In training folds of whole sentences, more numbers that compare answers (rank, distance to the mean,
 shared words) helped the similar questions, and not boosting. Words that the answer shares with the
 question, and extremely randomized trees, brought no clear gain.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -104,6 +107,38 @@ QUESTION = View(
     compares=True,
 )
 WORDS = {"one_text": ONE_TEXT, "all_options": ALL_OPTIONS, "question": QUESTION}
+
+
+def alone(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with each answer as its own question, and without categories."""
+    return table.assign(group_id=np.arange(len(table)), category="")
+
+
+def of_answer_alone(table: pd.DataFrame) -> np.ndarray:
+    return of_answer(alone(table))
+
+
+def similar_alone(train: pd.DataFrame) -> Callable[[pd.DataFrame], np.ndarray]:
+    """Return similar_questions() of answers that are each read alone."""
+    score = similar_questions(alone(train), of_answers)
+    return lambda table: score(alone(table))
+
+
+ONE_OPTION = {
+    "answer": View(
+        sees="the answer",
+        words=lambda table: table["second"].str.lower(),
+        cues=cues,
+        numbers=of_answer_alone,
+    ),
+    "question": View(
+        sees="the words of the question, with the words, unit and size of the answer, and answers "
+        "to similar questions",
+        pairs=with_question,
+        numbers=of_answer_alone,
+        learnt={"similar questions": similar_alone},
+    ),
+}
 VECTORS = View(
     sees="the mean word vector of sentence and question, by the unit of the answer",
     averaged=lambda table: table["first"],
@@ -114,6 +149,7 @@ ALL_WORDS = View(
 )
 VIEWS = {
     "one_text": ONE_TEXT,
+    "one_option": View(sees="the question and one answer", parts=ONE_OPTION),
     "all_options": ALL_OPTIONS,
     "words": ALL_WORDS,
     "together": CoupledView(

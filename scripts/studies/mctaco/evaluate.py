@@ -6,6 +6,11 @@ as the authors score them.
                candidate is accepted, recall is 1 if no candidate is likely, F1 is 0 if both are 0)
   f1_minus_exact_match  f1 less exact_match: credit for candidates of questions with a wrong
                         candidate
+  ranked_right   the share of mixed questions (with a likely and an unlikely candidate) whose likely
+                 candidates all score above all unlikely ones. It needs no threshold
+  question_area  the share of pairs of a likely and an unlikely candidate of one question in which
+                 the likely one scores higher (a tie counts half): the area under the curve of a
+                 question, as a mean over mixed questions
   contrast_exact_match  the share of contrast pairs (data option contrast) in which every candidate
                         of the question and of its counterpart is judged right
 
@@ -101,6 +106,26 @@ def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> Valu
     return with_gap(*both)
 
 
+def ranked_values(answers: pd.DataFrame, scores: list[np.ndarray]) -> Values:
+    """Return the (replicates, questions) values of ranked_right and question_area; NaN where a
+    question is not mixed. scores: for each replicate (n,) how likely an answer is.
+    """
+    rows = pd.DataFrame({"question": pd.factorize(answers["group_id"])[0]})
+    likely = answers["label"].to_numpy() == 1
+    questions, found = rows["question"].max() + 1, []
+    for score in scores:
+        rows["score"] = score
+        pairs = rows[likely].merge(rows[~likely], on="question")
+        higher = pairs["score_x"] > pairs["score_y"]
+        half = (pairs["score_x"] == pairs["score_y"]) / 2
+        of_question = pairs.assign(all=higher, area=higher + half).groupby("question")
+        found.append(of_question.agg({"all": "min", "area": "mean"}).reindex(range(questions)))
+    names = {"ranked_right": "all", "question_area": "area"}
+    return {
+        name: np.stack([one[of].to_numpy(float) for one in found]) for name, of in names.items()
+    }
+
+
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
     """Return a mask (questions,) for each slice. timebench=yes: questions with at least four
     candidates and a likely one, as in TimeBench (Chu et al. 2024). contrast=…: the originals and
@@ -156,7 +181,8 @@ def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = 
             values_there = [*np.where(there, table, 0)]
             sums = sums_by_group(values_there, asked.sentence, len(asked.drawn.block))
             counts = np.bincount(asked.sentence, there, len(asked.drawn.block)).astype(int)
-            tallies.append(Tally(name, {metric: share}, sums, counts))
+            compared = name.startswith("category=") and metric in ("exact_match", "ranked_right")
+            tallies.append(Tally(name, {metric: share}, sums, counts, compared))
     return metric_rows(tallies, replicates, asked.drawn)
 
 
@@ -192,7 +218,7 @@ def rows_of_part(
             same |= {"train_pairs": None}
         values = question_values(
             answers, [(score[:, 1] > score[:, 0]).astype(int) for score in scores]
-        )
+        ) | ranked_values(answers, [score[:, 1] - score[:, 0] for score in scores])
         measured.append((same, values, replicates_of(runs)))
     rows = [
         same | row

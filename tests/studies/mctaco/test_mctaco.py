@@ -462,7 +462,7 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
     program(
         "scripts.studies.mctaco.evaluate --experiment e --runs run-1 run-2 "
         f"--trained {tmp_path} --build {tmp_path}/build --fetched {fetched} "
-        "--metrics scripts/studies/mctaco/study.yaml "
+        "--contest scripts/studies/mctaco/study.yaml "
         f"--sources {ROOT}/resources/sources.yaml --resamples 200 "
         f"--output {tmp_path}/metrics.parquet"
     ).checked()

@@ -58,7 +58,7 @@ def measure(program, folder, table):
     return program(
         f"scripts.studies.mctaco.evaluate --experiment e --runs run --trained {folder} "
         f"--build {folder}/build --fetched {folder}/fetch --released {table} --resamples 100 "
-        "--metrics scripts/studies/mctaco/study.yaml "
+        "--contest scripts/studies/mctaco/study.yaml "
         f"--sources {ROOT}/resources/sources.yaml --output {folder}/metrics.parquet"
     )
 

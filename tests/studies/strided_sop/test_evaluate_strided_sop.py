@@ -99,7 +99,7 @@ def evaluate(program, trained, *more, ok=True):
     output = trained / "metrics.parquet"
     done = program(
         "scripts.studies.strided_sop.evaluate --experiment e --runs run-1 run-2 "
-        "--metrics scripts/studies/strided_sop/study.yaml "
+        "--contest scripts/studies/strided_sop/study.yaml "
         f"--trained {trained} --build {trained}/build --sources resources/sources.yaml "
         "--resamples 300",
         "--output",

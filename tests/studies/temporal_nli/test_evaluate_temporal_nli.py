@@ -97,7 +97,7 @@ def released(mirror, program, tmp_path_factory):
 def evaluate(program, built, folder, runs):
     program(
         f"scripts.studies.temporal_nli.evaluate --experiment e --trained {folder} "
-        "--metrics scripts/studies/temporal_nli/study.yaml "
+        "--contest scripts/studies/temporal_nli/study.yaml "
         f"--build {built} --sources {ROOT}/resources/sources.yaml --resamples 200 "
         f"--output {folder}/metrics.parquet",
         "--runs",

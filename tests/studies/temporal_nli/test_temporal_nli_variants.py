@@ -220,8 +220,7 @@ def test_pairs_that_belong_together_are_measured_together(made, program, tmp_pat
     reader = found.loc["rule_reader"].droplevel("seed")["value"]
     assert reader["contrast_accuracy", "all"] == reader["accuracy", "all"] == 1
     assert reader["less_than_consistency", "all"] == 1 and reader["unread", "all"] == 0
-    above = metrics[metrics["metric"] == "contrast_accuracy_above_control"]
-    assert set(above["control"]) == {"majority"}
+    assert set(metrics.loc[metrics["model"] == "majority", "kind_of_control"]) == {"shortcut"}
 
 
 @pytest.mark.parametrize("contrast", ["preposition", "times"])

@@ -185,7 +185,7 @@ def measured(folder, program, rows: list[dict], score: np.ndarray) -> pd.DataFra
     )
     program(
         f"scripts.studies.timedial.evaluate --experiment e --trained {folder} --runs {run} "
-        "--metrics scripts/studies/timedial/study.yaml "
+        "--contest scripts/studies/timedial/study.yaml "
         f"--build {folder}/build --sources {folder}/sources.yaml --resamples 400 "
         f"--output {folder}/metrics.parquet"
     ).checked()

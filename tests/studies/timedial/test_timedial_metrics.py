@@ -248,7 +248,7 @@ def experiment(tmp_path, program):
     def call():
         return program(
             f"scripts.studies.timedial.evaluate --experiment e --trained {tmp_path} "
-            "--metrics scripts/studies/timedial/study.yaml "
+            "--contest scripts/studies/timedial/study.yaml "
             f"--build {tmp_path}/build --sources {tmp_path}/sources.yaml --resamples 200 "
             f"--output {tmp_path}/metrics.parquet",
             "--runs",

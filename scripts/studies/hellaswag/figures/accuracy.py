@@ -5,6 +5,7 @@ each origin of the items. Grey: controls.
 from scripts.publish.item import Given
 from scripts.publish.names import details_of, source_title, split_title
 from scripts.publish.panels import forest_of, publish, same_place
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.message import message
 from scripts.publish.selection import only
 from scripts.studies.hellaswag.figures.metrics import CHANCE, hellaswag_metrics
@@ -19,6 +20,7 @@ COLUMNS = "system model method experiment slice value sd seeds ci_low ci_high n 
 
 def main(given: Given) -> None:
     metrics, sources = hellaswag_metrics(given.metrics, given.models), given.sources
+    metrics = with_comparisons(metrics, read_comparisons(given.metrics), COMPARED)
     points = only(metrics, seed=None, wording=None, metric="accuracy", slice=ORIGINS)
     points = points.assign(
         row=points["system"],

@@ -2,11 +2,12 @@
 items.
 """
 
+from scripts.publish.compared import SYSTEM, cells_of, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import source_title
 from scripts.publish.selection import only
-from scripts.publish.table import EXPERIMENT, above_cells, by_metric, number_cells, publish_table
+from scripts.publish.table import EXPERIMENT, by_metric, number_cells, publish_table
 from scripts.studies.hellaswag.figures.metrics import hellaswag_metrics
 
 WORDS = ["Corpus", "Dataset", "Split", "System", EXPERIMENT]
@@ -16,6 +17,7 @@ SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "
 def main(given: Given) -> None:
     models, sources, rows = given.models, given.sources, []
     metrics = hellaswag_metrics(given.metrics, models)
+    metrics = with_comparisons(metrics, read_comparisons(given.metrics), SYSTEM)
     for (source, dataset, split, system), of_system in metrics.groupby(
         ["source", "dataset", "split", "system"], sort=False
     ):
@@ -31,6 +33,5 @@ def main(given: Given) -> None:
         }
         for name in [name for name in SLICES if name in by]:
             cells |= number_cells(SLICES[name], by[name])
-        above = above_cells(by_metric(means), "accuracy", models)
-        rows.append(cells | above | {EXPERIMENT: by["all"]["experiment"]})
+        rows.append(cells | cells_of(by["all"], models) | {EXPERIMENT: by["all"]["experiment"]})
     publish_table(given, rows, WORDS)

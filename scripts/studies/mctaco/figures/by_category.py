@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from scripts.publish import style
 from scripts.publish.item import Given
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.message import message, titled
 from scripts.publish.selection import only
 from scripts.publish.panels import (
@@ -80,7 +81,7 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
     draw_split, lines = partial(draw_panel, known=known, paper=paper), []
     for of_split, source, split in by_place(points, sources):
         whole = same_place(only(metrics, slice="all"), of_split)
-        said = message(whole, "exact_match", "system", same="unit_normalization")
+        said = message(whole, "exact_match", "system")
         detail = f"{split}; the title: all questions, with the same units" if said else split
         panel = Panel(of_split, draw_split, source, detail, height=2.1)
         lines.append([titled(panel, said)])
@@ -89,6 +90,7 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
 
 def main(given: Given) -> None:
     metrics = system_means(metrics_to_draw(given, [*PLACE, "unit_normalization"]))
+    metrics = with_comparisons(metrics, read_comparisons(given.metrics), COMPARED)
     points = of_categories(metrics).assign(origin="here")
     points = points[~points["model"].isin(set(BASELINES) - {"random"})]
     paper, sources = of_categories(published_beside(given.resources)), given.sources

@@ -4,12 +4,14 @@ exact match and F1 of each file, and its distance to the best control.
 
 import pandas as pd
 
-from scripts.data.tables import read_metrics
+from scripts.data.tables import read_metrics, read_table
+from scripts.measure.comparisons import comparisons_beside
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of
 from scripts.publish.names import source_title, split_title
 from scripts.publish.selection import only
-from scripts.publish.table import ABOVE_VIEW, above_cells, by_metric, number_cells, publish_table
+from scripts.publish.compared import SYSTEM, cells_of as beside_of, with_comparisons
+from scripts.publish.table import by_metric, number_cells, publish_table
 from scripts.running.program import UserError
 from scripts.studies.mctaco.evaluate import SCHEMA
 from scripts.studies.mctaco.figures.metrics import PLACE, metrics_to_draw, system_means
@@ -23,9 +25,6 @@ NOT_RELEASED = Released("", "", "", "", "", "", "", "", "", None)
 def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> dict:
     by = by_metric(rows)
     first = by["exact_match"]
-    above = above_cells(by, "exact_match", models)
-    if one.asked == "letters":  # the model saw all candidates of a question
-        above.pop(ABOVE_VIEW, None)
     cells = {
         "Corpus": source_title(first["source"], sources) + note_of(first),
         "Split": split_title(first["split"]),
@@ -38,7 +37,7 @@ def cells_of(rows: pd.DataFrame, one: Released, sources: dict, models: dict) -> 
     for name, metric in METRICS.items():
         cells |= number_cells(name, by[metric])
         del cells[f"{name} sd"]  # one run has no standard deviation
-    return cells | above
+    return cells | beside_of(first, models)
 
 
 def tabulate(rows: pd.DataFrame, by_name: dict, sources: dict, models: dict) -> list[dict]:
@@ -70,7 +69,10 @@ def read_rows(given: Given) -> tuple[pd.DataFrame, dict[str, Released]]:
     others = others.sort_values("value", kind="stable").drop_duplicates([*PLACE, "model", "metric"])
     others = others.assign(system=[by_name[name].model for name in others["model"]])
     rows = [here.assign(key=here["system"]), others.assign(key=others["model"])]
-    return pd.concat(rows, ignore_index=True), by_name
+    both = pd.concat(rows, ignore_index=True)
+    # a file whose wording is named has no mean over wordings
+    every = read_table(comparisons_beside(given.metrics)).to_pandas()
+    return with_comparisons(both, every, SYSTEM), by_name
 
 
 def main(given: Given) -> None:

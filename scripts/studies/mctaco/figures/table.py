@@ -4,17 +4,12 @@ that only the paper measured follow below, on the paper's corpus only.
 
 import pandas as pd
 
+from scripts.publish.compared import SYSTEM, cells_of, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import source_title, split_title
-from scripts.publish.table import (
-    EXPERIMENT,
-    above_cells,
-    by_metric,
-    number_cells,
-    percent,
-    publish_table,
-)
+from scripts.publish.selection import only
+from scripts.publish.table import EXPERIMENT, by_metric, number_cells, percent, publish_table
 from scripts.studies.mctaco.figures.metrics import (
     KEY,
     PLACE,
@@ -53,8 +48,8 @@ def rows_of(
         same = paper[~paper.index.duplicated()].reindex([tuple(first[KEY])]).iloc[0]
         for name, metric in METRICS.items():
             cells |= number_cells(name, by[metric]) | in_paper(name, same)
-        above = above_cells(by, "exact_match", models)
-        table.append(cells | above | {EXPERIMENT: first["experiment"]})
+        beside = cells_of(by["exact_match"], models)
+        table.append(cells | beside | {EXPERIMENT: first["experiment"]})
     for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(rows[KEY]))].iterrows():
         only = {"Corpus": table[0]["Corpus"], "System": f"{row['row']} (in the paper only)"}
         table.append(place | only | in_paper("F1", row) | in_paper("EM", row))
@@ -65,9 +60,9 @@ def main(given: Given) -> None:
     models, sources = given.models, given.sources
     metrics, published = mctaco_metrics(given.metrics, models), published_beside(given.resources)
     rows, table = trained_most(metrics), []
-    above = [f"exact_match_above_{what}" for what in ("control", "same_view", "blind")]
-    shown = rows["metric"].isin([*METRICS.values(), *above])
-    rows = rows[shown & (rows["slice"] == "all") & (rows["model"] != "gold")]
+    rows = rows[(rows["slice"] == "all") & (rows["model"] != "gold")]
+    rows = only(rows, metric=METRICS.values())
+    rows = with_comparisons(rows, read_comparisons(given.metrics), SYSTEM)
     for (source, split), of_split in rows.groupby(PLACE, sort=False):
         place = {"Corpus": source_title(source, sources), "Split": split_title(split)}
         table += rows_of(of_split, table_2(published, source), place, models)

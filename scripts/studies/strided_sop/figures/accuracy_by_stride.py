@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from scripts.publish import style
 from scripts.publish.item import Given
 from scripts.publish.marks import replicate_name
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.message import message, titled
 from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import (
@@ -63,20 +64,20 @@ def is_plain(metrics: pd.DataFrame) -> pd.Series:
 
 
 def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows on single captions, or on windows if a corpus has no others, with the best
-    control at each stride, for each way in which controls were measured.
+    """Return the rows on single captions, or on windows if a corpus has no others, with the control
+    like for like at each stride, for each way in which controls were measured.
     """
     single = metrics["context"].isna()
     return best_controls(metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])])
 
 
 def best_controls(metrics: pd.DataFrame, along: str = "stride") -> pd.DataFrame:
-    """Return the rows with the best control at each place as one series. along: the column of the
-    places.
+    """Return the rows with the control like for like at each place as one series. along: the column
+    of the places.
     """
     ways = ["source", "split", "predict", "order_by", along, *VARIANT[:-1]]
     metrics = with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
-    best = [f"the best at each {along}{variant_title(row)}" for row in metrics.to_dict("records")]
+    best = [f"{style.BEST_CONTROL}{variant_title(row)}" for row in metrics.to_dict("records")]
     is_control = metrics["method"] == "control"
     return metrics.assign(series=metrics["series"].mask(is_control, pd.Series(best, metrics.index)))
 
@@ -186,6 +187,7 @@ def draw(metrics: pd.DataFrame, sources: dict, axis: Axis) -> Figure:
 
 def main(given: Given) -> None:
     metrics = strided_metrics(given.metrics, given.models)
+    metrics = with_comparisons(metrics, read_comparisons(given.metrics), COMPARED)
     plain = metrics[is_plain(metrics)]
     has_model = (~plain["method"].isin(["control", "human"])).any()
     shown, sources = drawn(plain if has_model else metrics), given.sources

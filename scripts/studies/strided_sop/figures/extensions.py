@@ -22,8 +22,8 @@ from scripts.studies.strided_sop.figures.accuracy_by_stride import (
 )
 from scripts.studies.strided_sop.figures.metrics import sop_metrics, strided_metrics, system_titles
 
-SHOWN = ["accuracy", "peak_accuracy", "accuracy_above_control"]
-IN_ORDER = {"concordance": "accuracy", "concordance_above_control": "accuracy_above_control"}
+SHOWN = ["accuracy", "peak_accuracy"]
+IN_ORDER = {"concordance": "accuracy"}
 SPANS = ["exact_order", "pair_accuracy", *IN_ORDER]
 MORE = ["seconds_apart", "span", "slice"]  # columns of the CSV
 

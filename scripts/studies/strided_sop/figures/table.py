@@ -2,18 +2,12 @@
 
 import pandas as pd
 
+from scripts.publish.compared import SYSTEM, cells_of, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import source_title, split_title
 from scripts.studies.strided_sop.figures.metrics import strided_metrics
-from scripts.publish.table import (
-    EXPERIMENT,
-    above_cells,
-    by_metric,
-    filled,
-    number_cells,
-    publish_table,
-)
+from scripts.publish.table import EXPERIMENT, by_metric, filled, number_cells, publish_table
 
 WORDS = ["Corpus", "Split", "Model", EXPERIMENT]
 SHORT = {"Accuracy sd": "SD", "Accuracy 95 % interval": "95 % interval", "Peak sd": "Peak SD"}
@@ -23,6 +17,7 @@ PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "meth
 def main(given: Given) -> None:
     models, sources, table = given.models, given.sources, []
     metrics = strided_metrics(given.metrics, models, crossed=True)
+    metrics = with_comparisons(metrics, read_comparisons(given.metrics), SYSTEM)
     facts = given.facts
     # a pair that is read in both orders counts twice
     pairs = {tuple(fact[name] for name in RUN): f"{fact['train_examples']:,}" for fact in facts}
@@ -42,7 +37,7 @@ def main(given: Given) -> None:
                 "Pairs": f"{honest['n']:,}",
                 "Videos": f"{honest['groups']:,}",
                 **replicate_counts(of_system),
-                **above_cells(by, "accuracy", models),
+                **cells_of(honest, models),
                 **number_cells("Accuracy", honest),
                 **number_cells("Peak", peak),
                 **number_cells("Human", people),

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from scripts.publish import style
 from scripts.publish.item import Given
 from scripts.publish.comparison import parts_of
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.message import message
 from scripts.publish.names import people_points
 from scripts.publish.selection import only
@@ -141,8 +142,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     """
     wanted = only(metrics, metric="accuracy", seed=None, challenge_set=challenge_set)
     where = places(wanted["slice"].unique(), SECTIONS[challenge_set])
-    # in the metrics `control` is a name; below it becomes a value
-    points = wanted.drop(columns="control").merge(where, on="slice")
+    points = wanted.merge(where, on="slice")
     same = [*PLACE, "scoring", "slice", "section_place"]
     shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
     drawn = finest(points[~points["method"].isin(["majority", "control", "baseline"])])
@@ -253,6 +253,7 @@ def main(given: Given) -> None:
     challenge_set = given.output.name.removeprefix(f"{STUDY}_")
     metrics = nli_metrics(given.metrics, given.models)
     points = points_of(metrics, challenge_set)
+    metrics = with_comparisons(metrics, read_comparisons(given.metrics), COMPARED)
     sources = given.sources
     people = people_points(given.metrics, STUDY, "accuracy")
     people = only(people, dataset=points["dataset"], split=points["split"])

@@ -6,21 +6,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.publish.compared import SYSTEM as COMPARED, cells_of, read_comparisons
+from scripts.publish.compared import with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import method_title
 from scripts.publish.published import claims_beside
 from scripts.publish.selection import only
-from scripts.publish.table import (
-    ABOVE_BLIND,
-    EXPERIMENT,
-    above_cells,
-    by_metric,
-    filled,
-    interval,
-    percent,
-    publish_table,
-)
+from scripts.publish.table import EXPERIMENT, by_metric, filled, interval, percent, publish_table
 from scripts.studies.temporal_nli.figures.metrics import (
     PLACE,
     SETS,
@@ -58,8 +51,8 @@ def main(given: Given) -> None:
     models, sources = given.models, given.sources
     metrics, rows = nli_metrics(given.metrics, models), []
     numbers = printed(given.resources)
-    shown = [*NAMES, *JOINT, "accuracy_above_control", "accuracy_above_blind"]
-    overall = only(metrics, slice="all", metric=shown)
+    overall = only(metrics, slice="all", metric=[*NAMES, *JOINT])
+    overall = with_comparisons(overall, read_comparisons(given.metrics), COMPARED)
     for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
         by = by_metric(point[point["seed"].isna()])
         one = by["accuracy"]
@@ -73,7 +66,7 @@ def main(given: Given) -> None:
             "Pairs": f"{one['n']:,}",
             "Templates": f"{one['groups']:,.0f}",
             **replicate_counts(point),
-            **above_cells(by, "accuracy", models),
+            **cells_of(one, models),
         }
         for metric, name in NAMES.items():
             in_paper = "" if is_changed else numbers.get((*one[KEY], metric), "")
@@ -85,4 +78,4 @@ def main(given: Given) -> None:
         row |= {name: spread(by[metric]) for metric, name in JOINT.items() if metric in by}
         rows.append(row | {EXPERIMENT: one["experiment"]})
     table = pd.DataFrame(rows).fillna("")
-    publish_table(given, filled(table, set(table) - {"Wordings", ABOVE_BLIND}), WORDS)
+    publish_table(given, filled(table, WORDS), WORDS)

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from scripts.publish import style
 from scripts.publish.item import Given
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.message import message, titled
 from scripts.publish.names import people_points, source_title, split_title
 from scripts.publish.selection import only
@@ -26,7 +27,6 @@ from scripts.publish.panels import (
     write_beside,
 )
 from scripts.publish.table import percent
-from scripts.studies.timedial.controls import VIEWS
 from scripts.studies.timedial.figures.metrics import (
     accuracies,
     bands_of,
@@ -41,20 +41,16 @@ from scripts.studies.timedial.figures.metrics import (
     widest,
 )
 
-SEE_ALL_OPTIONS = [f"search_{name}" for name, view in VIEWS.items() if view.compares]
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
 def of_each_view(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points with fewer controls. On a variant, or for controls that have read the
-    challenge, keep random and the best control of each view (one option, or all options).
+    challenge, keep random and the chosen control of each kind.
     """
     controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
-    has_read = controls["domain"] == "contaminated"
-    many = controls[has_read | (controls["variant"] != "")]
-    sees_all = many["model"].isin(SEE_ALL_OPTIONS)
-    view = [many["measured_on"], many["variant"], has_read[many.index], sees_all]
-    return points.drop(many.index.difference(many.groupby(view)["value"].idxmax()))
+    many = controls[(controls["domain"] == "contaminated") | (controls["variant"] != "")]
+    return points.drop(many.index[~many["chosen"].eq(True)])
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFrame) -> None:
@@ -117,7 +113,7 @@ def draw(
 
 def main(given: Given) -> None:
     metrics, table_5, sources = read(given, "Table 5")
-    metrics = widest(metrics)
+    metrics = widest(with_comparisons(metrics, read_comparisons(given.metrics), COMPARED))
     points = accuracies(metrics)
     people = people_points(given.metrics, "timedial", "two_best_accuracy")
     people["measured_on"] = [

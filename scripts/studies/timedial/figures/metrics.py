@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from scripts.data.declared import BLIND as METHOD_BLIND
+from scripts.measure.comparisons import LIKE
 from scripts.publish.item import Given
 from scripts.publish import style
 from scripts.publish.comparison import DIFFERENCE
@@ -170,11 +171,12 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the points without controls, except random and the best control of each challenge and
-    variant. The best control has not read the challenge's dialogs.
+    """Return the points without controls, except random and the control like for like of each
+    challenge and variant. It has not read the challenge's dialogs.
     """
     rows = widest(accuracies(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
+    rows = rows[rows["chosen"].eq(True) & rows["kind_of_control"].eq(LIKE)]
     best = rows.loc[rows.groupby(["measured_on", "variant"])["value"].idxmax()]
     is_best = among(points, best, SYSTEM)
     return points[(points["paradigm"] != "control") | is_best | (points["model"] == "random")]

@@ -11,18 +11,13 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.runs import facts_of
+from scripts.publish.compared import SYSTEM as COMPARED, cells_of as beside_of
+from scripts.publish.compared import read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import source_title
 from scripts.publish.selection import only
-from scripts.publish.table import (
-    EXPERIMENT,
-    above_cells,
-    by_metric,
-    number_cells,
-    percent,
-    publish_table,
-)
+from scripts.publish.table import EXPERIMENT, by_metric, number_cells, percent, publish_table
 from scripts.studies.timedial.figures.metrics import (
     DOMAINS,
     NOT_LEARNT,
@@ -41,7 +36,6 @@ RUN = ["source", "dataset", "model", "method", "split"]
 KEY = ["paradigm", "model", "domain", "context_scope"]
 NOT_NEAR = "leak=none"  # the slice
 SHOWN = ["two_best_accuracy", "one_best_accuracy"]
-SHOWN += [f"two_best_accuracy_above_{what}" for what in ("control", "same_view", "blind")]
 
 
 def cut_instances(files: list[Path]) -> dict[tuple, int]:
@@ -82,7 +76,7 @@ def measured(
         by, of_rest = (
             by_metric(only(of_system, seed=None, slice=name)) for name in ("all", NOT_NEAR)
         )
-        rest = of_rest.get("two_best_accuracy")
+        rest, best = of_rest.get("two_best_accuracy"), by.get("two_best_accuracy")
         first = next(iter(by.values()))
         is_free, examples = first["domain"] in NOT_LEARNT, first["train_examples"]
         cells = {
@@ -95,7 +89,7 @@ def measured(
             "Training examples": "" if pd.isna(examples) else f"{examples:,.0f}",
             **replicate_counts(of_system),
             **cells_of(by.get("two_best_accuracy"), "2-best", "Instances", truncated),
-            **above_cells(by, "two_best_accuracy", models),
+            **({} if best is None else beside_of(best, models)),
             "2-best in the paper": "" if first["variant"] else paper.get(tuple(first[KEY]), ""),
             "Not near": "" if rest is None else f"{rest['n']:,}",
             "2-best, not near (%)": "" if rest is None else percent(rest["value"]),
@@ -132,6 +126,7 @@ def main(given: Given) -> None:
     published = published_beside(given.resources)
     truncated = cut_instances([given.train / name / "run.json" for name in given.runs])
     rows = only(metrics, slice=["all", NOT_NEAR], metric=SHOWN)
+    rows = with_comparisons(rows, read_comparisons(given.metrics), COMPARED)
     # blind systems score the same with any context
     rows, table = rows[~rows["blind"] | rows.index.isin(widest(rows[rows["blind"]]).index)], []
     for _, challenge in rows.groupby("measured_on", sort=False):
