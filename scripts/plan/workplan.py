@@ -21,7 +21,13 @@ from scripts.plan.model_facts import facts_reader, folder_files
 from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check, check_figures, check_study, schema, shown
-from scripts.plan.user_entries import from_command_line, merge_entries, of_study, probed_models
+from scripts.plan.user_entries import (
+    STANDS_ON,
+    from_command_line,
+    merge_entries,
+    of_study,
+    probed_models,
+)
 from scripts.data.csv_rows import rows_of
 from scripts.running.program import UserError, closest
 
@@ -112,6 +118,37 @@ class Workplan:
         """
         files = folder_files(self.models[model], self.root)
         return {name: self.hashes.sha256(file) for name, file in files.items()}
+
+    def bases_of(self, model: str) -> dict[str, str]:
+        """Return the models whose files a model takes, by the key of its entry that names them."""
+        return {key: name for key, name in self.models[model].items() if key in STANDS_ON["models"]}
+
+    def known_files(self, model: str) -> dict[str, str | None]:
+        """Return the sha256 of a model's files, by name: those that its entry pins, those of its
+        folder, and those of the model that it stands on. Files that it makes are left out.
+        """
+        entry = self.models[model]
+        found = dict(entry.get("files") or {}) | self.folder_hashes(model)
+        if vectors := entry.get("vectors"):
+            found[vectors["file"]] = vectors["sha256"]
+        for key, base in self.bases_of(model).items():
+            folder = "encoder/" if key == "encoder" else ""
+            known = self.known_files(base)
+            found |= {f"{folder}{name}": sha256 for name, sha256 in known.items()}
+        return found
+
+    def has_files(self, model: str, files: dict[str, str]) -> bool:
+        """Return whether a model's files are those of a run on record. Only an entry of the project
+        may have unknown files: it makes them, or its folder is not here.
+        """
+        entry, known = self.models[model], self.known_files(model)
+        if any(known.get(name) not in (None, sha256) for name, sha256 in files.items()):
+            return False
+        if all(map(known.get, files)) and (files or CONTROL in entry):
+            return True
+        names = {model, *self.bases_of(model).values()}
+        is_own = not names <= set(self.tracked["models"]) - set(self.config["models"])
+        return not is_own and "hub" not in entry
 
     def _answers(self, experiment: str) -> list[str]:
         """Return the files of people's answers that an experiment names, or that its patterns
@@ -223,21 +260,21 @@ class Workplan:
         from scripts.train.work import is_todays
 
         lines = {study: read_runs(self.record_of(study)) for study in self.used_studies}
-
-        def began_alike(run: Run, files: dict) -> bool:
-            if run.start:  # its weights are those of another run
-                return is_there(run.start.run)
-            pins = (self.models[run.model].get("files") or {}).items()
-            return all(files.get(name) in (None, pin) for name, pin in pins if pin)
+        others: set[str] = set()
 
         def is_there(run: Run) -> bool:
             line = lines[run.study].get(self.on_record(run).name, {})
-            return (
+            if not (
                 "given" in line
                 and is_todays(line["run"]["code"], line["paradigm"])
                 and line["run"].get("control") == self.models[run.model].get("control")
-                and began_alike(run, line["run"].get("model_files", {}))
-            )
+            ):
+                return False
+            if run.start:  # its weights are those of another run
+                return is_there(run.start.run)
+            if not self.has_files(run.model, line["run"].get("model_files", {})):
+                others.add(run.model)
+            return run.model not in others
 
         found = {run.name for run in self.runs.values() if is_there(run)}
         while (
@@ -245,6 +282,11 @@ class Workplan:
             & found
         ):
             found -= needed
+        if others:
+            self.notes.append(
+                f"models: {', '.join(sorted(others))}: not the files on record, or no `files` "
+                "that say which they are; their runs are trained"
+            )
         return found
 
     @cached_property

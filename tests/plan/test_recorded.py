@@ -3,6 +3,7 @@ of a control, and runs that make a model if no trained run needs it.
 """
 
 import json
+import shutil
 
 import pytest
 
@@ -14,6 +15,7 @@ from scripts.running.program import UserError
 from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.registers import MODELS
+from tests.rows import each_row
 
 CONFIG = {"run": ["sample_dialogs_fill"], "recorded": True}
 
@@ -113,12 +115,60 @@ def test_a_run_of_other_model_files_is_trained(tmp_path):
     assert runs_taken(lines, tmp_path, "strided_sop", TWO_STAGES) == set(lines) - {first, second}
 
 
-def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(lines, tmp_path):
-    elsewhere = MODELS["gemma_3_270m_4bit"] | {"folder": "models/not_here"}
-    config = CONFIG | {"models": {"tiny_bert": elsewhere}}
-    with pytest.raises(UserError, match="models/not_here was not found"):
+PINS = MODELS["minilm"]["files"]
+OF_HUB = {"title": "My own encoder", "licence": "mine", "hub": "me/mine", "revision": "main"}
+
+
+@each_row(
+    "entry, is_taken",
+    [
+        (OF_HUB, False),
+        (OF_HUB | {"files": PINS}, True),
+        (OF_HUB | {"files": PINS | {"model.safetensors": None}}, False),
+        (OF_HUB | {"files": PINS | {"model.safetensors": "0" * 64}}, False),
+        ({"title": "Mine", "licence": "mine", "folder": "not_here"}, False),
+        ({"title": "Mine", "licence": "mine", "folder": "not_here", "files": PINS}, True),
+        ({"title": "Mine", "licence": "mine", "folder": "mine"}, False),
+        ({"title": "Mine", "licence": "mine", "folder": "mine", "files": PINS}, False),
+    ],
+)
+def test_a_model_of_ones_own_is_on_record_if_its_files_are(tmp_path, entry, is_taken):
+    """Its name decides nothing. What no hash says is not on record."""
+    (tmp_path / "mine").mkdir(exist_ok=True)
+    (tmp_path / "mine/config.json").write_text("{}")
+    lines, *of_models = two_stages()
+    shutil.rmtree(tmp_path / "strided_sop", ignore_errors=True)
+    runs = runs_taken(lines, tmp_path, "strided_sop", TWO_STAGES | {"models": {"minilm": entry}})
+    assert runs == set(lines) - (set() if is_taken else set(of_models))
+
+
+def test_a_model_that_is_made_anew_by_an_entry_of_ones_own_is_trained(lines, tmp_path):
+    """No hash says what its entry makes. Its controls are on record."""
+    narrow = MODELS["tiny_bert"]["init"] | {"hidden_size": 8}
+    config = CONFIG | {"models": {"tiny_bert": MODELS["tiny_bert"] | {"init": narrow}}}
+    assert runs_taken(lines, tmp_path, config=config) == of(lines, "control")
+
+
+def test_a_model_that_stands_on_another_model_is_on_record_if_that_is(tmp_path):
+    config = TWO_STAGES | {"run": ["order"]}
+    config["experiments"] = {"order": config["experiments"]["order"] | {"models": ["esim_minilm"]}}
+    work = Workplan(config, ROOT)
+    lines, [run] = lines_of(work), work.model_runs("strided_sop")
+    files = {f"encoder/{name}": sha256 for name, sha256 in PINS.items()}
+    lines[run.name]["run"]["model_files"] = files | {"config.json": "made by the fetch"}
+    assert runs_taken(lines, tmp_path, "strided_sop", config) == set(lines)
+    other = Workplan(config | {"models": {"minilm": OF_HUB}}, ROOT)
+    assert other.recorded == set(lines) - {run.name}
+    assert any("esim_minilm: not the files on record" in note for note in other.notes)
+
+
+def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(tmp_path):
+    """Its entry has the hashes."""
+    elsewhere = {"title": "Mine", "licence": "mine", "folder": "not_here", "files": PINS}
+    config = TWO_STAGES | {"models": {"minilm": elsewhere}}
+    with pytest.raises(UserError, match="not_here was not found"):
         check_places(Workplan(config, ROOT), has_gpus=False)
-    runs_taken(lines, tmp_path)
+    runs_taken(two_stages()[0], tmp_path, "strided_sop", config)
     assert not check_places(Workplan(config, ROOT), has_gpus=False)
 
 
