@@ -150,6 +150,7 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("--split", default="test", help=split)
     draws = "for files: the number of draws for each interval; default: %(default)s"
     options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help=draws)
+    options.set_defaults(reads=lambda given: [given.metrics or given.dataset])
     return options
 
 

@@ -346,10 +346,10 @@ class Published:
         return as_json({name: fields_of(of, of, ("title",)) for name, of in methods.items()})
 
     def recorded(self) -> dict:
-        """Return the titles of the items that a record may keep, by kind. Items that show texts of
-        a corpus are left out.
+        """Return the manifests of all items, and the titles of those that a record may keep, by
+        kind. Items that show texts of a corpus are left out.
         """
-        return {
+        return {"published": [self.manifest(study) for study in self.studies]} | {
             f"{kind}s": {
                 name: item["title"]
                 for name, item in self.items.items()

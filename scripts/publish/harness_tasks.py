@@ -29,6 +29,7 @@ import pyarrow as pa
 import yaml
 
 from scripts.data.files import whole_set
+from scripts.data.manifest import check_made
 from scripts.data.limit import choosing
 from scripts.data.tables import read_table
 from scripts.running.program import execute, log, parser
@@ -206,6 +207,7 @@ def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
 
 def main(given: argparse.Namespace) -> None:
     datasets = json.loads(given.study.read_text(encoding="utf-8"))
+    check_made(Path(dataset["folder"]) for dataset in datasets)
     with whole_set(given.output) as place:
         (place / TASKS).mkdir()
         counts = {

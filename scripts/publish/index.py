@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.data.files import whole
+from scripts.data.manifest import check_made
 from scripts.running.program import UserError, execute, log, parser
 from scripts.data.tables import read_metrics
 from scripts.publish.marks import marks_of
@@ -58,10 +59,16 @@ def entry_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
 
 
 def list_studies(results: Path) -> None:
-    published = [
-        entry_of(page.parent.name, read_metrics(file).to_pandas(), page.with_name("findings.json"))
+    pages = {
+        page: file
         for page in sorted(results.glob("publish/*/index.html"))
         if (file := results / "evaluate" / page.parent.name / "metrics.parquet").exists()
+    }
+    findings = [page.with_name("findings.json") for page in pages]
+    check_made([*pages.values(), *filter(Path.exists, findings)])
+    published = [
+        entry_of(page.parent.name, read_metrics(file).to_pandas(), page.with_name("findings.json"))
+        for page, file in pages.items()
     ]
     html = templates().get_template("index.html.j2").render({"published": published})
     output = results / "publish/index.html"

@@ -128,6 +128,7 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("program", help="the module that makes the item")
     for name, (_, help_text, settings) in OPTIONS.items():
         options.add_argument(f"--{name}", help=help_text, **{"type": Path} | settings)
+    options.set_defaults(reads=lambda given: [given.metrics])
     return options
 
 

@@ -7,7 +7,8 @@ Figures and tables are kept only if README.md or docs/**/*.md link them
 scores. No text of a corpus is kept.
 
 Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and tables that may be
-       kept (name: title); the places of files: metrics, publish, train; runs, a list: run, study,
+       kept (name: title); the places of files: metrics, publish, published (the manifests of its
+       figures and tables), train; runs, a list: run, study,
        paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
        data; README.md and docs/**/*.md
 Writes OUTPUT/<study>/runs.jsonl, scores/<preset>_<paradigm>.parquet, history.parquet,
@@ -34,6 +35,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.data.files import sha256_of, whole_set
+from scripts.data.manifest import check_made
 from scripts.data.record import (
     COMPARISONS,
     HISTORIES,
@@ -175,7 +177,9 @@ def join_study(
     # A run that was taken from the record keeps its rows: scores read again differ by rounding.
     runs = [run for run in runs if known.get(run["run"], {}).get("run") != lines[run["run"]]["run"]]
     names = [run["run"] for run in runs]
-    files = [Path(study["train"], name, run, "history.parquet") for run in names]
+    folders = [Path(study["train"], name, run) for run in names]
+    check_made(file for folder in folders for file in sorted(folder.glob("*.*")))
+    files = [folder / "history.parquet" for folder in folders]
     files = [finished(file, study["command"]) for file in files]
     histories = [read_table(file, HISTORY.names, HISTORY) for file in files]
     scores, history = scores_of(runs, study), pa.concat_tables([HISTORY.empty_table(), *histories])
@@ -284,8 +288,10 @@ def studies_in(record: Path) -> list[Path]:
 
 def join(study: dict, record: Path) -> None:
     file = Path(study["metrics"])
+    beside = comparisons_beside(file)
     metrics = read_table(finished(file, study["command"]))
-    comparisons = read_table(finished(comparisons_beside(file), study["command"]))
+    comparisons = read_table(finished(beside, study["command"]))
+    check_made([file, beside, *map(Path, study["published"])])
     names = sorted({run["study"] for run in study["runs"]})
     with whole_set(record) as place:
         for name in names:

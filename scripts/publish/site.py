@@ -8,8 +8,9 @@ text from a corpus, a resource or a caption is escaped.
 Reads  metrics.parquet, comparisons.parquet, published.csv,
        resources/{figures,studies,sources,models}.yaml,
        report/{workflow,all}.rst (beside resources/), resources/left_out.yaml if anything was left
-       out, <publish>/figures/<name>.svg and .dark.svg, <publish>/tables/<name>.csv, cleaning.csv of
-       each source, the `local` files of sources.yaml, run.json of each run
+       out, <publish>/figures/<name>.svg and .dark.svg, <publish>/tables/<name>.csv, checked by
+       <publish>/<study>.manifest.json, cleaning.csv of each source, the `local` files of
+       sources.yaml, run.json of each run
 Writes the page, and findings.json beside it: the findings of the first screen, for the list of
        studies (scripts/publish/index.py)
 
@@ -32,7 +33,7 @@ import yaml
 
 from scripts.data.csv_files import read_csv
 from scripts.data.files import sha256_of, whole
-from scripts.data.manifest import describe_beside
+from scripts.data.manifest import check_made, describe_beside
 from scripts.plan.models import STAGES, stage_of
 from scripts.running.program import execute, json_object, log, parser
 from scripts.data.papers import texts_of
@@ -192,6 +193,8 @@ def results_shown(
     and its machines, and those about all studies.
     """
     items = read_yaml(given.resources / "figures.yaml")
+    manifests = {given.publish / f"{item['study']}.manifest.json" for item in items}
+    check_made(sorted(filter(Path.is_file, manifests)))
 
     def published_items(study: str, facts: list[dict]) -> list[dict]:
         return [published_item(item, given, facts) for item in items if item["study"] == study]

@@ -109,6 +109,7 @@ class Made:
                 "command": COMMAND,
                 "metrics": str(folder / "metrics.parquet"),
                 "publish": str(folder / "publish"),
+                "published": [],
                 "train": str(self.train),
                 "figures": {"curve": "A curve"},
                 "tables": {},

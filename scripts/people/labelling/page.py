@@ -205,6 +205,7 @@ def arguments() -> argparse.ArgumentParser:
         "--seed", type=SEED, default=1, help="the seed of the draw; default: %(default)s"
     )
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    options.set_defaults(reads=lambda given: given.dataset)
     return options
 
 
