@@ -13,6 +13,7 @@ scores/          <preset>_<paradigm>.parquet: a row for each run, epoch and eval
 history.parquet  loss and accuracy by epoch (schema history)
 metrics.parquet  the numbers of the study (schema metrics) without draws, with the column preset
 comparisons.parquet  models beside controls (scripts/measure/comparisons.py), with the column preset
+manifest.json    the bytes and the sha256 of each of these files, which every reader checks
 
 Runs of controls without a search are left out, since they are quick to measure again. Scores are
 kept in the fewest bits that leave every rank unchanged. They are kept in full if a metric of the
@@ -35,12 +36,11 @@ import pyarrow.parquet as pq
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
-from scripts.data.files import whole
+from scripts.data.files import sha256_of, whole
+from scripts.data.manifest import files_in, write_manifest
 from scripts.data.plain_json import as_json
-from scripts.data.runs import is_name
-from scripts.data.tables import PREDICTIONS, parquet_errors, read_table
-from scripts.data.texts import json_of, lines_in, text_of
-from scripts.running.program import UserError, shown
+from scripts.data.tables import PREDICTIONS, read_table
+from scripts.running.program import UserError
 
 RUNS, SCORES, HISTORIES, METRICS, COMPARISONS = (
     "runs.jsonl",
@@ -49,6 +49,7 @@ RUNS, SCORES, HISTORIES, METRICS, COMPARISONS = (
     "metrics.parquet",
     "comparisons.parquet",
 )
+MANIFEST = "manifest.json"
 AGAIN = "restore it with git"
 # Parquet calls the elements of a list `element`. With that name, a file that is read and written
 # again keeps its bytes.
@@ -73,24 +74,47 @@ def digest_of_given(settings: dict, method: dict, splits: list[str]) -> str:
     return hashlib.sha256(as_json(given).encode()).hexdigest()
 
 
+# ---- Files
+
+
+def write_hashes(folder: Path) -> None:
+    """Write the manifest of a record's files."""
+    files = [folder / RUNS, folder / HISTORIES, folder / METRICS, *(folder / SCORES).iterdir()]
+    write_manifest(folder, [str(file.relative_to(folder)) for file in files], folder / MANIFEST)
+
+
+def unchanged_files(folder: Path, name: str) -> list[Path]:
+    """Return a file of a record, or the files in a folder of it. Raises UserError if one is not as
+    it was recorded.
+    """
+    manifest = folder / MANIFEST
+    try:
+        hashes = {folder / file: facts["sha256"] for file, facts in files_in(manifest).items()}
+    except (FileNotFoundError, UserError):
+        raise UserError(f"{manifest}: is missing or damaged; {AGAIN}") from None
+    recorded = {file for file in hashes if folder / name in (file, file.parent)}
+    present = (folder / name).glob("*.parquet") if name == SCORES else [folder / name]
+    for file in sorted({*recorded, *present}):
+        if not file.is_file() or sha256_of(file) != hashes.get(file):
+            raise UserError(
+                f"{file}: is not as it was recorded (its sha256 is not the one in {manifest}); "
+                f"{AGAIN}"
+            )
+    return sorted(recorded)
+
+
 # ---- Runs
 
 
 def read_runs(folder: Path) -> dict[str, dict]:
     """Return the lines of runs.jsonl, by the name of the run; empty without a record. Raises
-    UserError for a broken file.
+    UserError if the file is not as it was recorded.
     """
-    file, found = folder / RUNS, {}
-    if not file.exists():
-        return found
-    for number, text in enumerate(lines_in(text_of(file, AGAIN), str(file), AGAIN), 1):
-        line = json_of(text, f"{file}: line {number}", AGAIN)
-        facts = line.get("run") if isinstance(line, dict) else None
-        name = facts.get("run") if isinstance(facts, dict) else None
-        if not is_name(name) or not isinstance(line.get("paradigm"), str):
-            raise UserError(f"{file}: line {number}: {shown(line)} is not a run; {AGAIN}")
-        found[name] = line
-    return found
+    if not (folder / RUNS).exists() and not (folder / MANIFEST).exists():
+        return {}
+    [file] = unchanged_files(folder, RUNS)
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    return {line["run"]["run"]: line for line in lines}
 
 
 def write_runs(runs: dict[str, dict], folder: Path) -> None:
@@ -224,14 +248,10 @@ def predictions_of(rows: list[dict], data: Path, columns: dict[str, str]) -> pa.
 
 
 def read_kept(folder: Path, name: str) -> pa.Table:
-    """Read a table of a record, or a folder of tables. Raises UserError if it is missing or
-    damaged.
+    """Read a table of a record, or a folder of tables. Raises UserError if it is not as it was
+    recorded.
     """
-    tables = []
-    for file in sorted((folder / name).glob("*.parquet")) or [folder / name]:
-        with parquet_errors(file, AGAIN):
-            tables.append(pq.read_table(file, page_checksum_verification=True))
-    return pa.concat_tables(tables)
+    return pa.concat_tables(map(pq.read_table, unchanged_files(folder, name)))
 
 
 def write_scores(scores: pa.Table, files: Mapping[str, str], folder: Path) -> None:

@@ -12,9 +12,9 @@ Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and t
        paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
        data; README.md and docs/**/*.md
 Writes OUTPUT/<study>/runs.jsonl, scores/<preset>_<paradigm>.parquet, history.parquet,
-       metrics.parquet, comparisons.parquet; the linked items: OUTPUT/figures/<preset>/<item>.svg
-       and .csv, OUTPUT/tables/<preset>/<item>.csv and .md; OUTPUT/README.md, the list of the
-       record; all or none
+       metrics.parquet, comparisons.parquet, manifest.json; the linked items:
+       OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and .md;
+       OUTPUT/README.md, the list of the record; all or none
 
     snakemake record --cores 1 --configfile presets/small.yaml
     # lists the runs without scores, or whose training code or data have changed; exit 1 if any
@@ -49,6 +49,7 @@ from scripts.data.record import (
     scored_rows,
     to_a_millionth,
     write_compact,
+    write_hashes,
     write_runs,
     write_scores,
 )
@@ -82,6 +83,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 | `history.parquet` | loss and accuracy by epoch |
 | `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
 | `comparisons.parquet` | each model beside its controls: differences and verdicts, by `preset` |
+| `manifest.json` | the bytes and the sha256 of these files, which every reader checks |
 
 `figures/` and `tables/` hold what README.md and docs/ link.
 
@@ -208,6 +210,7 @@ def join_study(
     write_compact(history.sort_by("run"), folder / HISTORIES)
     write_compact(to_a_millionth(metrics), folder / METRICS)
     write_compact(to_a_millionth(comparisons), folder / COMPARISONS)
+    write_hashes(folder)
 
 
 # ---- Figures and tables

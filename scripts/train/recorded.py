@@ -5,7 +5,7 @@ The result is in the place of a trained result and marked as finished, so the ru
 later either. The run's settings and the content of its dataset must be the recorded ones. The
 scores of a control on whole splits are also used for the same control on splits that `limit` cuts.
 
-Reads  <record>/runs.jsonl, scores/, history.parquet (scripts/data/record.py), and
+Reads  <record>/runs.jsonl, scores/, history.parquet, manifest.json (scripts/data/record.py), and
        <data>/<split>.parquet of each run, whole and cut
 Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; for a run that makes a
        model only the last two

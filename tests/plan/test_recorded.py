@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from scripts.data.record import RUNS
+from scripts.data.manifest import write_manifest
+from scripts.data.record import MANIFEST, RUNS
 from scripts.plan.checks import check_places
 from scripts.plan.training import paradigm_of
 from scripts.plan.workplan import Workplan
@@ -70,6 +71,7 @@ def runs_taken(lines: dict, folder, study="timedial", config=CONFIG) -> set[str]
     (folder / study).mkdir()
     text = "".join(json.dumps(line) + "\n" for line in lines.values())
     (folder / study / RUNS).write_text(text)
+    write_manifest(folder / study, [RUNS], folder / study / MANIFEST)
     return Workplan(config, ROOT).recorded
 
 

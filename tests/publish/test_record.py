@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,14 @@ from scripts.data.record import (
     read_kept,
     read_runs,
     shortened,
+    write_hashes,
 )
 from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, write_table
 from scripts.publish.record import code_of_program, index, studies_in
 from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_rows
-from tests.rows import rows_of
+from tests.rows import each_row
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -184,6 +186,7 @@ def record(recorded, tmp_path) -> Path:
     return shutil.copytree(recorded, tmp_path / "project/docs") / "record"
 
 
+SCORED = "tried_classify.parquet"
 ASKED = ("run", "settings", "method", "splits", "data")
 
 
@@ -331,32 +334,87 @@ def test_stale_runs_are_named_with_the_reason(record, program):
     ):
         assert old in text
         file.write_text(text.replace(old, new))
+        write_hashes(file.parent)
         done = program(call)
         assert done.returncode == 1 and said in done.stderr and COMMAND in done.stderr
         assert "2 of 2 runs are stale" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
-    "old, new, said",
-    rows_of("""
-        '{"command"' | '<<<<<<< HEAD' | 'runs.jsonl: line 1'
-        '"run": "a"' | '"run": "../a"' | 'line 1: .* is not a run; restore it with git'
-        '"paradigm": "classify"' | '"paradigm": 3' | 'line 1: .* is not a run'
-    """),
-)
-def test_a_damaged_record_is_named(record, program, old, new, said):
-    file = record / "mctaco/runs.jsonl"
-    assert old in file.read_text()
-    file.write_text(file.read_text().replace(old, new, 1))
-    done = program(f"scripts.publish.record --check {record}")
-    assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert pd.Series(done.stderr.splitlines()[-1]).str.contains(said).all()
+def with_scores(change) -> Callable:
+    """Return a function that lets `change` work on the list of scores of the first row."""
+
+    def edit(rows: pd.DataFrame) -> pd.DataFrame:
+        rows.at[0, "score"] = change(rows.at[0, "score"].copy())
+        return rows
+
+    return edit
 
 
-def test_damaged_scores_are_named(made, record, program, tmp_path):
+def exchanged(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(run=rows["run"].map({"a": "b", "b": "a"}))
+
+
+EDITS = {
+    "exchanged runs": exchanged,
+    "reversed": with_scores(lambda scores: scores[::-1]),
+    "negated": with_scores(lambda scores: -scores),
+    "one score": with_scores(lambda scores: np.append(scores[:-1], np.float32(3))),
+    "NaN": with_scores(lambda scores: np.append(scores[:-1], np.float32(np.nan))),
+    "shorter": with_scores(lambda scores: scores[:-1]),
+    "log odds": lambda rows: rows.assign(log_odds=~rows["log_odds"]),
+    "epoch": lambda rows: rows.assign(epoch=np.int32(99)),
+    "doubled": lambda rows: pd.concat([rows, rows]),
+    "a row less": lambda rows: rows[1:],
+    "a column less": lambda rows: rows.drop(columns="log_odds"),
+    "other selections": lambda rows: rows.assign(selections=[["last"]] * len(rows)),
+}
+
+
+@each_row("name", EDITS)
+def test_scores_that_others_changed_are_refused(made, record, program, tmp_path, name):
+    """Each edit is valid Parquet, and some have the right form; their numbers were published."""
     file = next((record / "mctaco/scores").iterdir())
+    before, again = file.read_bytes(), tmp_path / "again"
+    EDITS[name](pd.read_parquet(file)).to_parquet(file)
+    try:
+        take(program, made, record, again).refused(
+            f"{SCORED}: is not as it was recorded", "; restore it with git"
+        )
+    finally:
+        file.write_bytes(before)
+    assert not list(again.rglob("predictions.parquet"))
+
+
+def damaged(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-40])
-    take(program, made, record, tmp_path / "again").refused("restore it with git")
+
+
+def conflicting(file: Path) -> None:
+    file.write_text("<<<<<<< HEAD\n" + file.read_text())
+
+
+@each_row(
+    "name, change",
+    [
+        ("history.parquet", damaged),
+        ("history.parquet", Path.unlink),
+        ("runs.jsonl", conflicting),
+        ("runs.jsonl", lambda file: file.write_text(file.read_text().replace("e", "E"))),
+        ("runs.jsonl", Path.unlink),
+        ("manifest.json", damaged),
+        ("manifest.json", Path.unlink),
+        ("scores/tried_classify.parquet", Path.unlink),
+        ("scores/other.parquet", lambda file: shutil.copy(file.parent / SCORED, file)),
+    ],
+)
+def test_a_record_whose_files_others_changed_is_named(
+    made, record, program, tmp_path, name, change
+):
+    copied = shutil.copytree(record, tmp_path / "copied")
+    change(copied / "mctaco" / name)
+    done = take(program, made, copied, tmp_path / "again")
+    shutil.rmtree(copied)
+    done.refused(f"mctaco/{name}: is ", "; restore it with git")
     assert not list((tmp_path / "again").rglob("predictions.parquet"))
 
 

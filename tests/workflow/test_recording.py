@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
+from scripts.data.record import write_hashes
 from tests.files import read_json
 from tests.workflow.conftest import Study
 from tests.workflow.test_commands import check_pasted
@@ -84,10 +85,14 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
     [stale, *_] = [line for line in lines if line["run"]["model"] == "tiny_bert"]
     stale["run"]["code"] = "0123"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    refused = study.snakemake("--dry-run", *recorded)
+    assert "runs.jsonl: is not as it was recorded" in refused.stdout + refused.stderr
+    write_hashes(file.parent)
     planned = study.jobs("evaluate", *recorded)
     assert TAKEN | {"train_run"} == {rule for rule in planned if rule.startswith("train")}
     assert planned["train_run"] == [f"Training {stale['run']['run']}"], "of other code"
     file.write_text(text)
+    write_hashes(file.parent)
     planned = study.jobs("evaluate", *recorded)
     assert TAKEN == {rule for rule in planned if rule.startswith("train")}
     assert "fetch_model" not in planned
