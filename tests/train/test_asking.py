@@ -419,6 +419,26 @@ def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
     assert teacher.asked - before == again  # the run is finished
 
 
+def test_an_answer_that_others_changed_is_asked_again(tmp_path, teacher, caplog):
+    """A killed run took it, and had another accuracy."""
+    teacher.reply = lambda question, count: (
+        right_one(question, count) if len(teacher.asked) <= 10 else (403, {}, b"no credit left")
+    )
+    with pytest.raises(UserError, match="no credit left"):
+        asked(tmp_path, teacher)
+    file = tmp_path / "run-1/work/answers.jsonl"
+    kept = [json.loads(line) for line in file.read_text().strip().splitlines()]
+    kept[0]["answer"][0] = "neither"
+    kept[1]["answer"], kept[2]["answer"] = kept[2]["answer"], kept[1]["answer"] + ["more"]
+    del kept[3]["sha256"]  # as earlier releases kept it
+    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    before = Counter(teacher.asked)
+    teacher.reply = right_one
+    assert accuracy(asked(tmp_path, teacher)) == 1
+    assert len(teacher.asked - before) == len(examples()) - len(kept) + 4
+    assert "answers that have changed since they were kept: 3" in caplog.text
+
+
 @each_row(
     "status, wait, body",
     texts_of("""

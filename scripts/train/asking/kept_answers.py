@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from scripts.data.plain_json import as_json
 from scripts.running.identity import identity
+from scripts.running.program import log
 from scripts.train.asking.answer import TOO_LONG, Answer
 
 
@@ -22,8 +23,13 @@ def echoed(prompt: dict) -> bool:
     return "texts" in prompt
 
 
+def checksum(key: str, answer: Any) -> str:
+    return hashlib.sha256(as_json([key, answer]).encode()).hexdigest()
+
+
 class Kept:
-    """The answers that a run has got, in a file of JSON lines: {key, answer}.
+    """The answers that a run has got, in a file of JSON lines: {key, answer, sha256}. sha256: of
+    the key and the answer.
 
     An answer's key holds the model, how it is asked, the turns before the question (shots) and the
     question. The rule that reads the answer is not part of it.
@@ -40,18 +46,21 @@ class Kept:
 
     def read(self) -> Iterator[tuple[str, Any]]:
         """The keys and answers of the file. A line that a kill has cut off is passed over. So is an
-        answer of an earlier release: nobody knows whether it is whole. A question that was too long
-        is asked again, since the server may read more now.
+        answer that has changed, or that an earlier release kept without a sha256. A question that
+        was too long is asked again, since the server may read more now.
         """
         if not self.file.exists():
             return
+        changed = 0
         for line in self.file.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 kept = json.loads(line)
-                key, answer = kept["key"], kept["answer"]
+                key, answer, sha256 = kept["key"], kept["answer"], kept["sha256"]
             except (ValueError, TypeError, KeyError, RecursionError):
                 continue
-            if isinstance(answer, dict) and self.echoes:
+            if sha256 != checksum(key, answer):
+                changed += 1
+            elif isinstance(answer, dict) and self.echoes:
                 yield key, answer
             elif (
                 isinstance(answer, list)
@@ -59,6 +68,13 @@ class Kept:
                 and answer[1] != TOO_LONG
             ):
                 yield key, Answer(*answer)
+        if changed:
+            log.warning(
+                "warning: %s: answers that have changed since they were kept: %d; their questions "
+                "are asked again",
+                self.file,
+                changed,
+            )
 
     def key(self, question: str) -> str:
         return hashlib.sha256(f"{self.basis}\n{question}".encode()).hexdigest()
@@ -71,7 +87,8 @@ class Kept:
             for number, answer in model.answers(wanted):
                 key = self.key(wanted[number])
                 self.found[key] = answer
-                opened.write(json.dumps({"key": key, "answer": answer}) + "\n")
+                line = {"key": key, "answer": answer, "sha256": checksum(key, answer)}
+                opened.write(json.dumps(line) + "\n")
                 opened.flush()
 
     def answers(self, questions: list[str]) -> list:
