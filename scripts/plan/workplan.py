@@ -42,6 +42,13 @@ def laid_over(base: dict, over: dict) -> dict:
     }
 
 
+def name_of(file: Path) -> str:
+    """Return the name of a study whose file has none. Otherwise the study would replace the default
+    study.
+    """
+    return re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_") or file.stem
+
+
 class Workplan:
     """The runs, files and settings that one configuration asks for. given: laid over config.yaml of
     the project's folder `root`; configfiles: the files given by name. Raises UserError for any
@@ -53,6 +60,9 @@ class Workplan:
         # Check
         for file in self.configfiles:
             read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
+        nameless = bool(self.configfiles) and "name" not in given
+        if nameless:
+            given = given | {"name": name_of(self.configfiles[0])}
         laid = from_command_line(laid_over(read_yaml(root / "config.yaml"), given))
         self.config = of_study(check(laid, schema("config")))
         self.name = self.config["name"]
@@ -72,6 +82,11 @@ class Workplan:
             self.config["model"], models, root, Path.cwd()
         )
         self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
+        if nameless:
+            self.notes.append(
+                f"{self.configfiles[0]}: has no `name`, so its study is {self.name} and its page "
+                f"{self.pages}/index.html"
+            )
         self.figures = check_figures(read_figures(self.studies, root))
         read_published(self.studies, root)  # raises UserError for a broken file
         # Expand: grids, runs, experiments

@@ -113,6 +113,10 @@ def main(given: argparse.Namespace) -> None:
             text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
             with whole(given.output / file) as place:
                 place.write_text(f"{text}\n", encoding="utf-8")
+    for file in sorted(given.output.glob("**/*.json")):
+        if file.stem not in given.facts["models"]:
+            file.unlink()
+            log.info("%s: removed, since this study no longer has the model", file)
     log.info("%s: %d models", given.output, len(given.facts["models"]))
 
 

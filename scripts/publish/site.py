@@ -12,7 +12,8 @@ Reads  metrics.parquet, comparisons.parquet, published.csv,
        <publish>/<study>.manifest.json, cleaning.csv of each source, the `local` files of
        sources.yaml, run.json of each run
 Writes the page, and findings.json beside it: the findings of the first screen, for the list of
-       studies (scripts/publish/index.py)
+       studies (scripts/publish/index.py). Figures and tables of an earlier configuration are
+       removed
 
     python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet \\
         --resources resources --publish results/publish --cleaning results/clean/*/cleaning.csv \\
@@ -42,6 +43,7 @@ from scripts.data.yaml_files import entries_of, read_yaml
 from scripts.measure.comparisons import comparisons_beside
 from scripts.publish.item import write_texts
 from scripts.publish.compared import read_comparisons
+from scripts.publish.items import files_of
 from scripts.publish.comparison import published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
@@ -115,6 +117,10 @@ def readable_table(table: pd.DataFrame, heads: list[str] | None) -> dict:
             for title, rows in rest.groupby(titles, sort=False)
         ],
     }
+
+
+def studies_of(items: list[dict]) -> list[str]:
+    return sorted({item["study"] for item in items})
 
 
 def published_item(item: dict, given: argparse.Namespace, runs: list[dict]) -> dict:
@@ -193,8 +199,8 @@ def results_shown(
     and its machines, and those about all studies.
     """
     items = read_yaml(given.resources / "figures.yaml")
-    manifests = {given.publish / f"{item['study']}.manifest.json" for item in items}
-    check_made(sorted(filter(Path.is_file, manifests)))
+    manifests = [given.publish / f"{name}.manifest.json" for name in studies_of(items)]
+    check_made(filter(Path.is_file, manifests))
 
     def published_items(study: str, facts: list[dict]) -> list[dict]:
         return [published_item(item, given, facts) for item in items if item["study"] == study]
@@ -255,6 +261,23 @@ def settings_shown(given: argparse.Namespace, models: dict, published: Path, roo
     }
 
 
+def remove_others(publish: Path, items: list[dict]) -> None:
+    """Remove the figures and tables that an earlier configuration of this name made. Their numbers
+    are not those of the page, and a paper would take them.
+    """
+    made = {publish / file for item in items for file in files_of(item)}
+    made |= {publish / f"{name}.manifest.json" for name in ("findings", *studies_of(items))}
+    others = [
+        file
+        for pattern in ("*.manifest.json", "figures/*.*", "tables/*.*")
+        for file in sorted(publish.glob(pattern))
+        if file not in made and file.name[0] != "."
+    ]
+    for file in others:
+        file.unlink()
+        log.info("%s: removed, since this study no longer makes it", file)
+
+
 def main(given: argparse.Namespace) -> None:
     if given.texts:
         texts = json.loads(given.texts.read_text(encoding="utf-8"))
@@ -293,6 +316,8 @@ def main(given: argparse.Namespace) -> None:
         place.write_text(html, encoding="utf-8")
         place_beside.write_text(json.dumps(first_screen, indent=1), encoding="utf-8")
     describe_beside(beside)
+    if not given.alone:
+        remove_others(given.publish, read_yaml(resources / "figures.yaml"))
     log.info(
         "%s: %d studies, %d figures and tables, %d KB",
         given.output,

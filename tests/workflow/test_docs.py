@@ -30,6 +30,7 @@ MODEL, SOURCE, DOWNLOADS, DIALOGS, RELEASED, EVENTS = map(
 )
 
 MINE = ("--configfile", "presets/mine.yaml")
+METRICS = "results/evaluate/mine/metrics.parquet"  # a preset without a name has its file's
 
 
 def download_of(file: Path) -> dict:
@@ -83,7 +84,7 @@ def test_a_model(study, tmp_path):
     assert jobs["fetch_model"] == [f"Fetching the model {name}"] and len(jobs["train_run"]) == 1
     typed = ("evaluate", *MINE)
     study.run(*typed, TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
-    assert name in read_table(study / study.metrics, ["model"])["model"].to_pylist()
+    assert name in read_table(study / METRICS, ["model"])["model"].to_pylist()
     assert study.jobs(*typed) == {}
 
 
@@ -103,7 +104,7 @@ def test_a_corpus(study):
     [download] = DOWNLOADS["downloads"]
     download |= download_of(file)
     fetched = {key: value for key, value in local.items() if key != "local"} | DOWNLOADS
-    write_yaml(study / "presets/mine.yaml", {"sources": {name: local}})
+    write_yaml(study / "presets/mine.yaml", {"name": "default", "sources": {name: local}})
     assert study.jobs(*MINE) == {}, "a corpus that no experiment uses changes nothing"
     run = {
         "run": ["other_sop"],
@@ -115,7 +116,7 @@ def test_a_corpus(study):
         study.run(target, *MINE)
         cleaned.append(read_table(study / f"results/clean/{name}/test.parquet"))
     assert cleaned[0].equals(cleaned[1]) and len(cleaned[0])
-    assert name in read_table(study / study.metrics, ["source"])["source"].to_pylist()
+    assert name in read_table(study / METRICS, ["source"])["source"].to_pylist()
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty," in counts
     assert study.jobs("evaluate", *MINE) == {}

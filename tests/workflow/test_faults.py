@@ -20,7 +20,7 @@ def test_a_killed_study_ends_as_an_undisturbed_one(study, tmp_path, monkeypatch)
         return done.returncode, done.stdout + done.stderr
 
     monkeypatch.setattr(kills, "finish", finish)  # by a fork
-    write_json(study / "reduced.json", {"seeds": [1]})
+    write_json(study / "reduced.json", {"name": "default", "seeds": [1]})
     other = kills.copy_of(study.folder, tmp_path / "other")
     end, said = kills.killed(study.folder, other, random.Random(3), 0)
     assert end == "equal", said

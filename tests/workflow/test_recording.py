@@ -109,7 +109,7 @@ def test_a_study_is_recorded_and_made_again_without_training(study):
 def test_a_control_on_cut_splits_comes_from_the_record(study):
     """Recorded scores of a control on whole splits serve any `limit`."""
     control = {"models": ["search_both_texts"], "controls": False}
-    alone = {"run": ["other_sop"], "experiments": {"other_sop": control}}
+    alone = {"name": "default", "run": ["other_sop"], "experiments": {"other_sop": control}}
     (study / "whole.json").write_text(json.dumps(alone))
     (study / "cut.json").write_text(json.dumps(alone | {"limit": 20}))
     study.run("record", "--configfile", "whole.json")

@@ -208,6 +208,35 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     assert "CC0" in (study / study.page).read_text() and study.jobs() == {}
 
 
+def test_a_preset_without_a_name_is_a_study_of_its_own(study):
+    """It has the name of its file. It replaced the default study."""
+    write_yaml(study / "My preset.yaml", {"run": ["other_sop"], "bootstrap_resamples": 100})
+    before = (study / study.page).read_bytes()
+    said = study.run("--configfile", "My preset.yaml")
+    assert "My preset.yaml: has no `name`, so its study is my-preset" in said
+    assert (study / "results/publish/my-preset/index.html").exists()
+    assert (study / study.page).read_bytes() == before and study.jobs() == {}
+
+
+def test_what_a_study_no_longer_makes_is_removed(study):
+    """Beside the new page, a paper would take its numbers."""
+    publish = study / "results/publish/default"
+    others = ["tables/mctaco_table.tex", "figures/mctaco_by_category.dark.svg"]
+    others += [
+        "mctaco.manifest.json",
+        "leaderboard/gone.json",
+        "leaderboard/every_eval_ever/x.json",
+    ]
+    made = {file for file in publish.rglob("*") if file.is_file()}
+    for name in (*others, "notes.txt"):
+        (publish / name).write_text("{}")
+    study.run("--forcerun", "publish_page", "publish_leaderboard")
+    kept = {file for file in publish.rglob("*") if file.is_file()}
+    assert kept == made | {publish / "notes.txt"}
+    log = (study / "results/logs/publish/default/page.log").read_text()
+    assert "mctaco_table.tex: removed, since this study no longer makes it" in log
+
+
 def test_another_study_and_back(study):
     """Studies with other names share expensive results. Neither study causes a job of the other
     one, wherever the other one stopped. The cards and the list name both studies.

@@ -207,7 +207,7 @@ def test_a_name_that_stands_for_no_answers_is_refused(project, tmp_path):
         "people: answers/{ann}.csv begins with - or holds a brace; rename the file"
     )
     (tmp_path / "answers/{ann}.csv").rename(tmp_path / "answers/ann.csv")
-    done = made_in(tmp_path, project, "results/publish/default/tables/people.csv", *asked).checked()
+    done = made_in(tmp_path, project, "results/publish/people/tables/people.csv", *asked).checked()
     assert "figures and tables of all studies" in done.stdout + done.stderr
 
 
