@@ -182,6 +182,30 @@ def before_jobs(workflow, act: Callable[[], None]) -> None:
     workflow.execute = execute
 
 
+def after_jobs(workflow, act: Callable[[], None]) -> None:
+    """Call `act` when all jobs of this process have ended well, also if nothing was to be done."""
+    inner = workflow.execute
+
+    def execute(*given, **named):
+        inner(*given, **named)
+        if not is_dry_run(workflow):
+            act()
+
+    workflow.execute = execute
+
+
+def before_report(workflow, act: Callable[[], None]) -> None:
+    """Call `act` before `snakemake --report` reads files that jobs need, too."""
+    inner = getattr(workflow, "create_report", None)
+
+    def create_report(*given, **named):
+        act()
+        return inner(*given, **named)
+
+    if inner:
+        workflow.create_report = create_report
+
+
 def plan_without(files: set[str]) -> None:
     """Let Snakemake plan as if these files were missing."""
     inner = _IOFile.exists_local

@@ -114,7 +114,7 @@ def or_exit() -> Iterator[None]:
 def or_warn() -> Iterator[None]:
     try:
         yield
-    except UserError as error:
+    except (UserError, OSError) as error:
         print(f"Warning: {sentence_of(error)}", file=sys.stderr)
 
 
@@ -168,8 +168,11 @@ class Start:
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
             internals.explain_missing_rules(self.explain)
+            internals.before_report(workflow, self.write_captions)
             if not is_module:
                 internals.ask_for_manifests(self.manifest_of)
+                internals.after_jobs(workflow, self.list_results)
+                internals.before_jobs(workflow, self.keep_records_without_hooks)
             self.check()
 
     def check(self) -> None:
@@ -233,6 +236,11 @@ class Start:
                 internals.start_jobs_when_one_ends(self.workflow)
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
 
+    def keep_records_without_hooks(self) -> None:
+        """Keep Snakemake's records with the results, also with --no-hooks, which skips begin()."""
+        if self.workflow.execution_settings.no_hooks:
+            internals.keep_records_with_results()
+
     def write_captions(self) -> None:
         """Write the captions of Snakemake's report."""
         CAPTIONS.mkdir(parents=True, exist_ok=True)
@@ -264,7 +272,6 @@ class Start:
 
     def end(self) -> None:
         if not self.is_module:
-            self.list_results()
             of_all = self.published.of_study(ALL)
             print(
                 summary(

@@ -47,6 +47,14 @@ def test_a_study_whose_folders_are_on_two_disks(study, other_disk):
     assert study.jobs() == {}
 
 
+def test_a_report_of_results_that_were_copied_in(study, tmp_path):
+    """Only a run wrote the captions that it reads."""
+    shutil.rmtree(study / ".snakemake")
+    report = tmp_path / "report.html"
+    study.snakemake("--report", report).checked()
+    assert "strided_sop_table" in report.read_text()
+
+
 def test_a_place_that_is_no_folder_is_one_line(small):
     for place, link, said in rows_of("""
         results             | /nowhere/results | is a link to /nowhere/results, which is missing; make that folder

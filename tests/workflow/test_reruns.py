@@ -153,6 +153,25 @@ def test_a_setting_one_more_seed_and_a_removed_experiment(study, changed, traine
     assert families(jobs) == {"train", "evaluate", "publish"}
 
 
+def test_a_card_says_what_is_true_now_also_if_nothing_is_to_be_done(study):
+    study.edit(
+        "scripts/studies/strided_sop/study.yaml",
+        "title: Strided sentence",
+        "title: The new title of sentence",
+    )
+    assert study.jobs("build") == {}
+    study.run("build")
+    assert "The new title of" in (study / "results/build/strided_sop/README.md").read_text()
+
+
+def test_records_stay_with_the_results_without_hooks(study):
+    shutil.rmtree(study / "results/.records")
+    (study / ".snakemake/metadata").unlink()
+    study.run("fetch", "--no-hooks", "--forceall")
+    assert any((study / "results/.records").iterdir())
+    assert (study / ".snakemake/metadata").is_symlink()
+
+
 def test_one_more_model(study):
     def mend(models):
         models["smaller_bert"] = models["tiny_bert"] | {
