@@ -38,9 +38,12 @@ def manifest_of(work: Workplan, file: Path) -> str | None:
 
 
 def manifest_with(work: Workplan, file: Path) -> str | None:
-    """Return the manifest that a user asks for by a file or a folder; None without one, and for a
-    file that is not listed there.
+    """Return the manifest that a user asks for by a file or a folder, or the last file of a folder
+    of pages or numbers; None without one, and for a file that is not listed there.
     """
+    last = {work.pages: f"{work.pages}/index.html", work.evaluated: work.metrics}
+    if str(file) in last:
+        return last[str(file)]
     manifest = manifest_of(work, file)
     if manifest is None or str(file) == manifest:
         return manifest

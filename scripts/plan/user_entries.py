@@ -19,6 +19,8 @@ HUB_ID = re.compile(
 LONGEST_NAME = 80  # characters of a name made here: it becomes a part of file names
 # the keys of an entry that name a file or folder
 PATHS = {"models": ("folder", "vocabulary"), "sources": ("local",)}
+# the splits of cleaners that no source of the project has
+SPLITS = {"captions_table": {"train", "test"}, "dialogs": {"train", "validation"}}
 # the keys that name another entry
 STANDS_ON = {"models": ("encoder", "vectors_of", UNTRAINED), "sources": ("measured_on",)}
 
@@ -69,6 +71,27 @@ def _entry_path(path: str, root: Path, working: Path) -> str:
     )
 
 
+def _splits_of(source: dict) -> set[str]:
+    named = {source["train"]} if "train" in source else set()
+    return named.union(source.get("evaluate", []), source.get("splits", []))
+
+
+def _check_splits(configured: dict, tracked: dict, where: str) -> None:
+    """Raise UserError for a split that the cleaner of a source does not write. A cleaner of one's
+    own may write any.
+    """
+    known = {cleaner: set(splits) for cleaner, splits in SPLITS.items()}
+    for name, entry in tracked.items():
+        known.setdefault(entry.get("cleaner", name), set()).update(_splits_of(entry))
+    for name, entry in configured.items():
+        written = known.get(cleaner := entry.get("cleaner", name))
+        if written and (others := sorted(_splits_of(entry) - written)):
+            raise UserError(
+                f"{where}.{name}: the cleaner {cleaner} writes no split {others[0]}"
+                f"{closest(others[0], written)}"
+            )
+
+
 def merge_entries(
     kind: str, config: dict, tracked: dict, root: Path, working: Path
 ) -> tuple[dict, list[str]]:
@@ -83,6 +106,8 @@ def merge_entries(
         for name, entry in check_entries(kind, config.get(kind) or {}, where).items()
     }
     tracked = check_entries(kind, tracked, file)
+    if kind == "sources":
+        _check_splits(configured, tracked, where)
     merged = tracked | configured
     for name, entry in merged.items():
         for key in STANDS_ON[kind]:

@@ -216,7 +216,10 @@ class Start:
 
     def explain(self, target: str) -> str:
         if manifest := checks.manifest_of(self.work, Path(target)):
-            return f"{target}: a manifest stands for this file; ask for it: `snakemake {manifest}`"
+            return (
+                f"{target}: {manifest} does not list this file; correct its name, or ask for all "
+                f"files: `snakemake {manifest}`"
+            )
         if "/" in target:
             return f"{target}: no rule makes this file; `snakemake --summary` lists what rules make"
         return (

@@ -386,6 +386,28 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
     )
 
 
+OF_ONES_OWN = {
+    name: entry | {"cleaner": entry.get("cleaner", name)}
+    for name, entry in SOURCES.items()
+    if entry["kind"] != "judgements"
+} | {
+    name: SOURCES["hirest"] | {"cleaner": name, "train": "train", "evaluate": []}
+    for name in ("captions_table", "dialogs")
+}
+
+
+@each_row("name", OF_ONES_OWN)
+def test_a_split_that_a_cleaner_does_not_write_is_refused(name):
+    """The dry run said nothing, and a job asked for a file that no rule makes."""
+    entry = OF_ONES_OWN[name]
+    merge_entries("sources", {"sources": {"mine": entry}}, SOURCES, ROOT, ROOT)
+    for wrong in ({"evaluate": ["tset"]}, {"train": "tset"}, {"splits": ["tset"]}):
+        with pytest.raises(UserError, match=f"the cleaner {entry['cleaner']} writes no split tset"):
+            merge_entries("sources", {"sources": {"mine": entry | wrong}}, SOURCES, ROOT, ROOT)
+    own = {"mine": entry | {"cleaner": "corpus", "evaluate": ["tset"]}}
+    merge_entries("sources", {"sources": own}, SOURCES, ROOT, ROOT)
+
+
 @each_row(
     "change, said",
     [

@@ -10,7 +10,7 @@ def test_what_no_rule_makes_is_told_with_its_remedy(study):
     built = "results/build/strided_sop/mini/stride-0"
     [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
     for target, said in (
-        (f"{built}/train.csv", f"ask for it: `snakemake {built}/manifest.json`"),
+        (f"{built}/tset.parquet", f"{built}/manifest.json does not list this file; correct its"),
         (
             f"{run.relative_to(study.folder)}/predictions.csv",
             "`snakemake results/train/strided_sop/t",
@@ -33,6 +33,8 @@ def test_a_file_or_a_folder_is_asked_for_by_its_name(study):
     assert sorted(study.folder.rglob("*manifest.json")) == manifests, "a question removes nothing"
     study.run(asked)
     assert (run / "predictions.parquet").exists()
+    for folder in ("results/publish/default", "results/evaluate/default/"):
+        assert study.jobs(folder) == {}
     for folder in ("results/build/strided_sop/mini/stride-0", "results/clean/mini/"):
         assert study.jobs(folder) == {}
         assert study.jobs(f"{folder.rstrip('/')}/train.parquet") == {}
