@@ -24,6 +24,7 @@ from scripts.running.program import UserError, execute, log, parser
 from scripts.data.tables import read_metrics
 from scripts.publish.marks import marks_of
 from scripts.publish.parts import templates
+from scripts.publish.table import TURNS
 
 KEPT = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/publish/findings.py)
 
@@ -73,7 +74,7 @@ def list_studies(results: Path) -> None:
     html = templates().get_template("index.html.j2").render({"published": published})
     output = results / "publish/index.html"
     with whole(output) as place:
-        place.write_text(html, encoding="utf-8")
+        place.write_text(html.translate(TURNS), encoding="utf-8")
     log.info("%s: %d studies", output, len(published))
 
 

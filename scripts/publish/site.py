@@ -54,7 +54,7 @@ from scripts.publish.provenance import mixture
 from scripts.publish.reading import cards_of, paper_tables
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.card import read_left_out
-from scripts.publish.table import EXPERIMENT, OF_COLUMN
+from scripts.publish.table import EXPERIMENT, OF_COLUMN, TURNS
 
 ALL = "all"  # the "study" of items that are about all studies
 # A column with a cell of more characters is not squeezed to the width of its longest word.
@@ -313,7 +313,7 @@ def main(given: argparse.Namespace) -> None:
     )
     beside = given.output.with_name("findings.json")
     with whole(given.output) as place, whole(beside) as place_beside:
-        place.write_text(html, encoding="utf-8")
+        place.write_text(html.translate(TURNS), encoding="utf-8")
         place_beside.write_text(json.dumps(first_screen, indent=1), encoding="utf-8")
     describe_beside(beside)
     if not given.alone:

@@ -19,6 +19,8 @@ from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
 # lacks it. `Experiment of X` has the names for the column X; the page shows them as links alone.
 EXPERIMENT = "Experiment"
 OF_COLUMN = f"{EXPERIMENT} of "
+# Characters that turn the direction of the text after them. They are shown as escapes.
+TURNS = {turn: f"\\u{turn:04x}" for turn in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 def percent(share: float | None, decimals: int = 1) -> str:
@@ -79,8 +81,13 @@ def markdown(text: str) -> str:
     return text.replace("\n", " ")
 
 
+def without_turns(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose texts show the characters that turn directions."""
+    return table.map(lambda cell: cell.translate(TURNS) if isinstance(cell, str) else cell)
+
+
 def write_points(points: pd.DataFrame, output: Path) -> None:
-    write_csv(points, output.with_name(f"{output.name}.csv"))
+    write_csv(without_turns(points), output.with_name(f"{output.name}.csv"))
 
 
 def markdown_table(table: pd.DataFrame, numbers: Collection[str] = ()) -> str:
@@ -98,6 +105,8 @@ def write(
     """Write a table of text cells; the columns `numbers` are set flush right. holds: of
     latex_table().
     """
+    table = without_turns(table).rename(columns=lambda name: name.translate(TURNS))
+    numbers = [name.translate(TURNS) for name in numbers]
     write_csv(table, output.with_name(f"{output.name}.csv"))
     table = table[[name for name in table if not name.startswith(OF_COLUMN)]]
     plain = table.drop(columns=EXPERIMENT, errors="ignore")

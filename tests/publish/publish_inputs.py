@@ -209,7 +209,8 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     examples = twelve_pairs(stride)
     pairs = []
     for number, label in enumerate(examples["label"]):
-        then = f"=then({number})"  # a spreadsheet reads this as a formula
+        # A spreadsheet reads this as a formula. The last character turns the text after it.
+        then = f"=then({number})\u202e"
         texts = [HOSTILE, then] if label else [then, HOSTILE]
         pairs.append(
             {

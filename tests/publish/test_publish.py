@@ -32,7 +32,7 @@ def study(tmp_path_factory, program) -> Study:
 @pytest.fixture(scope="module")
 def html(study) -> str:
     """Make the page of the made-up study with a hostile caption."""
-    study.change("figures", lambda items: items[0].update(caption=f"A caption.\n\n{HOSTILE}"))
+    study.change("figures", lambda items: items[0].update(caption=f"A caption.\n\n{HOSTILE}\u2067"))
     left_out = {
         "study": "strided_sop",
         "model": "mute",
@@ -111,7 +111,7 @@ def test_no_cell_of_a_csv_is_a_formula_and_each_comes_back(tmp_path_factory, cel
     assert read_csv(file)["text"].tolist() == cells
 
 
-def test_hostile_text_stays_text(html):
+def test_hostile_text_stays_text(study, html):
     found = Page(html)
     assert found.tags.count("script") == 1
     assert not found.handlers
@@ -129,6 +129,9 @@ def test_hostile_text_stays_text(html):
     assert "&lt;b&gt;white&lt;/b&gt; space" in html
     assert 'href="#left-out"' in html
     assert "it has no head &lt;script&gt;" in html
+    files = [file for end in ("csv", "md", "tex") for file in study.publish.rglob(f"*.{end}")]
+    written = html + "".join(file.read_text() for file in files)
+    assert not {"\u202e", "\u2067"} & set(written) and "\\u202e" in html and "\\u2067" in html
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
 
 
