@@ -28,13 +28,11 @@ Reads  <data>/<split>.parquet; the training split of another dataset (learns_fro
 Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
        run.json, as trained runs do
        <folder>/<run>/work/, where finished results are kept
-       <output>: the manifest of all controls, when all are there
 
     python -m scripts.controls.control --controls \\
         '{"run": "NAME", "settings": {…}, "rung": "words", "control": {"features": ["lengths"]}}' \\
         --method "$(cat method.json)" --splits train val_1 \\
-        --data results/build/strided_sop/activitynet/stride-0 --folder results/train/strided_sop \\
-        --output results/train/strided_sop/activitynet-stride-0-controls.manifest.json
+        --data results/build/strided_sop/activitynet/stride-0 --folder results/train/strided_sop
 """
 
 import argparse

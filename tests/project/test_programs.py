@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from functools import cache
@@ -104,3 +105,13 @@ def test_the_environment_has_what_a_program_imports(module):
     }
     needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
     assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"
+
+
+@pytest.mark.slow
+@each_row("module", PROGRAMS)
+def test_an_example_has_options_of_its_program(helps, module):
+    text = helps[module].replace("\\\n", " ")
+    examples = text.split("options:")[0]
+    shown = re.findall(rf"python -m {re.escape(module)} (.*)", examples)
+    named = {option for one in shown for option in re.findall(r"(?<!\S)--[a-z][a-z-]*", one)}
+    assert named <= set(re.findall(r"--[a-z][a-z-]*", text.split("options:")[-1])), named
