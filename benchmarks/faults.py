@@ -16,6 +16,7 @@ import argparse
 import multiprocessing
 import os
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -27,13 +28,17 @@ from pathlib import Path
 
 from benchmarks import kills
 from benchmarks.measure import options_of, table
-from scripts.running.program import SEED, number
+from scripts.data.record import HISTORIES, METRICS, SCORES, read_kept, read_runs
+from scripts.running.identity import ROOT
+from scripts.running.program import SEED, UserError, number
 from tests.fuzz import GIVEN, TARGETS, attempt, place
+from tests.fuzz_damage import damaged_file
 
 ENDS = ["refused", "equal", "accepted", "traceback", "hang", "wrong"]
 FAULTS = ENDS[3:]
 LONGEST = 120  # the most seconds of a case
-KILLS = 12
+KILLS, RECORDS = 12, 200
+RECORD = ROOT / "docs/record/hellaswag"
 MODELS = ["fetch model", "facts of a model", "train"]
 # For each class: the targets of tests/fuzz_targets.yaml, and the number of cases of each.
 FUZZED: dict[str, tuple[list[str], int]] = {
@@ -89,13 +94,42 @@ def killed(given: argparse.Namespace) -> Iterator[End]:
             yield kills.killed(study, folder, rng, case)
 
 
+def read_whole(record: Path) -> list:
+    """Return all that the readers of a record read."""
+    return [read_runs(record), *(read_kept(record, name) for name in (SCORES, HISTORIES, METRICS))]
+
+
+def damaged_record(rng: random.Random, folder: Path) -> End:
+    """Damage one file of a record, and return how its readers end."""
+    shutil.copytree(RECORD, folder)
+    file = rng.choice(sorted(file for file in folder.rglob("*") if file.is_file()))
+    content = damaged_file(file.name, file.read_bytes(), rng, huge=False)
+    file.unlink()
+    place({file.name: content}, file.parent)
+    try:
+        end = "equal" if read_whole(folder) == read_whole(RECORD) else "wrong"
+        return end, f"{file.name} was read"
+    except UserError as error:
+        return ("refused" if str(file) in str(error) else "wrong"), str(error)
+    except Exception as error:
+        return "traceback", f"{file.name}: {error!r}"
+
+
+def damaged_records(given: argparse.Namespace) -> Iterator[End]:
+    for case in range(max(1, round(RECORDS * given.share))):
+        with tempfile.TemporaryDirectory() as folder:
+            rng = random.Random(f"record {given.seed} {case}")
+            yield damaged_record(rng, Path(folder, "record"))
+
+
 def main(given: argparse.Namespace) -> int:
     begun, counts = time.monotonic(), {}
-    for kind in ["kills", *FUZZED]:
+    own = {"kills": killed, "the record, damaged": damaged_records}
+    for kind in [*own, *FUZZED]:
         if not any(text in kind for text in given.only):
             continue
         counts[kind] = Counter()
-        for end, said in killed(given) if kind == "kills" else fuzzed(kind, given):
+        for end, said in own[kind](given) if kind in own else fuzzed(kind, given):
             counts[kind][end] += 1
             if end in FAULTS:
                 print(f"{kind}: {end}: {said}", flush=True)

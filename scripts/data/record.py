@@ -90,7 +90,7 @@ def unchanged_files(folder: Path, name: str) -> list[Path]:
     manifest = folder / MANIFEST
     try:
         hashes = {folder / file: facts["sha256"] for file, facts in files_in(manifest).items()}
-    except (FileNotFoundError, UserError):
+    except (FileNotFoundError, IsADirectoryError, UserError):
         raise UserError(f"{manifest}: is missing or damaged; {AGAIN}") from None
     recorded = {file for file in hashes if folder / name in (file, file.parent)}
     present = (folder / name).glob("*.parquet") if name == SCORES else [folder / name]
