@@ -20,6 +20,8 @@ from snakemake.jobs import Job
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
+from snakemake_interface_executor_plugins.executors.base import AbstractExecutor
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 
 from scripts.data.files import whole
 from scripts.running.folder_lock import owned
@@ -150,6 +152,30 @@ def keep_records_of_failed_jobs() -> None:
     DAG.check_incomplete = check_incomplete
 
 
+def say_how_jobs_end() -> None:
+    """Add to each error of a job the reason of its executor, the attempt, and whether another
+    attempt follows. A job that a cluster refused is not sent again: it would be refused again.
+    """
+    inner, restart_times = AbstractExecutor.report_job_error, Job.restart_times.fget
+    if hasattr(inner, "says") or not is_known():
+        return
+    refused = set()
+
+    def report(executor: AbstractExecutor, job_info, msg=None, **named) -> None:
+        job, scheduler = job_info.job, executor.workflow.scheduler
+        is_refused = isinstance(executor, RemoteExecutor) and job_info.external_jobid is None
+        if is_refused:
+            refused.update(job.jobs if job.is_group() else [job])
+        stops = scheduler._user_kill or (scheduler._errors and not scheduler.keepgoing)
+        follows = job.restart_times >= job.attempt and not stops
+        facts = {"reason": msg or "", "attempt": job.attempt, "attempts": 1 + job.restart_times}
+        inner(executor, job_info, msg, **facts, follows=follows, refused=is_refused, **named)
+
+    report.says = True
+    AbstractExecutor.report_job_error = report
+    Job.restart_times = property(lambda job: 0 if job in refused else restart_times(job))
+
+
 def ask_for_manifests(manifest_of: Callable[[str], str | None]) -> None:
     """Let a user ask for a file or a folder for which a manifest stands: the manifest is the
     target.
@@ -239,14 +265,13 @@ def use_terminal(workflow) -> bool:
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
     if not default or settings.verbose or not is_known():
         return False
+    say_how_jobs_end()
     for handler in default:
         logger.removeHandler(handler)
     logger.addHandler(
         # for jobs that wait in a cluster's queue the time left is unknown
         Terminal(
-            settings,
-            lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec},
-            lambda rule: workflow.get_rule(rule).restart_times,
+            settings, lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec}
         )
     )
     # of the Slurm plugin's queries that a stop cuts off

@@ -4,16 +4,18 @@ reasons and paths. A job without a message is shown by its outputs.
     [ 3/64, 1 min 05 s, over 4 min left] Cleaning sample_howto100m
 
 The time left is counted from the jobs that ended. A dry run adds why a job would run. A failed job
-is shown once, with the last lines of its log. `--verbose` leaves Snakemake's own output
-unchanged.
+is shown once, with its executor's reason and the last lines of its log. `--verbose` leaves
+Snakemake's own output unchanged.
 """
 
 import logging
+import os
 import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from math import ceil
 from pathlib import Path
 from statistics import fmean
@@ -42,7 +44,9 @@ CHATTER = re.compile(
 )
 LAST_LINES = 12
 # Errors that only repeat the failed job's log.
-REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
+REPEATED = re.compile(
+    r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError|Exception in run_job "
+)
 REASON_LENGTH, LONGEST = 110, 300  # characters of a reason, of a job's subject
 
 
@@ -57,10 +61,21 @@ def tail(files: list[str]) -> list[str]:
     lines = [
         line
         for file in files
-        if Path(file).is_file()
         for line in Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
     ]
     return [f"    {line[:2000]}" for line in lines[-LAST_LINES:]]
+
+
+def state_of(file: str) -> tuple[int, int] | None:
+    """Return what changes when a log is written to; None for a file that is missing."""
+    with suppress(OSError):
+        return (found := os.stat(file)).st_mtime_ns, found.st_size
+    return None
+
+
+def told_by(executor: str) -> list[str]:
+    """Return an executor's reason without the command that it gave, which fills many lines."""
+    return executor.partition("\n    sbatch call:")[0].strip().splitlines()
 
 
 class TimeLeft:
@@ -108,23 +123,17 @@ class TimeLeft:
 
 class Terminal(logging.StreamHandler):
     """Write one line a job. settings: Snakemake's output settings. timed: the rules whose jobs run
-    on this machine, so the time left can be estimated. retries: how often a rule's job is tried
-    again.
+    on this machine, so the time left can be estimated.
     """
 
-    def __init__(
-        self,
-        settings,
-        timed: Callable[[], set[str]],
-        retries: Callable[[str], int] = lambda rule: 0,
-    ):
+    def __init__(self, settings, timed: Callable[[], set[str]]):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
         self.begun, self.timed, self.left = time.monotonic(), timed, TimeLeft({})
-        self.retries = retries
         self.said: set[str] = set()
         self.messages: dict[int, str] = {}  # by number of the job
-        self.attempts: Counter = Counter()  # that failed
+        self.logs: dict[str, tuple | None] = {}  # their states before the attempt
+        self.of_groups: dict[int, dict] = {}  # by number of the job: how its group ended
         self.addFilter(
             DefaultFilter(
                 settings.quiet,
@@ -141,6 +150,7 @@ class Terminal(logging.StreamHandler):
         if not outputs:  # the target of a stage, which does nothing
             return ""
         message = self.messages[facts["jobid"]] = cut(outputs, LONGEST)
+        self.logs |= {str(file): state_of(file) for file in facts.get("log") or []}
         if not self.dryrun:
             passed = clock(time.monotonic() - self.begun)
             place = f"{self.done:>{len(str(self.total))}}/{self.total}"
@@ -150,20 +160,25 @@ class Terminal(logging.StreamHandler):
         return f"{message}   ({facts['rule_name']}; {shown})"
 
     def failure(self, facts: dict) -> str:
-        """A job that failed: its subject, which attempt it was, and the end of its log. A job that
-        is tried again has one line.
+        """A job that failed: its subject, which attempt it was, the executor's reason, and the end
+        of its log, if this attempt wrote one. A job that is tried again has one line.
         """
         job, rule = facts["jobid"], facts["rule_name"]
-        self.attempts[job] += 1
-        attempt, attempts = self.attempts[job], 1 + self.retries(rule)
+        ended = self.of_groups.pop(job, None) or facts.get("aux") or {}
+        attempt, attempts = ended.get("attempt", 1), ended.get("attempts", 1)
         subject = self.messages.get(job, rule)
-        logs = [str(file) for file in facts.get("log") or []]
-        if attempt < attempts:
-            ended = f"attempt {attempt} of {attempts} ended"
-            return f"Tried again: {subject} ({'; '.join([ended, *logs])})"
+        reason = told_by(ended.get("reason", ""))
+        names = [str(file) for file in facts.get("log") or []]
+        logs = [name for name in names if state_of(name) not in (None, self.logs.get(name))]
+        if ended.get("follows"):
+            words = [f"attempt {attempt} of {attempts} ended", *reason, *logs]
+            return f"Tried again: {subject} ({'; '.join(words)})"
         again = f", attempt {attempt}" if attempt > 1 else ""
         head = f"Failed: {subject} (rule {rule}{again})"
-        return "\n".join([head, *tail(logs), *(f"    log: {file}" for file in logs)])
+        if ended.get("refused"):
+            reason.append("The job was not sent again: correct the profile, or what it asks for")
+        said = [*(f"    {line}" for line in reason), *tail(logs)]
+        return "\n".join([head, *said, *(f"    log: {file}" for file in logs)])
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of a message; empty if it is not for the terminal."""
@@ -187,6 +202,9 @@ class Terminal(logging.StreamHandler):
         if event == LogEvent.JOB_ERROR:
             self.left.fail(facts["jobid"])
             return self.failure(facts)
+        if event == LogEvent.GROUP_ERROR:  # the errors of its jobs follow
+            self.of_groups |= {one["jobid"]: one["aux"] for one in facts["job_error_info"]}
+            return ""
         if event == LogEvent.SHELLCMD:
             return str(facts.get("shellcmd") or "")  # the target of a stage has none
         text = str(record.msg or "")

@@ -1,4 +1,10 @@
-"""The settings of Snakemake when jobs start, tested with a Snakefile of ten jobs."""
+"""What this workflow changes in Snakemake, tested with Snakefiles of a few jobs."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
 
 from tests.conftest import ROOT
 from tests.forking import snakemake
@@ -81,3 +87,56 @@ def test_after_a_failure_the_same_command_makes_what_it_missed(tmp_path):
     snakemake(*CALL, "--keep-going", *changed, cwd=tmp_path).checked(False)
     (tmp_path / "broken").unlink()
     assert made(tmp_path, *changed) == "2 b\n"
+
+
+# ---- A job that a cluster refuses, and a stop by hand
+
+ENDING = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from scripts.running import snakemake_internals as internals
+internals.use_terminal(workflow)
+rule train:
+    output: "{{name}}"
+    log: "log_of_{{name}}"
+    retries: 2
+    group: config.get("group")
+    message: "Making {{wildcards.name}}"
+    shell: "echo begun > {{log}}; sleep {{config[seconds]}}; exit 1"
+"""
+SBATCH = """#!/bin/sh
+echo called >> {folder}/calls
+echo "sbatch: error: Batch job submission failed: Invalid account" >&2
+exit 1
+"""
+
+
+@pytest.fixture
+def ending(tmp_path) -> Path:
+    """A folder with a Snakefile, and a log that an earlier run wrote."""
+    (tmp_path / "Snakefile").write_text(ENDING)
+    (tmp_path / "log_of_made").write_text("all went well\n")
+    return tmp_path
+
+
+def test_a_job_that_the_cluster_refuses_is_sent_once_and_its_reason_is_shown(ending):
+    (ending / "bin").mkdir()
+    for name in "squeue scontrol sacct sacctmgr scancel sinfo sshare sbatch".split():
+        program = ending / "bin" / name
+        program.write_text(
+            SBATCH.format(folder=ending) if name == "sbatch" else "#!/bin/sh\nexit 0\n"
+        )
+        program.chmod(0o755)
+    path = f"{ending / 'bin'}:{os.environ['PATH']}"
+    options = "--cores 1 --jobs 9 --keep-going --executor slurm".split()
+    options += "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 1".split()
+    together = "--group-components together=2 --config seconds=0 group=together".split()
+    for given, calls in (["--config", "seconds=0"], 2), (together, 1):
+        done = snakemake(*options, "made", "other", *given, cwd=ending, PATH=path).checked(False)
+        said = done.stdout + done.stderr
+        assert len((ending / "calls").read_text().splitlines()) == calls, said
+        (ending / "calls").unlink()
+        for name in ("made", "other"):
+            block = re.search(rf"^Failed: Making {name} .*\n((?:    .*\n)*)", said, re.M)[1]
+            assert "submission failed: Invalid account" in block and "not sent again" in block
+        assert not any(text in said for text in ("all went well", "log_of_", "Tried again")), said

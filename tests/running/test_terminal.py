@@ -51,7 +51,7 @@ def test_the_definition_that_changed_is_named(tmp_path, monkeypatch):
 def terminal_of(timed: set[str]) -> Terminal:
     settings = SimpleNamespace(stdout=True, dryrun=False, quiet=set(), debug_dag=False)
     settings.verbose, settings.printshellcmds = False, False
-    return Terminal(settings, lambda: timed, lambda rule: 1)
+    return Terminal(settings, lambda: timed)
 
 
 def said(terminal: Terminal, event: LogEvent, **facts: object) -> str:
@@ -69,13 +69,23 @@ def test_no_time_left_stands_beside_a_job_of_unknown_length():
     assert [" left]" in line for line in lines] == [False, True, True, False]
 
 
-def test_only_the_last_attempt_is_a_failure():
-    terminal, failed = terminal_of(set()), {"jobid": 1, "rule_name": "train_run", "log": []}
+def test_a_failure_shows_its_reason_and_a_log_of_its_own(tmp_path):
+    """Attempts that another one follows have one line. A log that was not written to is left out."""
+    terminal, log = terminal_of(set()), tmp_path / "log"
+    job = {"jobid": 1, "rule_name": "train_run", "rule_msg": "Training", "log": [log]}
+    first = {"attempt": 1, "attempts": 2, "follows": True, "reason": "TIMEOUT"}
+    second = {"attempt": 2, "attempts": 2, "reason": "TIMEOUT\n    sbatch call:\n   …"}
+    log.write_text("of an earlier run\n")
+    said(terminal, LogEvent.JOB_INFO, **job)
     assert (
-        said(terminal, LogEvent.JOB_ERROR, **failed)
-        == "Tried again: train_run (attempt 1 of 2 ended)"
+        said(terminal, LogEvent.JOB_ERROR, **job, aux=first)
+        == "Tried again: Training (attempt 1 of 2 ended; TIMEOUT)"
     )
-    assert (
-        said(terminal, LogEvent.JOB_ERROR, **failed)
-        == "Failed: train_run (rule train_run, attempt 2)"
-    )
+    said(terminal, LogEvent.JOB_INFO, **job)
+    log.write_text("of this attempt\n")
+    assert said(terminal, LogEvent.JOB_ERROR, **job, aux=second).splitlines() == [
+        "Failed: Training (rule train_run, attempt 2)",
+        "    TIMEOUT",
+        "    of this attempt",
+        f"    log: {log}",
+    ]

@@ -20,6 +20,7 @@ from transformers import AutoModelForMaskedLM
 from scripts.data.yaml_files import read_yaml
 from tests.files import read_json, write_yaml
 from tests.models import fetched
+from tests.rows import each_row, texts_of
 from tests.workflow.conftest import checkout
 
 BIN = Path(sys.executable).parent
@@ -166,6 +167,24 @@ def minutes(written: str) -> int:
     days, _, clock = written.rpartition("-")
     hours, minute, _ = map(int, clock.split(":"))
     return int(days or 0) * 1440 + hours * 60 + minute
+
+
+@each_row(
+    "asked, reason",
+    texts_of("""
+        slurm_partition=nowhere | invalid partition specified: nowhere
+        gres=nothing:1          | Invalid generic resource (gres) specification
+    """),
+)
+def test_a_job_that_slurm_refuses_is_sent_once_with_its_reason(cluster, copy, asked, reason):
+    """No account is refused here: this Slurm has no accounting."""
+    typed = (
+        "--configfile config.yaml smaller.yaml --config run=[tiny_sop] --default-resources".split()
+    )
+    said = call(copy, "results/clean/sample_activitynet/manifest.json", *typed, asked)
+    assert said.returncode == 1 and said.stdout.count("Failed: ") == 1, said.stdout[-4000:]
+    assert reason in said.stdout and "was not sent again" in said.stdout, said.stdout[-4000:]
+    assert "Tried again" not in said.stdout and "    log: " not in said.stdout
 
 
 def test_profile_as_typed_selects_the_paper_preset(copy):
