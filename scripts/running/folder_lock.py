@@ -70,9 +70,11 @@ def take(descriptor: int, file: Path, place: Path) -> bool:
     try:
         return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
+        owner = owner_in(file)
+        stop = f" (`kill {owner['pid']}` there; twice to stop its jobs, too)" if owner else ""
         raise CliException(
-            f"{described(owner_in(file))} works in {place}; wait until it ends, or stop "
-            "it, then give this command again"
+            f"{described(owner)} works in {place}; wait until it ends, or stop it{stop}, then give "
+            "this command again"
         ) from None
 
 

@@ -5,31 +5,39 @@ counts GPUs only if the command line gives their number.
 
 import os
 import shutil
+import signal
+import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 
+import psutil
 from snakemake import dag as dag_module
 from snakemake.dag import DAG
 from snakemake.exceptions import RuleException
+from snakemake.executors.local import Executor as LocalExecutor
 from snakemake.io import _IOFile
 from snakemake.jobs import Job
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 from snakemake.persistence.file import FilePersistence
+from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.shell import shell
 from snakemake_interface_executor_plugins.executors.base import AbstractExecutor
 from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 
 from scripts.data.files import whole
 from scripts.running.folder_lock import owned
 from scripts.running.owner import name_owner
-from scripts.running.program import UserError
+from scripts.running.program import UserError, plural
 from scripts.running.terminal import Terminal
 
 KNOWN = ("9.27.",)  # the beginnings of versions
+NOW = "now"  # a stop that waits for no job
 FORCED = "TIMESTRIDE_FORCED"  # the rules and files that the user forces, a line each
 
 
@@ -166,14 +174,72 @@ def say_how_jobs_end() -> None:
         is_refused = isinstance(executor, RemoteExecutor) and job_info.external_jobid is None
         if is_refused:
             refused.update(job.jobs if job.is_group() else [job])
-        stops = scheduler._user_kill or (scheduler._errors and not scheduler.keepgoing)
-        follows = job.restart_times >= job.attempt and not stops
+        if not isinstance(executor, RemoteExecutor):
+            time.sleep(0.1)  # after Ctrl-C the main thread notices it meanwhile
+        ends = scheduler._user_kill or (scheduler._errors and not scheduler.keepgoing)
         facts = {"reason": msg or "", "attempt": job.attempt, "attempts": 1 + job.restart_times}
-        inner(executor, job_info, msg, **facts, follows=follows, refused=is_refused, **named)
+        facts |= {"follows": job.restart_times >= job.attempt and not ends}
+        facts |= {"refused": is_refused, "stopped": scheduler._user_kill == NOW}
+        inner(executor, job_info, msg, **facts, **named)
 
     report.says = True
     AbstractExecutor.report_job_error = report
     Job.restart_times = property(lambda job: 0 if job in refused else restart_times(job))
+
+
+def say_how_to_stop() -> None:
+    """Say at SIGTERM what Snakemake waits for, and let a second one end the running jobs, too.
+
+    Snakemake then waits until all running jobs end, and so it does at a SIGINT that reaches it
+    alone. Its own handler takes a lock that the main thread may hold.
+    """
+    if JobScheduler.exit_gracefully.__module__ == __name__ or not is_known():
+        return
+    again = f"`kill {os.getpid()}`"
+
+    def end_jobs() -> None:
+        """Send SIGTERM to the programs of running jobs, so training saves; the shells then end."""
+        for job in list(shell._processes.values()):
+            with suppress(psutil.Error):
+                process = psutil.Process(job.pid)
+                is_shell = process.name() == "bash"  # which starts some programs in its own place
+                for program in process.children() if is_shell else [process]:
+                    program.terminate()
+
+    def exit_gracefully(scheduler: JobScheduler, *given) -> None:
+        before = scheduler._user_kill
+        if before:
+            scheduler._user_kill = NOW
+            end_jobs()
+        if before == "graceful":
+            raise KeyboardInterrupt
+        if not before:
+            scheduler._user_kill = "graceful"
+            Thread(target=finish, args=[scheduler]).start()
+
+    def finish(scheduler: JobScheduler) -> None:
+        count = len(scheduler.running)
+        logger.warning(
+            f"Told to stop (SIGTERM): no other job starts, and Snakemake waits for the end of "
+            f"{plural(count, 'running job')}. {again} again stops them, too."
+        )
+        scheduler._open_jobs.release()
+
+    def or_again(inner: Callable) -> Callable:
+        def cancel(executor: AbstractExecutor) -> None:
+            executor.workflow.scheduler._user_kill = NOW
+            logger.warning(
+                "Stopping: Snakemake waits for the end of its running jobs. "
+                f"{again}, or Ctrl-C again, stops them."
+            )
+            signal.signal(signal.SIGINT, lambda *given: end_jobs())
+            inner(executor)
+
+        return cancel
+
+    JobScheduler.exit_gracefully = exit_gracefully
+    for kind in (LocalExecutor, RemoteExecutor):
+        kind.cancel = or_again(kind.cancel)
 
 
 def ask_for_manifests(manifest_of: Callable[[str], str | None]) -> None:
@@ -266,6 +332,7 @@ def use_terminal(workflow) -> bool:
     if not default or settings.verbose or not is_known():
         return False
     say_how_jobs_end()
+    say_how_to_stop()
     for handler in default:
         logger.removeHandler(handler)
     logger.addHandler(

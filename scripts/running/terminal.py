@@ -40,6 +40,7 @@ CHATTER = re.compile(
     r"|Execute \d|Config file|Job stats|Using profile|Using workflow specific|Complete log|Elapsed "
     r"time|Shutting down|Exiting because|Singularity|Group jobs|This was a dry-run|Removing output "
     r"files of failed job|Trying to restart|Skipped removing|Job \d+ completed"
+    r"|Will exit after finishing|Terminating processes on user request"
     r"|Reasons:|Some jobs were triggered by provenance|Rules with provenance triggered"
 )
 LAST_LINES = 12
@@ -167,6 +168,8 @@ class Terminal(logging.StreamHandler):
         ended = self.of_groups.pop(job, None) or facts.get("aux") or {}
         attempt, attempts = ended.get("attempt", 1), ended.get("attempts", 1)
         subject = self.messages.get(job, rule)
+        if ended.get("stopped"):
+            return f"Stopped: {subject}"
         reason = told_by(ended.get("reason", ""))
         names = [str(file) for file in facts.get("log") or []]
         logs = [name for name in names if state_of(name) not in (None, self.logs.get(name))]

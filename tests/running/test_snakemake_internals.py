@@ -2,12 +2,17 @@
 
 import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.forking import snakemake
+from tests.rows import each_row, texts_of
 
 SNAKEFILE = f"""
 import sys
@@ -140,3 +145,43 @@ def test_a_job_that_the_cluster_refuses_is_sent_once_and_its_reason_is_shown(end
             block = re.search(rf"^Failed: Making {name} .*\n((?:    .*\n)*)", said, re.M)[1]
             assert "submission failed: Invalid account" in block and "not sent again" in block
         assert not any(text in said for text in ("all went well", "log_of_", "Tried again")), said
+
+
+@each_row(
+    "sent, said, ended",
+    texts_of("""
+        TERM        | waits for the end of 2 running jobs | Failed
+        TERM TERM   | again stops them, too               | Stopped
+        INT         | or Ctrl-C again, stops them         | Stopped
+        INT TERM    | or Ctrl-C again, stops them         | Stopped
+        CTRL-C      | or Ctrl-C again, stops them         | Stopped
+    """),
+)
+def test_a_stop_says_what_it_waits_for_and_tries_no_job_again(tmp_path_factory, sent, said, ended):
+    """A signal alone reaches Snakemake; Ctrl-C also reaches the jobs."""
+    folder = tmp_path_factory.mktemp("stop")
+    (folder / "Snakefile").write_text(ENDING)
+    seconds = 6 if sent in ("TERM", "INT") else 600
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "made", "other"]
+    with open(folder / "said", "w") as output:
+        called = subprocess.Popen(
+            [*command, "--config", f"seconds={seconds}"],
+            cwd=folder,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    while not all((folder / f"log_of_{name}").exists() for name in ("made", "other")):
+        assert called.poll() is None
+        time.sleep(0.1)
+    for name in sent.split():
+        if name == "CTRL-C":
+            os.killpg(called.pid, signal.SIGINT)
+        else:
+            called.send_signal(getattr(signal, f"SIG{name}"))
+        time.sleep(1)
+    assert called.wait(60) == 1
+    text = (folder / "said").read_text()
+    assert said in text and f"`kill {called.pid}`" in text, text
+    assert {line.split(":")[0] for line in text.splitlines() if "Making" in line} >= {ended}
+    assert "Tried again" not in text and "Traceback" not in text, text
