@@ -260,6 +260,22 @@ def ask_for_manifests(manifest_of: Callable[[str], str | None]) -> None:
     DAG.__init__ = with_manifests
 
 
+def end_until_at_last_jobs() -> None:
+    """Let `--until RULE` also run the jobs of a rule that need other jobs of the same rule, as runs
+    that start from other runs. Snakemake ends there with "BUG: Out of jobs" (its issue 823).
+    """
+    inner = DAG.in_until
+    if hasattr(inner, "ends") or not is_known():
+        return
+
+    def in_until(dag: DAG, job: Job) -> bool:
+        later = (other for other in dag.bfs(dag.depending, job) if other is not job)
+        return inner(dag, job) and not any(inner(dag, other) for other in later)
+
+    in_until.ends = True
+    DAG.in_until = in_until
+
+
 def before_jobs(workflow, act: Callable[[], None]) -> None:
     """Call `act` before this process runs jobs. A dry run and a question (--summary, --dag, --lint,
     --report …) run none.

@@ -137,6 +137,7 @@ class Start:
         internals.leave_out_damaged_records()
         if not is_module:
             internals.keep_records_of_failed_jobs()
+            internals.end_until_at_last_jobs()
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
         self.published = Published(self.work)
         config = self.work.config

@@ -94,6 +94,30 @@ def test_after_a_failure_the_same_command_makes_what_it_missed(tmp_path):
     assert made(tmp_path, *changed) == "2 b\n"
 
 
+CHAINED = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from scripts.running import snakemake_internals as internals
+internals.end_until_at_last_jobs()
+rule all:
+    input: "a.done", "b.done", "c.done"
+rule train:
+    input: lambda w: {{"b": ["a"], "c": ["b.linked"]}}.get(w.name, [])
+    output: "{{name,[abc]}}"
+    shell: "touch {{output}}"
+rule other:
+    input: "{{name}}"
+    output: "{{name,[abc]}}.{{kind}}"
+    shell: "touch {{output}}"
+"""
+
+
+def test_until_runs_the_jobs_of_a_rule_that_begin_with_others_of_it(tmp_path):
+    (tmp_path / "Snakefile").write_text(CHAINED)
+    snakemake("--cores", "1", "--until", "train", cwd=tmp_path).checked()
+    assert {path.name for path in tmp_path.glob("[abc]*")} == {"a", "b", "b.linked", "c"}
+
+
 # ---- A job that a cluster refuses, and a stop by hand
 
 ENDING = f"""
