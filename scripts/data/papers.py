@@ -34,3 +34,9 @@ def texts_of(
     for study, sources in (released or {}).items():
         texts["released.csv"] = rows_of(read_released(study, root), "source", set(sources))
     return texts
+
+
+def files_of(texts: dict[str, str]) -> dict[str, object]:
+    """Return what texts_of() says by the files that say it. Claims come with their classes."""
+    claims = json.loads(texts.get("claims.yaml", "{}"))
+    return texts | {f"{name}.yaml": said for name, said in claims.items()}

@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 
 from scripts.data.files import sha256_of
-from scripts.data.papers import texts_of
+from scripts.data.papers import files_of, texts_of
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, SUFFIXES
 from scripts.plan.fields import fields_of, has_options
 from scripts.plan.models import STAGES, UNTRAINED
 from scripts.plan.workplan import Workplan, built, cleaned, spans
-from scripts.running.code_as_text import sha256
+from scripts.running.reasons import hash_of
 from scripts.running.identity import identity
 
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
@@ -215,7 +215,7 @@ class Published:
         """Return a hash of all that the items of a study show of papers."""
         names = self.of_study(study)
         texts = [texts_of(**self.papers_of(name), root=self.workplan.root) for name in names]
-        return sha256(as_json(texts))
+        return hash_of(texts, {name: said for of in texts for name, said in files_of(of).items()})
 
     def lines_of(self, study: str) -> str:
         """Return the items of a study, a line of JSON each, as scripts/publish/items.py reads
@@ -284,7 +284,8 @@ class Published:
     @cached_property
     def page_papers(self) -> str:
         """A hash of the published numbers that the page shows."""
-        return sha256(as_json(texts_of(self.workplan.used_studies, root=self.workplan.root)))
+        texts = texts_of(self.workplan.used_studies, root=self.workplan.root)
+        return hash_of(texts, files_of(texts))
 
     @cached_property
     def page_configuration(self) -> dict:

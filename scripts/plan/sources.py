@@ -7,12 +7,11 @@ import os
 from pathlib import Path
 
 from scripts.data.files import sha256_of
-from scripts.data.plain_json import as_json
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.plan import OF_ENTRY
 from scripts.plan.grid import Dataset
 from scripts.plan.workplan import Workplan, cleaned, spans
-from scripts.running.code_as_text import sha256
+from scripts.running.reasons import hash_of
 
 
 def deciding_fields(work: Workplan, model: str) -> dict:
@@ -42,7 +41,8 @@ def with_absolute_paths(work: Workplan, model: str) -> dict:
 
 def patterns(work: Workplan) -> str:
     """Return a hash of what the rules of temporal expressions say, without their comments."""
-    return sha256(as_json(read_yaml(work.root / "resources/temporal_patterns.yaml")))
+    rules = read_yaml(work.root / "resources/temporal_patterns.yaml")
+    return hash_of(rules, {"temporal_patterns.yaml": rules})
 
 
 def fetched_folder(work: Workplan, source: str) -> str:

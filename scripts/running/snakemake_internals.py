@@ -339,9 +339,9 @@ def forced_names(workflow) -> set[str]:
     return names
 
 
-def use_terminal(workflow) -> bool:
+def use_terminal(workflow, why_new: Callable[[str], str] = lambda output: "") -> bool:
     """Replace Snakemake's own output by one line a job, unless the user gave --verbose.
-    Return whether the output was replaced.
+    Return whether the output was replaced. why_new: why the runs of a job are new, by its output.
     """
     settings = workflow.output_settings
     default = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
@@ -354,7 +354,9 @@ def use_terminal(workflow) -> bool:
     logger.addHandler(
         # for jobs that wait in a cluster's queue the time left is unknown
         Terminal(
-            settings, lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec}
+            settings,
+            lambda: {r.name for r in workflow.rules if r.shellcmd and workflow.local_exec},
+            why_new,
         )
     )
     # of the Slurm plugin's queries that a stop cuts off

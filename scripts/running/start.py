@@ -27,7 +27,7 @@ from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
 from scripts.running.identity import MEMORY, identity, write_memory
 from scripts.running.program import UserError, closest, sentence_of
-from scripts.running.reasons import keep_definitions
+from scripts.running.reasons import keep_definitions, keep_hashes, new_runs
 from scripts.running.summary import summary
 
 
@@ -164,7 +164,7 @@ class Start:
             internals.keep_records_with_results()
         elif Path(".snakemake/metadata").is_symlink():
             Path(".snakemake/metadata").unlink()  # results/ was removed, so the link is broken
-        if self.is_main and not is_module and internals.use_terminal(workflow):
+        if self.is_main and not is_module and internals.use_terminal(workflow, self.why_new):
             # Programs print only warnings on the terminal. Snakemake itself does not show these.
             os.environ.update(TIMESTRIDE_LOG_ONLY="1")
         if self.is_main:
@@ -210,6 +210,12 @@ class Start:
 
         return given
 
+    def why_new(self, output: str) -> str:
+        """Return why the runs of a training job are new; an empty text for another job."""
+        job = output.removeprefix("results/train/").removesuffix(".manifest.json")
+        runs = [self.work.runs[name].settings for name in self.work.training_jobs.get(job, ())]
+        return new_runs(runs, Path(output).parent) if runs else ""
+
     def expected_cost(self) -> list[str]:
         """Return what the probed models' runs will take, a line for each method."""
         cpus = 0 if self.gpus.per_run else self.workflow.cores or 1
@@ -237,6 +243,7 @@ class Start:
             internals.keep_records_with_results()
             if self.is_main:
                 keep_definitions(compared)
+                keep_hashes()
                 internals.start_jobs_when_one_ends(self.workflow)
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
 

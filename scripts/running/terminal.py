@@ -124,13 +124,20 @@ class TimeLeft:
 
 class Terminal(logging.StreamHandler):
     """Write one line a job. settings: Snakemake's output settings. timed: the rules whose jobs run
-    on this machine, so the time left can be estimated.
+    on this machine, so the time left can be estimated. why_new: why the runs of a job are new, by
+    the job's first output.
     """
 
-    def __init__(self, settings, timed: Callable[[], set[str]]):
+    def __init__(
+        self,
+        settings,
+        timed: Callable[[], set[str]],
+        why_new: Callable[[str], str] = lambda output: "",
+    ):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
         self.begun, self.timed, self.left = time.monotonic(), timed, TimeLeft({})
+        self.why_new = why_new
         self.said: set[str] = set()
         self.messages: dict[int, str] = {}  # by number of the job
         self.logs: dict[str, tuple | None] = {}  # their states before the attempt
@@ -157,6 +164,8 @@ class Terminal(logging.StreamHandler):
             place = f"{self.done:>{len(str(self.total))}}/{self.total}"
             return f"[{place}, {passed:>9}{self.left.in_words()}] {message}"
         reason = in_words(" ".join(str(facts["reason"]).split()))
+        if reason.startswith("Missing output files") and facts.get("output"):
+            reason = self.why_new(str(facts["output"][0])) or reason
         shown = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
         return f"{message}   ({facts['rule_name']}; {shown})"
 

@@ -23,12 +23,29 @@ PARAMS = "Params have changed since last execution: Union of params: before: {} 
         '{"training":{"epochs":3,"rate":0.1}}','{"x":1}' | '{"training":{"epochs":4,"rate":0.1}}','{"x":1,"y":2}' | training.epochs: 3 → 4, y: None → 2 changed
         2000                 | 300                 | 2000 → 300 changed
         '--resamples=2000'   | '--resamples=300'   | resamples: 2000 → 300 changed
+        '{"papers":["a"]}'   | '{"papers":["a","b"]}' | papers: ['a'] → ['a', 'b'] changed
+        '{"name":"a","x":1}\\n{"name":"b","x":1}' | '{"name":"a","x":1}\\n{"name":"b","x":2}' | x: 1 → 2 changed
+        '{"titles.yaml":"{\\\\"mc\\\\": {\\\\"title\\\\": \\\\"A\\\\"}}"}' | '{"titles.yaml":"{\\\\"mc\\\\": {\\\\"title\\\\": \\\\"B\\\\"}}"}' | mc.title: A → B changed
         'scripts.train.run@0123456789ab scripts.train.process@0123456789ab' | 'scripts.train.run@ba9876543210 scripts.train.process@0123456789ab' | code of train/run.py changed
         'scripts.studies.mctaco.controls.VIEWS@0123456789ab', '1' | 'scripts.studies.mctaco.controls.VIEWS@ba9876543210', '2' | code of studies/mctaco/controls.py, 1 → 2 changed
     """),
 )
 def test_why_a_job_would_run(before, now, said):
     assert in_words(PARAMS.format(before, now)) == said
+
+
+def test_a_hash_is_shown_as_the_files_that_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(reasons, "DEFINITIONS", tmp_path)
+    before, now = (
+        reasons.hash_of([said], {"claims.yaml": said, "classes.yaml": "same"}) for said in "ab"
+    )
+    assert in_words(PARAMS.format(f"'{'0' * 64}'", f"'{now}'")) == (
+        "claims.yaml or classes.yaml changed"
+    )
+    reasons.keep_hashes()
+    assert in_words(PARAMS.format(f"'{before}'", f"'{now}'")) == "claims.yaml changed"
+    long = PARAMS.format(f"""'{{"page.css":"{before}"}}'""", f"""'{{"page.css":"{now}"}}'""")
+    assert in_words(long) == "page.css changed"
 
 
 def test_another_reason_stays_as_it_is():

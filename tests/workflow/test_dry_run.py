@@ -4,6 +4,7 @@ checkout unchanged.
 
 import pytest
 
+from tests.rows import each_row, texts_of
 from tests.workflow.conftest import Study, checkout
 
 
@@ -48,3 +49,25 @@ def test_a_dry_run_takes_no_manifest_away(study):
     assert "val_1.parquet is missing" in done.stdout + done.stderr and entries(study) == before
     study.run("build")
     assert (study / "results/build/strided_sop/mini/stride-0/val_1.parquet").exists()
+
+
+@each_row(
+    "file, old, new, rule, reason",
+    texts_of(r"""
+        scripts/studies/strided_sop/published.csv | figure draws | figure shows | publish_strided_sop | published.csv changed
+        scripts/studies/strided_sop/claims.yaml | increases with stride | grows with stride | publish_strided_sop | claims.yaml changed
+        resources/classes.yaml | [bert_large] | [bert_large, bert_base] | publish_strided_sop | classes.yaml changed
+        scripts/studies/strided_sop/study.yaml | title: Strided sentence | title: The sentence | publish_page | strided_sop.title: Strided sentence order prediction → The sentence order prediction changed
+        resources/sources.yaml | title: Mini captions | title: Small captions | publish_strided_sop | mini.title: Mini captions → Small captions changed
+        config.yaml | epochs: 1 | epochs: 2 | train_run | training.epochs: 1 → 2 beside the nearest finished run
+        config.yaml | seeds:\n- 1 | seeds:\n- 2 | train_run | seed: 1 → 2 beside the nearest finished run
+    """),
+)
+def test_a_dry_run_names_what_changed(study, file, old, new, rule, reason):
+    before = (study / file).read_text()
+    changed = before.replace(*(text.replace("\\n", "\n") for text in (old, new)))
+    assert changed != before
+    (study / file).write_text(changed)
+    done = study.snakemake("-n").checked()
+    (study / file).write_text(before)
+    assert f"   ({rule}; {reason})" in done.stdout + done.stderr, done.stdout + done.stderr
