@@ -65,7 +65,7 @@ rule train_run:
         threads=lambda w, output, threads, resources: WORK.threads_of(
             f"{w.study}/{w.job}", GPUS.threads(threads, resources.cpus_per_task)
         ),
-        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        message=START.training_message("train_run"),
         again=START.again("train_run"),
     message:
         "{params.message}"
@@ -99,7 +99,7 @@ rule train_controls:
     params:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
-        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        message=START.training_message("train_controls"),
         again=START.again("train_controls"),
     message:
         "{params.message}"
@@ -127,7 +127,7 @@ rule train_api:
     params:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
-        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        message=START.training_message("train_api"),
         key=uncompared(lambda w: training.key_of(WORK, w.study, w.job)),
         again=START.again("train_api"),
     message:
@@ -157,7 +157,7 @@ rule train_recorded:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
         scores=lambda w: [sha256_of(file) for file in sorted(WORK.record_of(w.study).glob("scores/*.parquet"))],
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
-        message=uncompared(lambda w: training.message(WORK, w.study, w.job)),
+        message=START.training_message("train_recorded"),
         record=uncompared(lambda w: str(WORK.record_of(w.study))),
         again=START.again("train_recorded"),
     message:

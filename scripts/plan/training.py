@@ -218,9 +218,9 @@ def _card(work: Workplan, run: Run) -> dict:
     return {key: known[key] for key in keys} | {"sources": sources}
 
 
-def message(work: Workplan, study: str, job: str) -> str:
+def message(work: Workplan, study: str, job: str, again: bool = False) -> str:
     """Return the message of a job. If all its runs were finished before, the job only compares
-    data, model and code.
+    data, model and code. again: whether it does its runs again.
     """
     runs = runs_of(work, study, job)
     kind = work.kind_of_run(runs[0].name)
@@ -228,7 +228,7 @@ def message(work: Workplan, study: str, job: str) -> str:
         return f"Taking {plural(len(runs), 'run')} of {study} from the record"
     if kind == CONTROL:
         return f"Measuring the controls of {study}"
-    left = [run for run in runs if not Path(run.folder, "work/finished.json").exists()]
+    left = [run for run in runs if again or not Path(run.folder, "work/finished.json").exists()]
     learns = any(work.studies[study]["methods"][run.method]["learns"] for run in left)
     state = "Training" if learns else "Asking"
     state = state if left else "Already trained, if data and code are the same:"

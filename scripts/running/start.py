@@ -18,7 +18,7 @@ from scripts.data.card import OF_STUDY, describe_datasets
 from scripts.data.files import whole
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
-from scripts.plan import checks
+from scripts.plan import checks, training
 from scripts.plan.expected import cost_of_probe
 from scripts.plan.published import CAPTIONS, Published
 from scripts.plan.workplan import Workplan
@@ -209,6 +209,13 @@ class Start:
             return option("--again", not forced.isdisjoint({"*", rule, *output}))
 
         return given
+
+    def training_message(self, rule: str) -> Callable:
+        """Return the message of the training jobs of this rule, as a parameter."""
+        again = self.again(rule)
+        return lambda wildcards, output: training.message(
+            self.work, wildcards.study, wildcards.job, bool(again(wildcards, output))
+        )
 
     def why_new(self, output: str) -> str:
         """Return why the runs of a training job are new; an empty text for another job."""

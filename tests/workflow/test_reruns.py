@@ -202,6 +202,12 @@ def steps_taken(study) -> dict[str, float]:
     return found
 
 
+def test_forced_training_says_that_it_trains(study):
+    for forced in (["-R", "train_run"], ["-F"]):
+        assert study.trained(study.jobs(*forced)) == 5, "two jobs, of two and three runs"
+    assert study.trained(study.jobs("-R", "clean_corpus")) == 0
+
+
 def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     """The tables contain the licence and the cleaner's hash, so they are written again; their
     content is the same, so nothing is trained.
