@@ -29,6 +29,7 @@ from scripts.running.identity import MEMORY, identity, write_memory
 from scripts.running.program import UserError, closest, sentence_of
 from scripts.running.reasons import keep_definitions, keep_hashes, new_runs
 from scripts.running.summary import summary
+from scripts.running.terminal import let_readers_end
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -132,6 +133,7 @@ class Start:
         internals.say_unknown(workflow)
         internals.refuse_prefix(workflow)
         if self.is_main:
+            let_readers_end()
             check_places()
         internals.lock_by_owner()
         internals.leave_out_damaged_records()

@@ -14,11 +14,12 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from math import ceil
 from pathlib import Path
 from statistics import fmean
+from typing import TextIO
 
 from snakemake.logging import DefaultFilter
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -77,6 +78,39 @@ def state_of(file: str) -> tuple[int, int] | None:
 def told_by(executor: str) -> list[str]:
     """Return an executor's reason without the command that it gave, which fills many lines."""
     return executor.partition("\n    sbatch call:")[0].strip().splitlines()
+
+
+class Output:
+    """Standard output or error, whose reader may end, as in `snakemake -n | head`. What is written
+    after that goes nowhere, without an error.
+    """
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def __getattr__(self, name: str):
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        with self.goes_nowhere_if_broken():
+            self.stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self.goes_nowhere_if_broken():
+            self.stream.flush()
+
+    @contextmanager
+    def goes_nowhere_if_broken(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+
+
+def let_readers_end() -> None:
+    """Let the readers of standard output and error end. A caller may have closed both."""
+    sys.stdout, sys.stderr = (one and Output(one) for one in (sys.stdout, sys.stderr))
 
 
 class TimeLeft:

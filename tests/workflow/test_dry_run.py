@@ -2,6 +2,9 @@
 checkout unchanged.
 """
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.rows import each_row, texts_of
@@ -39,6 +42,17 @@ def test_nothing_is_written(fresh, asked):
     before = entries(fresh)
     fresh.snakemake(*asked).checked()
     assert entries(fresh) == before
+
+
+def test_a_reader_may_end_before_the_output(fresh):
+    """As in `snakemake -n | head`."""
+    for asked in ("-n", "-n -p", "--rulegraph", "--summary"):
+        command = f"{sys.executable} -m snakemake {asked} | true; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=fresh.folder, capture_output=True, text=True
+        )
+        assert done.stdout == "0\n", (asked, done.stdout, done.stderr)
+        assert "rror" not in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
 def test_a_dry_run_takes_no_manifest_away(study):
