@@ -9,6 +9,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "TIMESTRIDE_OWNER"
@@ -34,17 +35,25 @@ def started(process: int) -> str | None:
     return None if state in "ZX" else facts[18]
 
 
+def place() -> str:
+    """Return what tells this machine, and the container in it, from others."""
+    with suppress(OSError):
+        return f"{boot()}/{os.readlink('/proc/self/ns/pid')}"
+    return "unknown"
+
+
 def name_owner() -> None:
     """Name this process as the owner of the programs that it starts."""
-    os.environ[VARIABLE] = f"{boot()} {os.getpid()} {started(os.getpid())}"
+    os.environ[VARIABLE] = f"{place()} {os.getpid()} {started(os.getpid())}"
 
 
 def end_with_owner() -> None:
-    """Send this process SIGTERM when its owner ends. Training then saves its state. Do nothing if
-    there is no owner, or if the owner is on another machine or in another container.
+    """Send this process SIGTERM when its owner ends, also if it has ended while this one imported
+    its modules. Training then saves its state. Do nothing if there is no owner, or if the owner is
+    on another machine or in another container.
     """
-    machine, process, began = os.environ.get(VARIABLE, "None 0 None").split()
-    if machine != boot() or started(int(process)) != began or began == "None":
+    where, process, began = os.environ.get(VARIABLE, "unknown 0 None").split()
+    if "unknown" in (where, place()) or where != place() or began == "None":
         return
 
     def look() -> None:

@@ -1,4 +1,6 @@
-"""Processes that a program forks end with the program, however it ends."""
+"""Programs end with the Snakemake that started them, and forks with their program, however it
+ends.
+"""
 
 import os
 import subprocess
@@ -33,4 +35,35 @@ def test_forks_of_a_killed_program_end():
     until = time.monotonic() + 30
     while alive := [process for process in forks if os.path.exists(f"/proc/{process}")]:
         assert time.monotonic() < until, alive
+        time.sleep(0.1)
+
+
+SLOW = """
+import argparse, time
+time.sleep(2)  # as long imports do
+from scripts.running.program import execute
+execute(lambda given: time.sleep(600), argparse.Namespace(log=None))
+"""
+OWNER = f"""
+import subprocess, sys, time
+from scripts.running.owner import name_owner
+name_owner()
+print(subprocess.Popen([sys.executable, "-c", {SLOW!r}]).pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_program_ends_whose_owner_was_killed_while_it_imported_its_modules():
+    owner = subprocess.Popen(
+        [sys.executable, "-c", OWNER], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    program = int(owner.stdout.readline())
+    owner.kill()
+    owner.wait()
+    assert os.path.exists(f"/proc/{program}")
+    until = time.monotonic() + 30
+    while os.path.exists(f"/proc/{program}"):
+        if time.monotonic() > until:
+            os.kill(program, 9)
+            raise AssertionError("it lived on")
         time.sleep(0.1)
