@@ -225,21 +225,19 @@ def say_how_to_stop() -> None:
         )
         scheduler._open_jobs.release()
 
-    def or_again(inner: Callable) -> Callable:
+    def announced(inner: Callable, what: str) -> Callable:
         def cancel(executor: AbstractExecutor) -> None:
             executor.workflow.scheduler._user_kill = NOW
-            logger.warning(
-                "Stopping: Snakemake waits for the end of its running jobs. "
-                f"{again}, or Ctrl-C again, stops them."
-            )
+            logger.warning(f"Stopping: Snakemake {what}.")
             signal.signal(signal.SIGINT, lambda *given: end_jobs())
             inner(executor)
 
         return cancel
 
+    waits = f"waits for the end of its running jobs; {again}, or Ctrl-C again, stops them"
     JobScheduler.exit_gracefully = exit_gracefully
-    for kind in (LocalExecutor, RemoteExecutor):
-        kind.cancel = or_again(kind.cancel)
+    LocalExecutor.cancel = announced(LocalExecutor.cancel, waits)
+    RemoteExecutor.cancel = announced(RemoteExecutor.cancel, "cancels the jobs that it has sent")
 
 
 def ask_for_manifests(manifest_of: Callable[[str], str | None]) -> None:

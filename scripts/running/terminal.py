@@ -47,7 +47,7 @@ CHATTER = re.compile(
 LAST_LINES = 12
 # Errors that only repeat the failed job's log.
 REPEATED = re.compile(
-    r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError|Exception in run_job "
+    r"Exiting because|(RuleException:\s*)?CalledProcessError|Exception in run_(job|array_jobs) "
 )
 REASON_LENGTH, LONGEST = 110, 300  # characters of a reason, of a job's subject
 
@@ -69,9 +69,11 @@ def tail(files: list[str]) -> list[str]:
 
 
 def state_of(file: str) -> tuple[int, int] | None:
-    """Return what changes when a log is written to; None for a file that is missing."""
-    with suppress(OSError):
-        return (found := os.stat(file)).st_mtime_ns, found.st_size
+    """Return what changes when a log is written to; None for a file that is missing. A network file
+    system is sure of it only when the file is opened.
+    """
+    with suppress(OSError), open(file) as opened:
+        return (found := os.fstat(opened.fileno())).st_mtime_ns, found.st_size
     return None
 
 
@@ -214,7 +216,7 @@ class Terminal(logging.StreamHandler):
         if ended.get("stopped"):
             return f"Stopped: {subject}"
         reason = told_by(ended.get("reason", ""))
-        names = [str(file) for file in facts.get("log") or []]
+        names = [str(file) for file in [*(facts.get("log") or []), *ended.get("logs", [])]]
         logs = [name for name in names if state_of(name) not in (None, self.logs.get(name))]
         if ended.get("follows"):
             words = [f"attempt {attempt} of {attempts} ended", *reason, *logs]
@@ -249,11 +251,16 @@ class Terminal(logging.StreamHandler):
             self.left.fail(facts["jobid"])
             return self.failure(facts)
         if event == LogEvent.GROUP_ERROR:  # the errors of its jobs follow
-            self.of_groups |= {one["jobid"]: one["aux"] for one in facts["job_error_info"]}
+            of_group = {"logs": facts["aux_logs"]}
+            self.of_groups |= {
+                one["jobid"]: one["aux"] | of_group for one in facts["job_error_info"]
+            }
             return ""
         if event == LogEvent.SHELLCMD:
             return str(facts.get("shellcmd") or "")  # the target of a stage has none
         text = str(record.msg or "")
+        if record.levelno >= logging.ERROR:
+            text = "\n".join(told_by(text))
         chatter = (
             REPEATED.match(text)
             if record.levelno >= logging.ERROR
