@@ -59,12 +59,11 @@ def counted(stats: dict) -> str:
 
 
 def tail(files: list[str]) -> list[str]:
-    """The last lines of a job's log, indented."""
-    lines = [
-        line
-        for file in files
-        for line in Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
-    ]
+    """The last lines of a job's log, indented. Training appends to its log: `---- date, attempt`
+    begins an attempt.
+    """
+    texts = [Path(file).read_text(encoding="utf-8", errors="replace") for file in files]
+    lines = [line for text in texts for line in text[text.rfind("\n---- ") + 1 :].splitlines()]
     return [f"    {line[:2000]}" for line in lines[-LAST_LINES:]]
 
 

@@ -99,10 +99,11 @@ def test_a_failure_shows_its_reason_and_a_log_of_its_own(tmp_path):
         == "Tried again: Training (attempt 1 of 2 ended; TIMEOUT)"
     )
     said(terminal, LogEvent.JOB_INFO, **job)
-    log.write_text("of this attempt\n")
+    log.write_text("of an earlier run\n---- today, attempt 2\nof this attempt\n")
     assert said(terminal, LogEvent.JOB_ERROR, **job, aux=second).splitlines() == [
         "Failed: Training (rule train_run, attempt 2)",
         "    TIMEOUT",
+        "    ---- today, attempt 2",
         "    of this attempt",
         f"    log: {log}",
     ]

@@ -169,24 +169,6 @@ def minutes(written: str) -> int:
     return int(days or 0) * 1440 + hours * 60 + minute
 
 
-@each_row(
-    "asked, reason",
-    texts_of("""
-        slurm_partition=nowhere | invalid partition specified: nowhere
-        gres=nothing:1          | Invalid generic resource (gres) specification
-    """),
-)
-def test_a_job_that_slurm_refuses_is_sent_once_with_its_reason(cluster, copy, asked, reason):
-    """No account is refused here: this Slurm has no accounting."""
-    typed = (
-        "--configfile config.yaml smaller.yaml --config run=[tiny_sop] --default-resources".split()
-    )
-    said = call(copy, "results/clean/sample_activitynet/manifest.json", *typed, asked)
-    assert said.returncode == 1 and said.stdout.count("Failed: ") == 1, said.stdout[-4000:]
-    assert reason in said.stdout and "was not sent again" in said.stdout, said.stdout[-4000:]
-    assert "Tried again" not in said.stdout and "    log: " not in said.stdout
-
-
 def test_profile_as_typed_selects_the_paper_preset(copy):
     said = call(copy, "--dry-run")
     assert said.returncode == 0, said.stdout[-4000:]
@@ -280,3 +262,21 @@ def test_runs_share_a_gpu_in_one_job(copy, cluster):
     assert len(folders) == 2
     for folder in folders:
         assert read_json(folder / "run.json")["hardware"]["threads"] == 4
+
+
+@each_row(
+    "asked, reason",
+    texts_of("""
+        slurm_partition=nowhere | invalid partition specified: nowhere
+        gres=nothing:1          | Invalid generic resource (gres) specification
+    """),
+)
+def test_a_job_that_slurm_refuses_is_sent_once_with_its_reason(cluster, copy, asked, reason):
+    """No account is refused here: this Slurm has no accounting."""
+    typed = (
+        "--configfile config.yaml smaller.yaml --forcerun clean_corpus --default-resources".split()
+    )
+    said = call(copy, "results/clean/sample_activitynet/manifest.json", *typed, asked)
+    assert said.returncode == 1 and said.stdout.count("Failed: ") == 1, said.stdout[-4000:]
+    assert reason in said.stdout and "was not sent again" in said.stdout, said.stdout[-4000:]
+    assert "Tried again" not in said.stdout and "    log: " not in said.stdout
