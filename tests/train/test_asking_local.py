@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokeni
 from scripts.data.manifest import write_manifest
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
-from scripts.train.asking import ask, local_model
+from scripts.train.asking import ask, templates
 from scripts.train.asking.shots import shots_of
 from scripts.train.run import LOCKS
 from scripts.train.splits import read_split
@@ -201,7 +201,7 @@ def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
 def test_a_template_is_bounded_and_holds_the_question(
     tmp_path, models, monkeypatch, template, said
 ):
-    monkeypatch.setattr(local_model, "TEMPLATE_SECONDS", 1)
+    monkeypatch.setattr(templates, "TEMPLATE_SECONDS", 1)
     number = len([*tmp_path.iterdir()])
     model = with_template(models, tmp_path / f"chat-{number}", template)
     with pytest.raises(UserError, match=f"{said}.*chat_template: none"):
