@@ -18,7 +18,7 @@ from scripts.plan.kinds import kind_of
 from scripts.running.program import UserError, cut, log
 from scripts.train.asking.answer import CUT, WHOLE, Answer
 from scripts.train.asking.shots import as_text, turn
-from scripts.train.asking.templates import templated
+from scripts.train.asking.templates import templated, turn_end
 from scripts.train.asking.thoughts import BEGIN, END
 from scripts.train.paradigms.paradigm import (
     check_trained,
@@ -32,13 +32,16 @@ NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2
 AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
 
 
-def greedy(network: torch.nn.Module, tokenizer, tokens: int) -> GenerationConfig:
-    """A greedy search that ends at the tokens which the model or its tokenizer names. The network
-    forgets its own search: generate() takes from it what another search leaves open.
+def greedy(
+    network: torch.nn.Module, tokenizer, tokens: int, more_ends: set[int]
+) -> GenerationConfig:
+    """A greedy search that ends at the tokens which the model or its tokenizer names, and at
+    more_ends. The network forgets its own search: generate() takes from it what another search
+    leaves open.
     """
     own, network.generation_config = network.generation_config, GenerationConfig()
     named = own.eos_token_id if isinstance(own.eos_token_id, list) else [own.eos_token_id]
-    ends = {*named, tokenizer.eos_token_id} - {None}
+    ends = {*named, tokenizer.eos_token_id, *more_ends} - {None}
     return GenerationConfig(
         do_sample=False,
         max_new_tokens=tokens,
@@ -76,9 +79,10 @@ class LocalModel:
         check_whole(model, lost)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network.to(self.device).eval()
-        self.greedy = greedy(self.network, self.tokenizer, self.tokens)
         self.chats = bool(training["chat_template"] == "auto" and self.tokenizer.chat_template)
         self.given = training.get("chat_template_kwargs", {})
+        ends = turn_end(self.tokenizer, model, self.given) if self.chats else set()
+        self.greedy = greedy(self.network, self.tokenizer, self.tokens, ends)
         self.thought_end = training.get("thought_end")
         self.check_given()
         self.tokenizer.padding_side = "left"
@@ -111,10 +115,24 @@ class LocalModel:
             return [f"{as_text(self.shots)}{one}\nAnswer:" for one in questions]
         return questions
 
+    def read(self, questions: list[str]) -> list[list[int]]:
+        """The tokens that the model reads. Nothing follows a decoder's question, also where its
+        tokenizer puts an end of text behind every text.
+        """
+        made = self.tokenizer(
+            self.prompts(questions),
+            add_special_tokens=not self.chats,
+            return_special_tokens_mask=True,
+        )
+        ids = made["input_ids"]
+        if self.kind != "decoder" or self.chats:
+            return ids
+        kept = [np.trim_zeros(1 - np.array(one), "b") for one in made["special_tokens_mask"]]
+        return [one[: len(most)] for one, most in zip(ids, kept)]
+
     def answers(self, questions: list[str]) -> Iterator[tuple[int, Answer]]:
         """The number and the answer of each question, the longest first."""
-        prompts = self.prompts(questions)
-        ids = self.tokenizer(prompts, add_special_tokens=not self.chats)["input_ids"]
+        ids = self.read(questions)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         room = self.longest - (self.tokens if self.kind == "decoder" else 0)
         if len(lengths) and lengths.max() > room:
@@ -161,7 +179,7 @@ class LocalModel:
         a thought may be special tokens, which are left out otherwise.
         """
         ends = [place for place, token in enumerate(tokens, 1) if token in stops]
-        tokens = tokens[: ends[0]] if ends else tokens
+        tokens = tokens[: ends[0] - 1] if ends else tokens
         text, raw = (
             self.tokenizer.decode(tokens, skip_special_tokens=skips) for skips in (True, False)
         )

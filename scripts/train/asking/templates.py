@@ -18,6 +18,7 @@ from scripts.running.program import UserError, cut
 MEND = "mend it in tokenizer_config.json, or write `training: {chat_template: none}`"
 # what a chat template may take for one chat
 TEMPLATE_SECONDS, TEMPLATE_BYTES, TEMPLATE_SIGNS = 10, 1 << 30, 100_000
+SAID = "The second option, certainly."  # a turn of the assistant
 # Some templates write today's date. Here today is always the day that Llama 3 has without a clock.
 TODAY = date(2024, 7, 26)
 CLOCK = re.compile(r"""strftime_now\s*\(\s*(?:format\s*=\s*)?(["'])([^"'\\\n]*)\1\s*,?\s*\)""")
@@ -80,7 +81,7 @@ def templated(
                 turns,
                 chat_template=dated(tokenizer.get_chat_template(tools=(given or {}).get("tools"))),
                 tokenize=False,
-                add_generation_prompt=True,
+                add_generation_prompt=turns[-1]["role"] == "user",
                 **(given or {}),
             )
             room = TEMPLATE_SIGNS + sum(len(one["content"]) for one in turns)
@@ -102,3 +103,16 @@ def templated(
             f"({cut(missing[0]['content'])}); {MEND}"
         )
     return text
+
+
+def turn_end(tokenizer, model: Path, given: dict | None = None) -> set[int]:
+    """The token that a chat template writes after a turn of the assistant; empty if it writes only
+    text there, or no such turn.
+    """
+    chat = [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": SAID}]
+    try:
+        after = templated(tokenizer, chat, model, given).rpartition(SAID)[2].lstrip()
+    except UserError:  # a template may allow a turn of the user alone
+        return set()
+    first = tokenizer(after, add_special_tokens=False)["input_ids"][:1]
+    return set(first) & set(tokenizer.added_tokens_decoder)
