@@ -16,6 +16,7 @@ from tokenizers import (
 )
 from transformers import (
     AutoModelForCausalLM,
+    BartConfig,
     Gemma3TextConfig,
     GPT2Config,
     LlamaConfig,
@@ -24,6 +25,7 @@ from transformers import (
     PreTrainedTokenizerFast,
     Qwen3Config,
     RobertaConfig,
+    RwkvConfig,
 )
 
 WORDS = (
@@ -68,6 +70,27 @@ DECODERS = {
     # its get_decoder() is the last part of its head
     "modernbert": (ModernBertDecoderConfig(**SIZES, local_attention=6), "spaces"),
 }
+# Answers of these depend on the padding of their batch: it is text to one, and counts as places
+# to the other.
+READ_PADDING = {
+    "rwkv": (
+        RwkvConfig(
+            hidden_size=16, attention_hidden_size=16, num_hidden_layers=2, context_length=400
+        ),
+        "spaces",
+    ),
+    "bart": (
+        BartConfig(
+            d_model=16,
+            decoder_layers=2,
+            decoder_attention_heads=2,
+            decoder_ffn_dim=24,
+            max_position_embeddings=400,
+            init_std=0.4,
+        ),
+        "spaces",
+    ),
+}
 # The decoders that are trained, and the token that each writes before a text.
 TRAINED = {"gpt2": "", "llama": "<bos>", "qwen3": "", "gemma3": "<bos>"}
 
@@ -109,14 +132,14 @@ def tokenizer_of(kind: str, **special: str) -> PreTrainedTokenizerFast:
 def write_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerFast:
     """Write the tokenizer of an architecture; that of Gemma knows a token for a gap."""
     special = {"mask_token": "<mask>"} if name == "gemma3" else {}
-    tokenizer = tokenizer_of(DECODERS[name][1], **special)
+    tokenizer = tokenizer_of((DECODERS | READ_PADDING)[name][1], **special)
     tokenizer.save_pretrained(folder)
     return tokenizer
 
 
 def write_decoder(name: str, folder: Path) -> Path:
     """Write a tiny untrained decoder of an architecture; its logits are far from equal."""
-    config, tokenizer = DECODERS[name][0], write_tokenizer(name, folder)
+    config, tokenizer = (DECODERS | READ_PADDING)[name][0], write_tokenizer(name, folder)
     config.vocab_size = len(tokenizer)
     has_ids = name in ("roberta", "modernbert")
     for token in ("pad_token_id", "bos_token_id", "eos_token_id"):

@@ -8,6 +8,8 @@ import shutil
 import pytest
 import torch
 import yaml
+from tokenizers import AddedToken
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from scripts.data.manifest import write_manifest
@@ -22,11 +24,11 @@ from tests.files import read_json, write_json
 from tests.models import fetched
 from tests.rows import each_row
 from tests.train.test_asking import ALL, ONE, arguments
-from tests.train.decoders import write_decoder
+from tests.train.decoders import READ_PADDING, write_decoder
 
 pytestmark = pytest.mark.models
 TOKENS = 8  # as in arguments()
-CHATS = ("chat", "ends")
+CHATS = ("chat", "ends", "turns")
 END = 65  # a token that the chat model writes
 # settings of a search that is not greedy, as old models have in config.json
 SEARCH = yaml.safe_load("""
@@ -37,11 +39,12 @@ TEMPLATE = "{% for turn in messages %}<{{ turn.role }}> {{ turn.content }} {% en
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Write tiny models with random weights: two decoders, one more with a chat template, one whose
-    end of turn stands in generation_config.json alone, and a T5. Two name another search.
+    """Write tiny models with random weights: four decoders, one more with a chat template, one
+    whose end of turn stands in generation_config.json alone, one where only the template writes it,
+    one whose tokenizer puts an end of text behind every text, and a T5. Two name another search.
     """
     folder = tmp_path_factory.mktemp("models")
-    for name in ("gpt2", "llama"):
+    for name in ("gpt2", "llama", *READ_PADDING):
         write_decoder(name, folder / name)
     fetched("tiny_t5", folder / "t5", AutoModelForSeq2SeqLM)
     shutil.copytree(folder / "llama", folder / "chat")
@@ -49,6 +52,19 @@ def models(tmp_path_factory):
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder / "chat")
     shutil.copytree(folder / "chat", folder / "ends")
+    shutil.copytree(folder / "chat", folder / "turns")
+    end = tokenizer.convert_ids_to_tokens(END)
+    tokenizer.add_tokens(AddedToken(end))
+    said = "{% if turn.role == 'assistant' %}" + end + "{% endif %}{% endfor %}"
+    tokenizer.chat_template = TEMPLATE.replace("{% endfor %}", said)
+    tokenizer.save_pretrained(folder / "turns")
+    shutil.copytree(folder / "llama", folder / "adds_eos")
+    tokenizer = AutoTokenizer.from_pretrained(folder / "adds_eos")
+    numbers = {token: tokenizer.convert_tokens_to_ids(token) for token in ("<bos>", "<eos>")}
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<bos> $A <eos>", pair="<bos> $A $B <eos>", special_tokens=[*numbers.items()]
+    )
+    tokenizer.save_pretrained(folder / "adds_eos")
     write_json(folder / "ends/generation_config.json", {"eos_token_id": [END, 7]} | SEARCH)
     mend(folder / "llama/config.json", **SEARCH)
     (folder / "llama/generation_config.json").unlink()  # as in older models
@@ -72,11 +88,14 @@ def written(model, question: str, shots: list[dict]) -> str:
         network = AutoModelForCausalLM.from_pretrained(model).eval()
         chat = f"{turns}<user> {question} <it> "
         text = chat if model.name in CHATS else f"{before}{question}\nAnswer:"
-        found = tokenizer(text, add_special_tokens=model.name not in CHATS)["input_ids"]
+        found = tokenizer(text, add_special_tokens=False)["input_ids"]
+        if model.name not in (*CHATS, "gpt2"):
+            found = [tokenizer.bos_token_id, *found]
         read = {}
     file = model / "generation_config.json"
     ends = read_json(file).get("eos_token_id") if file.exists() else None
     ends = [tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])]
+    ends += [END] if model.name == "turns" else []
     start = len(found)
     for _ in range(TOKENS):
         name = "decoder_input_ids" if read else "input_ids"
@@ -85,8 +104,9 @@ def written(model, question: str, shots: list[dict]) -> str:
         found = [*found, int(logits[0, -1].argmax())]
         if found[-1] in ends:
             break
-    text = tokenizer.decode(found[start:], skip_special_tokens=True).strip()
-    return text.split("\n")[0] if model.name in ("gpt2", "llama") else text
+    found = found[start:-1] if found[-1] in ends else found[start:]
+    text = tokenizer.decode(found, skip_special_tokens=True).strip()
+    return text if model.name in (*CHATS, "t5") else text.split("\n")[0]
 
 
 def asked(folder, model, method: dict, **options):
@@ -107,16 +127,21 @@ def asked(folder, model, method: dict, **options):
         ("llama", ONE, 3),
         ("chat", ALL, 2),
         ("t5", ALL, 1),
+        ("turns", ALL, 0),
+        ("adds_eos", ONE, 0),
+        *((name, ALL, 0) for name in READ_PADDING),
     ],
 )
-def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, name, method, shots):
+def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, caplog, name, method, shots):
+    caplog.clear()
     output = asked(tmp_path, models / name, method, shots=shots)
     table = read_split(tmp_path / "data", "train", method)
     inputs, prompt = method["inputs"], method["prompt"]
     turns = shots_of(table, prompt, method["labels"], inputs, shots, 0) if shots else []
     answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
     assert answers
-    if name == "ends":
+    assert caplog.text.count("so each question is asked alone") == (name in READ_PADDING)
+    if name in ("ends", "turns"):
         assert any(
             row["answer"] != written(models / "chat", row["question"], []) for row in answers
         )
@@ -226,3 +251,12 @@ def test_wrong_models_end_in_one_sentence(tmp_path, models):
     with pytest.raises(UserError, match="config.json: has changed since its rule wrote it"):
         asked(tmp_path, changed, ONE)
     assert not (tmp_path / "run-1/predictions.parquet").exists()
+
+
+def test_a_run_that_was_killed_with_all_answers_kept_asks_nothing(tmp_path, models):
+    output = asked(tmp_path, models / "llama", ONE)
+    before = (output / "predictions.parquet").read_bytes()
+    (output / "work/finished.json").unlink()
+    (output / "predictions.parquet").unlink()
+    assert asked(tmp_path, models / "llama", ONE) == output
+    assert (output / "predictions.parquet").read_bytes() == before

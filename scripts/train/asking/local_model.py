@@ -20,6 +20,8 @@ from scripts.train.asking.answer import CUT, WHOLE, Answer
 from scripts.train.asking.shots import as_text, turn
 from scripts.train.asking.templates import templated, turn_end
 from scripts.train.asking.thoughts import BEGIN, END
+from scripts.train.plain import alike
+from scripts.train.scoring import ALONE
 from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
@@ -30,6 +32,7 @@ from scripts.train.paradigms.paradigm import (
 
 NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2SeqLM}
 AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
+COMPARED = 16  # tokens of an answer that a model gives alone and in a batch
 
 
 def greedy(
@@ -49,6 +52,18 @@ def greedy(
         bos_token_id=own.bos_token_id,
         eos_token_id=sorted(ends) or None,
         decoder_start_token_id=getattr(network.config, "decoder_start_token_id", None),
+    )
+
+
+def beside(alone: torch.Tensor, together: torch.Tensor) -> torch.Tensor:
+    """(2, tokens) the log-probabilities, in a batch and alone, of the tokens of an answer that a
+    model gives alone, up to the first that is another in the batch. Each (tokens, vocabulary).
+    """
+    tokens = alone.argmax(1)
+    others = (together[: len(tokens)].argmax(1) != tokens).nonzero()
+    tokens = tokens[: int(others[0]) + 1] if len(others) else tokens
+    return torch.stack(
+        [one[: len(tokens)].gather(1, tokens[:, None])[:, 0] for one in (together, alone)]
     )
 
 
@@ -85,7 +100,7 @@ class LocalModel:
         self.greedy = greedy(self.network, self.tokenizer, self.tokens, ends)
         self.thought_end = training.get("thought_end")
         self.check_given()
-        self.tokenizer.padding_side = "left"
+        self.tokenizer.padding_side = "left" if self.kind == "decoder" else "right"
         positions = getattr(config, "max_position_embeddings", None)
         self.longest = min(self.tokenizer.model_max_length, positions or 10**9)
 
@@ -132,10 +147,12 @@ class LocalModel:
 
     def answers(self, questions: list[str]) -> Iterator[tuple[int, Answer]]:
         """The number and the answer of each question, the longest first."""
+        if not questions:
+            return
         ids = self.read(questions)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         room = self.longest - (self.tokens if self.kind == "decoder" else 0)
-        if len(lengths) and lengths.max() > room:
+        if lengths.max() > room:
             at = int(lengths.argmax())
             raise UserError(
                 f"{self.model}: a question has {lengths[at]:,} tokens, and the model reads "
@@ -143,13 +160,53 @@ class LocalModel:
                 "`shots`, or less of the context"
             )
         order, start = np.argsort(-lengths, kind="stable"), 0
+        at_once = 1 if self.reads_neighbours(ids, order) else AT_ONCE[self.device.type]
         with tqdm(total=len(questions), unit="answer", leave=False, disable=None) as bar:
             while start < len(order):
-                size = max(1, AT_ONCE[self.device.type] // int(lengths[order[start]]))
+                size = max(1, at_once // int(lengths[order[start]]))
                 rows = order[start : start + size]
                 yield from zip(rows.tolist(), self.written([ids[row] for row in rows]))
                 start += size
                 bar.update(len(rows))
+
+    def reads_neighbours(self, ids: list[list[int]], order: np.ndarray) -> bool:
+        """Whether some questions have other answers alone than in a batch. Compared is how likely
+        the tokens are, since rounding may choose between two equally likely ones. order: the
+        questions, the longest first.
+        """
+        shared = [row for row in order if 2 * len(ids[row]) <= AT_ONCE[self.device.type]]
+        if len(shared) < 2:
+            return False
+        most = min(ALONE + 1, AT_ONCE[self.device.type] // len(ids[shared[0]]))
+        places = np.unique(np.linspace(0, len(shared) - 1, most).astype(int))
+        rows = [ids[shared[place]] for place in places]
+        try:
+            pairs = zip(rows, self.first_tokens(rows).transpose(0, 1))
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            return True
+        together, alone = torch.cat(
+            [beside(self.first_tokens([row])[:, 0], found) for row, found in pairs], 1
+        )
+        if alike(together, alone, self.network.dtype):
+            return False
+        log.warning(
+            "warning: %s: an answer depends on the questions beside it in a batch (a token's "
+            "log-probability by %.2g), so each question is asked alone",
+            self.model,
+            (together - alone).abs().max(),
+        )
+        return True
+
+    def first_tokens(self, ids: list[list[int]]) -> torch.Tensor:
+        """(tokens, prompts, vocabulary) the log-probabilities of the first tokens of answers."""
+        found = self.generate(
+            ids,
+            max_new_tokens=min(self.tokens, COMPARED),
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+        return torch.stack(found.logits).float().log_softmax(-1)
 
     def written(self, ids: list[list[int]]) -> list[Answer]:
         """The model's answer to each prompt; in halves where the memory is too small."""
@@ -165,12 +222,16 @@ class LocalModel:
         middle = len(ids) // 2
         return self.written(ids[:middle]) + self.written(ids[middle:])
 
-    def generated(self, ids: list[list[int]]) -> list[Answer]:
-        """The model's answer to each prompt."""
+    def generate(self, ids: list[list[int]], **options):
+        """What the network writes to each prompt. options: of generate()."""
         batch = self.tokenizer.pad({"input_ids": ids}, return_tensors="pt").to(self.device)
         with torch.inference_mode():
-            found = self.network.generate(**batch, generation_config=self.greedy)
-        start = batch["input_ids"].shape[1] if self.kind == "decoder" else 1
+            return self.network.generate(**batch, generation_config=self.greedy, **options)
+
+    def generated(self, ids: list[list[int]]) -> list[Answer]:
+        """The model's answer to each prompt."""
+        found = self.generate(ids)
+        start = max(map(len, ids)) if self.kind == "decoder" else 1
         stops = {*(self.greedy.eos_token_id or ())}
         return [self.answer_of(row, stops) for row in found[:, start:].tolist()]
 
