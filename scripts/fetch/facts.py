@@ -123,6 +123,8 @@ def fills_masks(name: str, config, names: set[str]) -> bool:
     import torch
     from transformers import AutoModelForMaskedLM
 
+    if type(config) not in AutoModelForMaskedLM._model_mapping:
+        return False
     with (
         refused(f"{name}: transformers cannot build a network from {CONFIG}"),
         torch.device("meta"),

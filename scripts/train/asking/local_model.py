@@ -25,6 +25,7 @@ from scripts.train.scoring import ALONE
 from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
+    longest_text,
     read_config,
     read_network,
     read_tokenizer,
@@ -101,8 +102,7 @@ class LocalModel:
         self.thought_end = training.get("thought_end")
         self.check_given()
         self.tokenizer.padding_side = "left" if self.kind == "decoder" else "right"
-        positions = getattr(config, "max_position_embeddings", None)
-        self.longest = min(self.tokenizer.model_max_length, positions or 10**9)
+        self.longest = longest_text(self.tokenizer, config)
 
     def check_given(self) -> None:
         """Raise UserError, or warn, where chat_template_kwargs have no effect."""

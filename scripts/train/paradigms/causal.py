@@ -96,9 +96,11 @@ def seen_by(nodes: Nodes, shape: tuple[int, int]) -> np.ndarray:
 
 
 def body_of(network: torch.nn.Module) -> torch.nn.Module:
-    """The part of a decoder below its head."""
-    body = network.get_decoder()  # of ModernBERT's decoder this is a part of the head
-    return body if isinstance(body, PreTrainedModel) else network.base_model
+    """The part of a decoder below its head. Of ModernBERT's decoder, get_decoder() is a part of the
+    head; Llama 4's text model returns itself.
+    """
+    parts = (network.get_decoder(), network.base_model, *network.children())
+    return next(one for one in parts if isinstance(one, PreTrainedModel) and one is not network)
 
 
 def likelihoods_of(
@@ -166,9 +168,17 @@ def plain_likelihoods(network: torch.nn.Module, batch: Batch) -> torch.Tensor:
     return torch.stack(found)
 
 
+def read_widest(network: torch.nn.Module) -> None:
+    """Read a row as wide as a tree. Some networks have tables that are as wide as their texts."""
+    none = torch.zeros(1, NODES, dtype=torch.int64, device=network.device)
+    mask = torch.zeros(1, 1, NODES, NODES, dtype=network.dtype, device=network.device)
+    body_of(network)(input_ids=none, position_ids=none, attention_mask=mask, use_cache=False)
+
+
 def reads_trees(network: torch.nn.Module, length: int) -> bool:
     """Whether a decoder gives texts of so many tokens, read as a tree, the likelihoods that its own
-    forward gives them. It reads three texts of random tokens in both ways.
+    forward gives them. It reads three texts of random tokens in both ways. A network that takes no
+    tree raises an error.
     """
     config = network.config.get_text_config()
     window, alibi = (getattr(config, name, None) for name in ("sliding_window", "alibi"))
@@ -193,6 +203,12 @@ def reads_trees(network: torch.nn.Module, length: int) -> bool:
     }
     tensors = {name: torch.from_numpy(values).to(network.device) for name, values in batch.items()}
     with torch.inference_mode():
-        tree = scored_likelihoods(network, tensors, in_trees=True)
+        try:
+            read_widest(network)
+            tree = scored_likelihoods(network, tensors, in_trees=True)
+        except torch.OutOfMemoryError:
+            raise
+        except (RuntimeError, ValueError, IndexError):  # it takes no such mask, or no such row
+            return False
         alone = plain_likelihoods(network, tensors)
     return torch.allclose(tree, alone, rtol=CLOSE.get(network.dtype, 1e-4))

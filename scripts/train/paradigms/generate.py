@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import torch
 from transformers import AutoModelForSeq2SeqLM
-from transformers.modeling_outputs import BaseModelOutput
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import fill
@@ -105,9 +104,8 @@ class Paradigm(fill.Paradigm):
             read = network.get_encoder()(
                 input_ids=batch["input_ids"][first], attention_mask=batch["attention_mask"][first]
             )
-            given["encoder_outputs"] = BaseModelOutput(
-                last_hidden_state=read.last_hidden_state[place]
-            )
+            read["last_hidden_state"] = read.last_hidden_state[place]
+            given["encoder_outputs"] = read
         return fill.of_targets(
             network(**given).logits[batch["targets"] != IGNORED], batch["targets"]
         )

@@ -6,7 +6,6 @@ once.
 """
 
 import torch
-from transformers.modeling_outputs import BaseModelOutput
 
 from scripts.train.batches import Batch
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
@@ -54,7 +53,8 @@ def scored_likelihoods(
         written = torch.cat([tokens.new_tensor([[sentinel]]), ids[:, int(start) : int(end)]], 1)
         logits = network(input_ids=tokens, labels=written).logits[0, 1:].float()
         return logits.log_softmax(-1).gather(1, written[0, 1:, None]).sum()[None]
-    encoded = network.get_encoder()(input_ids=tokens, attention_mask=seen.long()).last_hidden_state
+    read = network.get_encoder()(input_ids=tokens, attention_mask=seen.long())
+    encoded = read.last_hidden_state
     columns = torch.arange(int((end - start).max()), device=ids.device)
     inside = columns < end - start
     targets = ids.gather(1, (start + columns).clamp(max=ids.shape[1] - 1))
@@ -69,11 +69,8 @@ def scored_likelihoods(
         use_cache=False,
     )
     rows, places = inside.nonzero(as_tuple=True)
-    given = {
-        "encoder_outputs": BaseModelOutput(last_hidden_state=encoded[:1, :1]),
-        "decoder_input_ids": begin[:1, :1],
-        "use_cache": False,
-    }
+    read["last_hidden_state"] = encoded[:1, :1]
+    given = {"encoder_outputs": read, "decoder_input_ids": begin[:1, :1], "use_cache": False}
     found = log_likelihoods(
         network,
         body,

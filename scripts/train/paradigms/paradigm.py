@@ -42,6 +42,7 @@ DROPOUTS = (
     "embd_pdrop",
     "resid_pdrop",
 )
+NO_LIMIT = 10**9  # tokens of a text
 LOADED: dict[str, tuple] = {}  # the model that this process has read last
 BLANK = " ___"  # in a mask's place where a tokenizer has no mask
 
@@ -109,16 +110,19 @@ def read_config(model: Path, tokenizer, training: dict, **options):
         for name in DROPOUTS:
             if hasattr(config, name):
                 setattr(config, name, training["dropout"])
-    longest = min(
-        tokenizer.model_max_length,
-        getattr(config, "max_position_embeddings", training["max_length"]),
-    )
+    longest = longest_text(tokenizer, config)
     if training["max_length"] > longest:
         raise UserError(
             f"{model}: takes {longest} tokens at most, but max_length is {training['max_length']}; "
             f"write `training: {{max_length: {longest}}}`"
         )
     return config
+
+
+def longest_text(tokenizer, config) -> int:
+    """How many tokens a model reads at most. XLNet has no limit, and gives -1."""
+    positions = getattr(config, "max_position_embeddings", None) or -1
+    return min(tokenizer.model_max_length, positions if positions > 0 else NO_LIMIT)
 
 
 def read_network(
