@@ -27,7 +27,8 @@ CLASSES = {  # by the adapter's task, or by the kind of its base
     "encoder": "AutoModelForMaskedLM",
 }
 WRAPPED = "base_model.model."  # how peft begins the names of weights
-TABLES = ("embed_tokens.weight", "lm_head.weight")  # kept whole where tokens were added
+# where peft keeps a table of embeddings beside what it learnt of it
+KEPT = ("", "base_layer.", "modules_to_save.", "original_module.")
 # the beginning of the names of weights that are not of a model's text half
 OF_OTHER_PARTS = re.compile(r"(?:model\.)?(?:visual|vision|audio|image|multi_modal)")
 CHOICES = ("exclude_modules", "layers_to_transform", "layers_pattern")  # beside target_modules
@@ -118,6 +119,27 @@ def _linked(files: dict[str, Path], folder: Path) -> Path:
     return folder
 
 
+def fit_tables(network, shapes: dict[str, list[int]]) -> None:
+    """Fit a network's tables of embeddings to an adapter with these weights. Tokens may have been
+    added. A table that input and output share becomes two where the adapter changes one: peft would
+    merge the change into both.
+    """
+    import torch
+
+    table, head = network.get_input_embeddings(), network.get_output_embeddings()
+    names = [name for name, module in network.named_modules() if module in (table, head)]
+    sizes = [shapes.get(f"{WRAPPED}{name}.{kept}weight") for name in names for kept in KEPT]
+    tokens = next((size[0] for size in sizes if size), len(table.weight))
+    if tokens != len(table.weight):
+        network.resize_token_embeddings(tokens, mean_resizing=False)
+    changed = tuple(f"{WRAPPED}{name}.lora_" for name in names)
+    if head is not None and any(key.startswith(changed) for key in shapes):
+        table, head = network.get_input_embeddings(), network.get_output_embeddings()
+        if head.weight is table.weight:
+            head.weight = torch.nn.Parameter(table.weight.detach().clone())
+            network.config.tie_word_embeddings = False
+
+
 def merge(
     name: str, adapter: Adapter, own: dict[str, Path], base: dict[str, Path], config, folder: Path
 ) -> dict[str, Path]:
@@ -137,7 +159,6 @@ def merge(
         )
     shapes = read_headers(name, {WEIGHTS: own[WEIGHTS]})
     heads = [shape[0] for key, shape in shapes.items() if key.endswith(HEADS)]
-    tables = [shape[0] for key, shape in shapes.items() if key.endswith(TABLES)]
     kind = getattr(transformers, CLASSES.get(adapter.task or "", CLASSES[str(kind_of(config))]))
     labels = {"num_labels": heads[0]} if heads and adapter.task == "SEQ_CLS" else {}
     place = _linked(base, folder / "base")
@@ -148,12 +169,14 @@ def merge(
         network = kind.from_pretrained(
             place, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, **labels
         )
-        if tables and tables[0] != config.vocab_size:  # tokens were added
-            network.resize_token_embeddings(tables[0], mean_resizing=False)
+        fit_tables(network, shapes)
         names = set(network.state_dict())
         adapted = PeftModel.from_pretrained(network, _linked(own, folder / "adapter"))
-        known = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
-    whole = {f"{WRAPPED}{weight}" for weight in names}
+        known, whole = (
+            set(get_peft_model_state_dict(adapted, save_embedding_layers=saves))
+            for saves in (False, True)
+        )
+    whole |= {f"{WRAPPED}{weight}" for weight in names}
     if wrong := sorted((known - set(shapes)) | (set(shapes) - known - whole)):
         raise WrongFiles(
             f"{name}: the adapter's weights do not fit {adapter.base.where} ({cut(wrong[0])} is "

@@ -22,6 +22,7 @@ from tests.fetch.test_facts import read
 from tests.fetch.test_fetch_model import here
 from tests.files import read_json
 from tests.models import fetched as fetched_entry
+from tests.rows import each_row
 from tests.train.decoders import write_decoder, write_tokenizer
 
 pytestmark = pytest.mark.models
@@ -99,14 +100,19 @@ def test_a_model_that_sees_without_a_class_for_its_text(refused, tmp_path):
 # ---- adapters
 
 
-def adapter(folder, base, kind=AutoModelForCausalLM, **options) -> torch.Tensor:
-    """Write an adapter with weights far from zero; return the logits of the adapted network."""
+def adapter(folder, base, kind=AutoModelForCausalLM, more=0, **options) -> torch.Tensor:
+    """Write an adapter with weights far from zero, which adds `more` tokens; return the logits of
+    the adapted network.
+    """
     torch.manual_seed(1)
     config = peft.LoraConfig(**{"r": 4, "target_modules": "all-linear"} | options)
-    network = peft.get_peft_model(kind.from_pretrained(base), config)
+    network = kind.from_pretrained(base)
+    if more:
+        network.resize_token_embeddings(network.config.vocab_size + more, mean_resizing=False)
+    network = peft.get_peft_model(network, config)
     with torch.no_grad():
         for name, weights in network.named_parameters():
-            if "lora_" in name or "modules_to_save" in name:
+            if "lora_" in name or "modules_to_save" in name or "trainable_tokens" in name:
                 weights.copy_(0.1 * torch.randn_like(weights))
     network.save_pretrained(folder)
     return logits(network)
@@ -134,6 +140,35 @@ def test_an_adapter_is_merged_into_its_base(fetch, tmp_path, tokenizer):
     )
     assert (fetched / "tokenizer.json").exists()
     assert not list(fetched.glob("adapter*"))
+
+
+TABLES = ["embed_tokens", "lm_head"]
+
+
+@each_row(
+    "name, more, options",
+    [
+        ("llama", 2, {"target_modules": ["q_proj"], "modules_to_save": TABLES}),
+        ("llama", 0, {"target_modules": ["q_proj"], "modules_to_save": TABLES[:1]}),
+        ("llama", 0, {"target_modules": ["q_proj", *TABLES]}),
+        ("llama", 2, {"target_modules": ["q_proj", *TABLES]}),
+        ("llama", 0, {"target_modules": ["q_proj"], "trainable_token_indices": [5, 6]}),
+        ("gpt2", 2, {"target_modules": ["c_attn"], "modules_to_save": ["wte"]}),
+        ("gpt2", 2, {"target_modules": ["c_attn"]}),
+        ("gpt2", 0, {"target_modules": ["c_attn"], "trainable_token_indices": [5, 6]}),
+        ("gpt2", 0, {"target_modules": ["c_attn", "wte"]}),
+        ("gpt2", 2, {"target_modules": ["c_attn", "wte"]}),
+        ("gpt2", 0, {"target_modules": ["c_attn", "wte", "lm_head"]}),
+    ],
+)
+def test_an_adapter_brings_embeddings_along(fetch, tmp_path, name, more, options):
+    """Whole, beside what it learnt of them, or wider by added tokens."""
+    folder = tmp_path / f"{len([*tmp_path.iterdir()])}"
+    wanted = adapter(folder / "mine", write_decoder(name, folder / "base"), more=more, **options)
+    write_tokenizer(name, folder / "mine")
+    merged = AutoModelForCausalLM.from_pretrained(fetch(here(folder / "mine")))
+    assert logits(merged).shape == wanted.shape
+    assert abs(logits(merged) - wanted).max() < 1e-4
 
 
 def test_an_adapter_that_classifies_keeps_its_head(fetch, tmp_path):
