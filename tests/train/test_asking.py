@@ -364,6 +364,9 @@ def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):
         ("sk-a/b+secret", "http://proxy/?key=sk-a%2Fb%2Bsecret"),
         ("sk-a/b+secret", r"\x73k-a/b+secret"),
         ("sk-a/b+secret", "&#0115;k-a/b+secret"),
+        ("sk-a/b+secret", "SK-A/B+SECRET"),
+        ("Sk-a/b+Secret", "sk-a%2fb%2bsecret"),
+        ("sk-a/b+secret", r"\u0053K-A/B+SECRET"),
         ("p4ss", "p4ss"),
     ],
 )
@@ -375,13 +378,15 @@ def test_an_escaped_or_short_key_is_hidden(tmp_path, teacher, monkeypatch, caplo
         teacher.reply = lambda question, count, found=found: found
         with pytest.raises(UserError) as error:
             asked(tmp_path, teacher)
-        assert not any(part in str(error.value) for part in (key, said, "secret"))
+        message = str(error.value).lower()
+        assert not any(part.lower() in message for part in (key, said, "secret"))
     answer = f'{{"choices": [{{"message": {{"content": "{said}"}}}}]}}'
     teacher.reply = lambda question, count: (200, {}, answer.encode())
     output = asked(fresh(tmp_path), teacher)
     assert {row["answer"] for row in read_table(output / "answers.parquet", ["answer"]).to_pylist()}
     written = b"".join(one.read_bytes() for one in output.rglob("*") if one.is_file())
-    assert key.encode() not in written and key not in caplog.text
+    assert key.encode().lower() not in written.lower()
+    assert key.lower() not in caplog.text.lower()
 
 
 @each_row(

@@ -64,13 +64,19 @@ class KeyHeaders(requests.auth.AuthBase):
         return request
 
 
-def pattern_of(secret: str) -> str:
-    """A pattern of a secret as it is, or with signs escaped as JSON, an address or HTML does."""
-    return "".join(
-        rf"(?:\\{{0,7}}{re.escape(sign)}|(?i:\\{{1,7}}(?:u00|x){ord(sign):02x}"
-        rf"|%(?:25){{0,3}}{ord(sign):02x}|&#(?:0{{0,5}}{ord(sign)}|x0{{0,5}}{ord(sign):x});))"
-        for sign in secret
-    )
+def pattern_of(secret: str, any_case: bool = True) -> str:
+    """A pattern of a secret as it is, in capitals or small letters, or with signs escaped as JSON,
+    an address or HTML does.
+    """
+
+    def forms(sign: str) -> str:
+        return (
+            rf"\\{{0,7}}{re.escape(sign)}|(?i:\\{{1,7}}(?:u00|x){ord(sign):02x}"
+            rf"|%(?:25){{0,3}}{ord(sign):02x}|&#(?:0{{0,5}}{ord(sign)}|x0{{0,5}}{ord(sign):x});)"
+        )
+
+    signs = [dict.fromkeys([sign, *sign.swapcase()][: 1 + any_case]) for sign in secret]
+    return "".join(f"(?:{'|'.join(map(forms, cases))})" for cases in signs)
 
 
 class Secrets:
@@ -80,7 +86,8 @@ class Secrets:
         values = [value for name, value in parse_qsl(urlsplit(address).query) if value[7:]]
         self.is_secret = bool(key) and not NO_SECRET.fullmatch(key or "")
         self.key = re.compile(pattern_of(key or ""))
-        inner = "|".join(pattern_of(one) for one in [key, *values] if one)
+        short = [pattern_of(key, any_case=False)] if key and not self.is_secret else []
+        inner = "|".join([*short, *map(pattern_of, values)])
         self.all = re.compile(rf"(?<!\w)(?:{inner})(?!\w)" if inner else r"(?!)")
 
     def out_of_answer(self, text: str) -> str:
