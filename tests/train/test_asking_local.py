@@ -199,11 +199,30 @@ def test_what_an_entry_says_reaches_the_model(tmp_path, models, caplog):
         asked(tmp_path, models / "llama", ONE, more=known)
 
 
+def test_a_template_that_draws_at_random_draws_the_same_each_time(tmp_path, models):
+    draws = "{{ range(10**5) | random }} {{ lipsum(1, false, 2, 4) }} " + TEMPLATE
+    model = with_template(models, tmp_path / "model", draws)
+    answers = []
+    for name in ("one", "two"):
+        (folder := tmp_path / name).mkdir()
+        table = read_table(asked(folder, model, ALL) / "answers.parquet", ["answer"])
+        answers.append(table.to_pylist())
+    assert answers[0] == answers[1]
+
+
 @each_row(
     "template, said",
     [
         ("{{ raise_exception('only one turn') }}", "fails .only one turn"),
         (" ", "leaves out the turn of the user .Question"),
+        (  # cuts a text, and would show the list of parts
+            r"{{ messages[0].content[:20] | replace('\\n', '\n') }}",
+            "leaves out the turn of the user .Question",
+        ),
+        (
+            r"{{ messages[0].content[:20] | tojson | replace('\\n', '\n') }}",
+            "leaves out the turn of the user .Question",
+        ),
         ("{% set form = '%Y' %}{{ strftime_now(form) }}", "fails .it calls strftime_now"),
         ("{% set now = strftime_now %}{{ now('%Y') }}", "fails .it calls strftime_now"),
         (

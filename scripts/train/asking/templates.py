@@ -5,6 +5,7 @@ A template is code of a stranger: it runs in a sandbox, and its time, memory and
 """
 
 import json
+import random
 import re
 import resource
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from scripts.running.program import UserError, cut
 MEND = "mend it in tokenizer_config.json, or write `training: {chat_template: none}`"
 # what a chat template may take for one chat
 TEMPLATE_SECONDS, TEMPLATE_BYTES, TEMPLATE_SIGNS = 10, 1 << 30, 100_000
+PART = re.compile(r"""["']type["']\s*:\s*["']text["']""")
 SAID = "The second option, certainly."  # a turn of the assistant
 # Some templates write today's date. Here today is always the day that Llama 3 has without a clock.
 TODAY = date(2024, 7, 26)
@@ -26,9 +28,12 @@ CLOCK = re.compile(r"""strftime_now\s*\(\s*(?:format\s*=\s*)?(["'])([^"'\\\n]*)\
 
 @contextmanager
 def bounded(model: Path) -> Iterator[None]:
-    """Bound what a chat template, which comes with the model, takes of time and memory. Main thread
-    only. Raises UserError for a template that fails.
+    """Bound what a chat template, which comes with the model, takes of time and memory, and draw
+    its random choices equally each time. Main thread only. Raises UserError for a template that
+    fails.
     """
+    drawn = random.getstate()
+    random.seed(0)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     most = used + TEMPLATE_BYTES
@@ -48,6 +53,7 @@ def bounded(model: Path) -> Iterator[None]:
     else:
         return
     finally:
+        random.setstate(drawn)
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     raise UserError(f"{model}: its chat template fails ({why}); {MEND}") from None
 
@@ -90,13 +96,20 @@ def templated(
         return text
 
     def lost(text: str) -> list[dict[str, str]]:
+        """The turns that a text does not hold."""
         squeezed = "".join(text.split())
         return [one for one in turns if "".join(one["content"].split()) not in squeezed]
 
-    text = written(turns)
-    if lost(text):
+    def shows_parts(text: str) -> bool:
+        """Whether a text shows a part itself instead of its text: {'type': 'text', …}."""
+        others = [plain, *(one["content"] for one in turns)]
+        return len(PART.findall(text)) > sum(len(PART.findall(one)) for one in others)
+
+    text = plain = written(turns)
+    if lost(plain):
         with suppress(UserError):
-            text = written(as_parts(turns))
+            in_parts = written(as_parts(turns))
+            text = plain if shows_parts(in_parts) else in_parts
     if missing := lost(text):
         raise UserError(
             f"{model}: its chat template leaves out the turn of the {missing[0]['role']} "
