@@ -8,8 +8,8 @@
     ./timestride compare A B …                 two systems (scripts/measure/compare.py)
 
 The presets are checked first, so an error names its file and line. The first word that begins with
-`-`, and all words after it, go to Snakemake. The call of Snakemake is printed, so you can use it
-directly.
+`-`, and all words after it, go to Snakemake. `--configfile` and `--config` there add to the words
+before. The call of Snakemake is printed, so you can use it directly.
 """
 
 import os
@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TARGETS = (
     "all fetch clean build train evaluate publish rehearse record harness".split()
 )  # the rules that a user can name
+FILES, VALUES = ("--configfile", "--configfiles"), ("--config", "-C")
 CORES = ("-c", "--cores", "-j", "--jobs", "--profile", "--help", "-h", "--version", "-v")
 
 
@@ -43,9 +44,30 @@ def preset_of(word: str) -> Path | None:
         file = Path(word)
     else:
         return None
+    return checked(file)
+
+
+def checked(file: Path) -> Path:
+    """The file of a preset. Raises UserError if it is missing or broken."""
     if not isinstance(read_yaml(file), dict):
         raise UserError(f"{file}: must be a mapping of keys to values; correct it there")
     return file
+
+
+def taken_out(options: list[str], names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The values of an option of Snakemake by its names, and all other words. Snakemake takes only
+    the last of an option that is given twice.
+    """
+    values, others, is_value = [], [], False
+    for word in options:
+        name, _, value = word.partition("=")
+        if is_option := word.startswith("-"):
+            is_value = name in names
+        if not is_value:
+            others.append(word)
+        elif value or not is_option:
+            values.append(value if is_option else word)
+    return values, others
 
 
 def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
@@ -65,7 +87,10 @@ def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
             files.append(file)
         else:
             raise UserError(f"{word}: is no preset, target or KEY=VALUE{closest(word, known)}")
-    options = words[first:]
+    more_files, options = taken_out(words[first:], FILES)
+    more_values, options = taken_out(options, VALUES)
+    files += [checked(Path(file)) for file in more_files]
+    values += more_values
     counted = any(word.split("=")[0] in CORES or word.startswith("-c") for word in options)
     return [
         "snakemake",
