@@ -145,7 +145,7 @@ def read_config(name: str, where: str, content: dict):
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
         remedy = f"did you mean {near[0]}?" if near else "take another model"
         raise WrongFiles(
-            f"{name}: {where} has model_type {str(kind)[:100]}, which transformers does "
+            f"{name}: {where} has model_type {cut(str(kind), 100)}, which transformers does "
             f"not know; {remedy}"
         )
     check_bounds(name, where, content)
@@ -155,7 +155,7 @@ def read_config(name: str, where: str, content: dict):
         value = number_of(config, key)
         if not (1 <= value <= HIGHEST if type(value) is int else key in MORE_NUMBERS):
             raise WrongFiles(
-                f"{name}: {where} has {key} {str(value)[:100]}, so it is not a model of "
+                f"{name}: {where} has {key} {cut(str(value), 100)}, so it is not a model of "
                 "text, or cannot be built; take another model"
             )
     return config
@@ -218,7 +218,7 @@ def read_headers(
                         kinds
                     ):
                         raise WrongFiles(
-                            f"{name}: {key[:100]} in {file} is of type {kind[:20]}, "
+                            f"{name}: {cut(key, 100)} in {file} is of type {cut(kind, 20)}, "
                             f"so the weights are quantised, but {CONFIG} does not say how "
                             "(quantization_config): take the model from which they were made "
                             "(`base_model` on its page)"
@@ -239,8 +239,8 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
         named = read_object(name, INDEX, files[INDEX])["weight_map"]
         if lost := sorted(set(named) - set(shapes)):
             raise WrongFiles(
-                f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but this file "
-                f"has no such tensor; {INSTEAD}"
+                f"{name}: {INDEX} names {cut(lost[0], 100)} in {cut(str(named[lost[0]]))}, but "
+                f"this file has no such tensor; {INSTEAD}"
             )
 
 
@@ -297,14 +297,14 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
         )
     for key, there, promised in sorted(report["mismatched_keys"]):
         raise WrongFiles(
-            f"{name}: {key[:100]} has the shape {list(there)} in the weights, but "
+            f"{name}: {cut(key, 100)} has the shape {list(there)} in the weights, but "
             f"{list(promised)} by {CONFIG}; {INSTEAD}"
         )
         # a missing pooler is allowed, because a new head has its own
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise WrongFiles(
             f"{name}: {len(lost)} weights that {CONFIG} names are missing, "
-            f"{lost[0][:100]} first; {INSTEAD}"
+            f"{cut(lost[0], 100)} first; {INSTEAD}"
         )
 
 
@@ -396,7 +396,7 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
     if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
         token, number = beyond
         raise WrongFiles(
-            f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the "
+            f"{name}: its tokenizer makes token {number:,} ({cut(token, 50)}), but the "
             f"model has {config.vocab_size:,} (vocab_size in config.json, counted "
             f"from 0): {INSTEAD}"
         )

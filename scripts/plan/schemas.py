@@ -4,6 +4,7 @@ to complete and check the files.
 """
 
 import difflib
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -149,7 +150,8 @@ def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
             f"`{_yaml_place(path, value.lower())}`"
         )
     if "array" in wanted and not value.startswith("["):
-        listed = _yaml_place(path, f"[{value[:100]}]")
+        entry = value[:100] if value.isprintable() else json.dumps(value[:100])
+        listed = _yaml_place(path, f"[{entry}]")
         word = re.fullmatch(r"\^(\w+)\$", error.schema.get("pattern", ""))
         or_word = f", and not the word {word[1]}" if word else ""
         return f"{place} is the text {shown(value)}, not a list{or_word}; write `{listed}`"

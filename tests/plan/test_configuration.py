@@ -106,6 +106,7 @@ def read(text) -> dict:
         ('name: "mine\\n"', r"'mine\n' does not match"),
         *((f"name: {name}", "the study's name, used in paths") for name in ("a b", "../up", "''")),
         ('experiments: {"mine\\n": {}}', r"has the key 'mine\n', which is refused"),
+        ('run: "a\\nb"', r"""run is the text 'a\nb', not a list; write `run: ["a\nb"]`"""),
         ('mirror: "a\\0b"', "holds the invalid character '\\x00'"),
         ({"experiments": {"sample_sop": {"models": ["m" * 10**6]}}}, "no model 'mmmmmm"),
         *(
