@@ -2,6 +2,7 @@
 # make check   minutes: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
 # make quick   the tests of make check alone; with VENV=FOLDER and PYTHON=python3.13 in another environment
 # make test    the environment, then all tests
+# make lock    today's code into resources/code.lock, with new versions where results of the pinned study changed
 # make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
 # make sbom    the locked packages as CycloneDX, for a release: sbom.json
 PYTHON ?= python3
@@ -17,7 +18,7 @@ WORKERS ?= -n $(shell expr $(CORES) + 1) $(TOGETHER)
 # Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run check quick lint test environment audit sbom
+.PHONY: run check quick lint test lock environment audit sbom
 run: environment
 	$(VENV)/bin/snakemake --cores all
 
@@ -35,6 +36,9 @@ lint: environment
 
 test: environment
 	$(VENV)/bin/python -m pytest $(WORKERS) --durations 20 --durations-min 5
+
+lock: environment
+	$(VENV)/bin/python -m tests.lock
 
 audit: .audit/installed
 	@timeout 30 .audit/bin/pip-audit --disable-pip --no-deps -r envs/requirements.lock 2>&1 | awk '/^WARNING/ {next} \

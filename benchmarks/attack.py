@@ -33,7 +33,7 @@ from scripts.data.tables import PREDICTIONS, write_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.measure.intervals import over_groups
 from scripts.measure.study import Study
-from scripts.running.identity import ROOT
+from scripts.running.project_version import ROOT
 from scripts.running.program import UserError
 from scripts.controls.control import predictions_on, read_examples
 from scripts.controls.generic import FEATURES, LEARNERS, both_ways, fit, learner_of

@@ -29,7 +29,7 @@ from pathlib import Path
 from benchmarks import kills
 from benchmarks.measure import options_of, table
 from scripts.data.record import HISTORIES, METRICS, SCORES, read_kept, read_runs
-from scripts.running.identity import ROOT
+from scripts.running.code_lock import ROOT
 from scripts.running.program import SEED, UserError, number
 from tests.fuzz import GIVEN, TARGETS, attempt, place
 from tests.fuzz_damage import damaged_file

@@ -42,7 +42,7 @@ rule build_dataset:
             "--spans", WORK.studies[w.study].get("spans") and f"results/build/temporal_spans/{w.source}"
         ),
         tables=lambda w: sources.tables_of_dataset(WORK, sources.dataset_of(WORK, **w)),  # the names that the next rules read
-        code=lambda w: code(f"scripts.studies.{w.study}.build"),
+        code=lambda w: code(f"build/{w.study}"),
     message:
         "Building {wildcards.study}: {wildcards.source}, {wildcards.dataset}"
     shell:
@@ -72,7 +72,7 @@ rule build_temporal_spans:
         splits=lambda w: WORK.cleaned_splits(w.source),
         spacy=lambda w: option("--spacy-model", WORK.config["spacy_pipeline"]),
         patterns=lambda w: sources.patterns(WORK),
-        code=lambda w: code("scripts.text.temporal_spans"),
+        code=lambda w: code("text/temporal_spans"),
     message:
         "Finding temporal expressions in {wildcards.source}"
     shell:

@@ -40,7 +40,7 @@ rule clean_corpus:
         columns=lambda w: option("--columns", WORK.sources[w.source].get("columns")),
         encoding=lambda w: option("--encoding", WORK.sources[w.source].get("encoding")),
         tables=lambda w: sources.tables_of_corpus(WORK, w.source),  # the names that the next rules read
-        code=lambda w: code(f"scripts.clean.{WORK.sources[w.source].get('cleaner', w.source)}"),
+        code=lambda w: code(f"clean/{WORK.sources[w.source].get('cleaner', w.source)}"),
         fetched=uncompared(lambda w: sources.fetched_folder(WORK, w.source)),
     message:
         "Cleaning {wildcards.source}"

@@ -42,7 +42,7 @@ rule evaluate_experiment:
         contest=lambda w: as_json(evaluation.contest_of(WORK, w.study)),
         declared=lambda w: as_json(evaluation.declared_of(WORK, w.study)),  # which methods are blind, see all or learn, for its code
         rows_of_others=lambda w: WORK.released_rows([w.experiment]),
-        code=lambda w: code(f"scripts.studies.{w.study}.evaluate"),
+        code=lambda w: code(f"evaluate/{w.study}"),
         runs=uncompared(lambda w: "\n".join(WORK.plan.experiments[w.experiment])),
         fetched=uncompared(
             lambda w: option("--fetched", "results/fetch" if evaluation.judged_sources(WORK, w.experiment) else None)
@@ -84,7 +84,7 @@ rule evaluate_study:
     resources:
         mem_mb=2000,
     params:
-        code=lambda w: code("scripts.measure.collect"),
+        code=lambda w: code("measure/collect"),
     message:
         "Collecting the metrics of {wildcards.study}"
     shell:
@@ -110,7 +110,7 @@ rule evaluate_metrics:
     resources:
         mem_mb=2000,
     params:
-        code=lambda w: code("scripts.measure.collect"),
+        code=lambda w: code("measure/collect"),
     message:
         "Collecting all metrics"
     shell:

@@ -65,7 +65,7 @@ rule fetch_model:
         mem_mb=2000,
     params:
         decides=lambda w: as_json(sources.deciding_fields(WORK, w.model)),
-        code=lambda w: code(*["scripts.fetch.model"] * bool({"init", "esim"} & {*WORK.models[w.model]})),
+        code=lambda w: code(*["fetch/model"] * bool({"init", "esim"} & {*WORK.models[w.model]})),
         entry=uncompared(lambda w: as_json(sources.with_absolute_paths(WORK, w.model))),
         place=uncompared(lambda w: WORK.place_of("models", w.model)),
         mirror=uncompared(WORK.mirror),

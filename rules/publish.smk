@@ -53,7 +53,7 @@ for OF in PUBLISHED.studies:
             drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
             titles=lambda w: PUBLISHED.method_titles,
             papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
-            code=lambda w, of=OF: code(*PUBLISHED.programs_of(of), "scripts.publish.item.Given"),
+            code=lambda w, of=OF: code(*PUBLISHED.programs_of(of), "publish/items"),
             pages=uncompared(WORK.pages),
         message:
             f"Publishing {PUBLISHED.count(OF)}"
@@ -81,7 +81,7 @@ rule publish_leaderboard:
         mem_mb=2000,
     params:
         facts=lambda w: as_json(PUBLISHED.leaderboard),
-        code=lambda w: code("scripts.publish.leaderboard"),
+        code=lambda w: code("publish/leaderboard"),
         folder=uncompared(f"{WORK.pages}/leaderboard"),
     message:
         "Writing the numbers of each model"
@@ -117,7 +117,7 @@ rule publish_page:
         configuration=lambda w: as_json(PUBLISHED.page_configuration),
         provenance=lambda w: as_json(PUBLISHED.page_provenance),
         templates=lambda w: as_json(PUBLISHED.page_templates),
-        code=lambda w: code("scripts.publish.site"),
+        code=lambda w: code("publish/site"),
         pages=uncompared(WORK.pages),
         runs=uncompared(lambda w: [f"{run.folder}/run.json" for run in WORK.runs.values()]),
     message:

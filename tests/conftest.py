@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from scripts.running import identity
 from tests.forking import LOOP, NEEDED, SHARED, TRAINING, Ended, ForkServer
 
 ROOT = Path(__file__).parents[1]
@@ -131,20 +130,9 @@ def programs(shared: tuple[str, ...]):
     return call
 
 
-def remember_code() -> Path:
-    """Read all modules once, for the identities that programs compute here; return the memory's
-    file.
-    """
-    for file in ROOT.glob("scripts/**/*.py"):
-        identity._read(".".join(file.relative_to(ROOT).with_suffix("").parts))
-    identity.write_memory(ROOT / identity.MEMORY)
-    return ROOT / identity.MEMORY
-
-
 @pytest.fixture(scope="session")
 def program():
     """Return a function that calls `python -m <module> <arguments>` in the project. It returns the
     finished process with its output.
     """
-    remember_code()
     return programs(SHARED)

@@ -184,6 +184,10 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
+def sha256_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 class Hashes:
     """The sha256 of files, remembered in a JSON file while their size and times are the same. One
     of the times is that of the last change, which nobody can set (ctime). A file that changed

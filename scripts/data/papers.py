@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scripts.data.csv_rows import rows_of
 from scripts.data.studies import read_claims, read_published, read_released, read_studies
-from scripts.running.identity import ROOT
+from scripts.running.project_version import ROOT
 
 
 @cache

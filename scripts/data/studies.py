@@ -21,7 +21,7 @@ from pathlib import Path
 
 from scripts.data.options import DatasetOptions
 from scripts.data.yaml_files import read_yaml
-from scripts.running.identity import ROOT
+from scripts.running.project_version import ROOT
 from scripts.data.csv_rows import csv_rows
 from scripts.running.program import UserError
 

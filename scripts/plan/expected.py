@@ -16,7 +16,7 @@ from scripts.plan.plan import CONTROL, Run
 from scripts.plan.probe import ANSWER, WORDED
 from scripts.plan.training import prompts_under
 from scripts.plan.workplan import Workplan
-from scripts.running.identity import ROOT
+from scripts.running.project_version import ROOT
 from scripts.running.program import UserError, plural
 
 SIZES = ROOT / "resources/sizes.yaml"

@@ -20,20 +20,7 @@ ELSEWHERE = (
 GGUF = ".gguf"  # files of llama.cpp
 # stages that make a model from another one: the key of its entry, and the method of the run
 STAGES = ("mlm", "clm")
-# the code that decides the numbers of a model that is asked in words
-ASKED = (
-    "scripts.train.asking.ask.measure",
-    "scripts.train.asking.local_model.LocalModel",
-    "scripts.train.asking.server.body_of",
-    "scripts.train.asking.shots.shots_of",
-)
-# the paradigm of likelihoods through an API, and the code that decides its numbers
-ECHO = "echo"
-ECHOED = (
-    "scripts.train.asking.likelihoods.measure",
-    "scripts.train.asking.echo.echo_body",
-    "scripts.train.asking.echo.echo_of",
-)
+ECHO = "echo"  # the paradigm of likelihoods through an API
 # the key of an entry that names the pretrained model whose weights are left out
 UNTRAINED = "without_pretraining"
 KINDS = ("hub", "folder", "init", UNTRAINED, "esim", *STAGES, "control", "api")

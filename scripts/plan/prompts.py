@@ -6,7 +6,7 @@ other keys are replaced. The start of the workflow imports this module, so it us
 library, YAML and the schema.
 """
 
-from scripts.running.identity import ROOT
+from scripts.running.project_version import ROOT
 from scripts.text.placeholders import CANDIDATE, PLACEHOLDER, parts_of
 from scripts.data.declared import BLIND
 from scripts.plan.probe import ANSWER, WORDED

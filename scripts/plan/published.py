@@ -16,8 +16,8 @@ from scripts.data.studies import ALL, SUFFIXES
 from scripts.plan.fields import fields_of, has_options
 from scripts.plan.models import STAGES, UNTRAINED
 from scripts.plan.workplan import Workplan, built, cleaned, spans
+from scripts.running.code_lock import identity
 from scripts.running.reasons import hash_of
-from scripts.running.identity import identity
 
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 PRESENCE = ("init", "esim", "control")  # keys of a model of which only the presence is kept

@@ -12,7 +12,7 @@ from functools import cache
 
 import jsonschema
 
-from scripts.running.identity import ROOT, file_of
+from scripts.running.project_version import ROOT
 from scripts.running.program import UserError, closest
 from scripts.data.studies import ALL, options_of, read_studies
 from scripts.data.yaml_files import read_yaml
@@ -264,7 +264,7 @@ def check(value, against: dict, where: str = "configuration"):
 
 def _check_programs(modules: list[str], name: str, where: str) -> None:
     for module in modules:
-        if file_of(module) is None:
+        if not (ROOT / f"{module.replace('.', '/')}.py").is_file():
             raise UserError(
                 f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
                 "(docs/add_study.md), or correct the entry"

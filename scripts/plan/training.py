@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scripts.data.plain_json import as_json
 from scripts.plan.fields import fields_of
-from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL, stage_of
+from scripts.plan.models import ECHO, MADE_MODEL, paradigm_of_control, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run
 from scripts.plan.probe import ANSWER, LIKELIHOOD
 from scripts.plan.prompts import prompts_of
@@ -176,22 +176,17 @@ def read_by(work: Workplan, study: str, job: str) -> list[str]:
     return list(dict.fromkeys(files))
 
 
+def program_of(work: Workplan, run: Run) -> str:
+    """Return the program whose code decides the numbers of a run."""
+    if run.name in work.recorded:
+        return "train/recorded"
+    if run.name in work.controls:
+        return f"train/{paradigm_of_control(work.models[run.model]['control'], run.study)}"
+    return f"train/{paradigm_of(work, run)}"
+
+
 def programs_of(work: Workplan, study: str, job: str) -> list[str]:
-    """Return the entries of the code that decides the numbers of a job's runs."""
-    found: list[str] = []
-    for run in runs_of(work, study, job):
-        if run.name in work.recorded:
-            found.append("scripts.train.recorded")
-        elif run.name in work.controls:
-            found.append("scripts.controls.control")
-            if "search" in work.models[run.model]["control"]:
-                found.append(f"scripts.studies.{study}.controls.VIEWS")
-        elif (paradigm := paradigm_of(work, run)) in ASKS:
-            found += ["scripts.train.asking.ask", *(ECHOED if paradigm == ECHO else ASKED)]
-        else:
-            found += ["scripts.train.run", "scripts.train.process"]
-            found.append(f"scripts.train.paradigms.{paradigm}")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(program_of(work, run) for run in runs_of(work, study, job)))
 
 
 def key_of(work: Workplan, study: str, job: str) -> str:

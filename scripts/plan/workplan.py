@@ -29,6 +29,7 @@ from scripts.plan.user_entries import (
     probed_models,
 )
 from scripts.data.csv_rows import rows_of
+from scripts.running.code_lock import is_todays
 from scripts.running.program import UserError, closest
 
 
@@ -272,7 +273,6 @@ class Workplan:
             return set()
         # imported late: pandas is slow to import
         from scripts.data.record import read_runs
-        from scripts.train.work import is_todays
 
         lines = {study: read_runs(self.record_of(study)) for study in self.used_studies}
         others: set[str] = set()
@@ -281,7 +281,7 @@ class Workplan:
             line = lines[run.study].get(self.on_record(run).name, {})
             if not (
                 "given" in line
-                and is_todays(line["run"]["code"], line["paradigm"])
+                and is_todays(f"train/{line['paradigm']}", line.get("version", "0"))
                 and line["run"].get("control") == self.models[run.model].get("control")
             ):
                 return False

@@ -22,7 +22,7 @@ from scripts.data.runs import Facts, facts_of
 from scripts.data.studies import read_figures, read_published, read_studies
 from scripts.data.yaml_files import entries_of
 from scripts.publish.names import with_released
-from scripts.running.identity import ROOT
+from scripts.running.project_version import ROOT
 from scripts.running.program import UserError, closest, cut, execute, parser
 
 

@@ -58,9 +58,8 @@ from scripts.measure.comparisons import comparisons_beside
 from scripts.plan.plan import CONTROL
 from scripts.publish.provenance import commit_text, spent
 from scripts.publish.table import markdown_table
-from scripts.running.identity import identity
+from scripts.running.code_lock import identity, is_todays, version_in
 from scripts.running.program import UserError, execute, log, parser
-from scripts.train.work import earlier_codes, is_todays
 
 FROM_METRICS = re.compile(r"drawn from metrics\.parquet of sha256 ([0-9a-f]{64})")
 SUFFIXES = {"figures": ("svg", "csv"), "tables": ("csv", "md")}
@@ -78,7 +77,7 @@ What timestride has measured on real data, kept with the project. No text of a c
 
 | file of a study | what it holds |
 | --- | --- |
-| `runs.jsonl` | a line a run: all that its `run.json` says, the command, the code of its data |
+| `runs.jsonl` | a line a run: its `run.json`, the command, the versions of the code that made it |
 | `scores/` | by preset and paradigm: scores in the order of the dataset, or log-odds (`log_odds`) |
 | `history.parquet` | loss and accuracy by epoch |
 | `metrics.parquet` | every number with its interval ([the columns](../data.md)), by `preset` |
@@ -102,37 +101,28 @@ def finished(file: Path, command: str) -> Path:
     return file
 
 
-def code_of_program(program: str) -> str | None:
-    """Return the identity of the program that cleans a source (`clean/<cleaner>`) or builds a study
-    (`build/<study>`); None if the program no longer exists.
-    """
-    stage, name = program.split("/")
-    module = f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.build"
-    try:
-        return identity(module)
-    except UserError:
-        return None
-
-
 def line_of(run: dict, study: dict) -> dict:
     file = finished(Path(study["train"], run["study"], run["run"], "run.json"), study["command"])
+    facts = json.loads(file.read_text(encoding="utf-8"))
     return {
-        "run": json.loads(file.read_text(encoding="utf-8")),
+        "run": facts,
         "preset": study["name"],
         "command": study["command"],
         "recorded": datetime.now(timezone.utc).date().isoformat(),
         "paradigm": run["paradigm"],
-        "programs": {program: code_of_program(program) for program in run["programs"]},
+        "version": version_in(facts["code"], f"train/{run['paradigm']}"),
+        "versions": {program: identity(program).partition("@")[2] for program in run["programs"]},
         "given": digest_of_given(run["settings"], run["method"], run["splits"]),
     }
 
 
 def as_first(line: dict, known: dict | None) -> dict:
-    """Return a line of runs.jsonl. A run that was taken from the record keeps its preset, command
-    and date.
+    """Return a line of runs.jsonl. A run that was taken from the record keeps its preset, command,
+    date and version.
     """
     same = known and known["run"] == line["run"]
-    return line | ({key: known[key] for key in ("preset", "command", "recorded")} if same else {})
+    kept = ("preset", "command", "recorded", "version")
+    return line | ({key: known[key] for key in kept} if same else {})
 
 
 def file_of_scores(line: dict) -> str:
@@ -316,13 +306,10 @@ def why_stale(line: dict) -> str:
     """Return why a run is stale: without scores, or made by other code than today's; else empty."""
     if "given" not in line:
         return "no scores are on record"
-    if not is_todays(line["run"]["code"], line["paradigm"]):
+    if not is_todays(f"train/{line['paradigm']}", line.get("version", "0")):
         return f"the training code of {line['paradigm']} has changed"
-    earlier = earlier_codes()
     others = [
-        name
-        for name, code in line["programs"].items()
-        if code_of_program(name) != earlier.get(code, code)
+        name for name, version in line.get("versions", {}).items() if not is_todays(name, version)
     ]
     return f"the code of {', '.join(others)} has changed" if others else ""
 

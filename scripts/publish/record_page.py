@@ -31,7 +31,8 @@ from scripts.publish.compared import SYSTEM
 from scripts.publish import site
 from scripts.publish.item import project_texts, write_texts
 from scripts.publish.items import publish
-from scripts.running.identity import ROOT, identity
+from scripts.running.code_lock import identity
+from scripts.running.project_version import ROOT
 from scripts.plan.fields import has_options
 from scripts.running.program import UserError, execute, log, parser
 

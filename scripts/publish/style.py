@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from scripts.data.files import sha256_of, whole
 from scripts.publish.item import Given
 from scripts.publish.provenance import commit_text
-from scripts.running.identity import identity
+from scripts.running.code_lock import identity
 from scripts.running.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
@@ -216,7 +216,7 @@ def drawn(draw: Callable[[], Figure]) -> Figure:
 
 def maker(program: str | None) -> str:
     version = commit_text(project_version()).removesuffix(", no git commit")
-    code = f", {program} {identity(program)}" if program else ""
+    code = f", {identity(program)}" if program else ""
     return f"timestride {version}{code}"
 
 

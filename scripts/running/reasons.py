@@ -1,9 +1,9 @@
-"""Why a job would run again, for the terminal: the definition or the setting that changed.
+"""Why a job would run again, for the terminal: the file or the setting that changed.
 
 Snakemake compares parameters, and names their old and new values as one text. For code the value is
-`<program>@<digits>`. results/.code/<program>.json holds the hash of each definition that a program
-reaches, for its latest identities. results/.code/files.json holds the same for parameters that are
-hashes of files. A new run is compared with the finished run that is nearest to it.
+`<program>@<version>` for each program (scripts/running/code_lock.py). results/.code/files.json
+holds the files of parameters that are hashes of files. A new run is compared with the finished run
+that is nearest to it.
 """
 
 import ast
@@ -13,82 +13,59 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from scripts.data.files import whole
+from scripts.data.files import sha256_of_text, whole
 from scripts.data.plain_json import as_json
-from scripts.running.code_as_text import sha256
-from scripts.running.identity import file_of, identity, own_hashes
+from scripts.running.code_lock import edited
 
-DEFINITIONS = Path("results/.code")
-KEPT, KEPT_HASHES = 3, 60  # identities of a program, hashes of files
+HASHES = Path("results/.code/files.json")
+KEPT_HASHES = 60
 NAMED = 2  # changes that are named; others are counted
 LONG = 60  # characters of a value that is not shown
 PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
-NAMED_CODE = re.compile(r"scripts\.([\w.]+)@([0-9a-f]{12})")
+IDENTITY = re.compile(r"([\w./]+)@(\d+(?:\+[0-9a-f]{12})?|[0-9a-f]{12})(?![\w.])")
 NOTHING = "<nothing exclusive>"
 HASH = re.compile("[0-9a-f]{64}")
 hashed: dict[str, dict[str, str]] = {}  # by a parameter that is a hash: its files, and their hashes
 
 
-def keep_definitions(programs: Iterable[str]) -> None:
-    """Write the definitions of programs, when jobs start."""
-    for program in programs:
-        file, digits = DEFINITIONS / f"{program}.json", identity(program)
-        known = definitions_of(program)
-        if digits not in known:
-            DEFINITIONS.mkdir(parents=True, exist_ok=True)
-            latest = dict(list(known.items())[1 - KEPT :]) | {digits: own_hashes(program)}
-            with whole(file) as place:
-                place.write_text(json.dumps(latest), encoding="utf-8")
-
-
 def hash_of(value: object, files: dict[str, object]) -> str:
     """Return the hash of a parameter. files: the files from which it comes, with what they say."""
-    digest = sha256(as_json(value))
-    hashed[digest] = {name: sha256(as_json(said)) for name, said in files.items()}
+    digest = sha256_of_text(as_json(value))
+    hashed[digest] = {name: sha256_of_text(as_json(said)) for name, said in files.items()}
     return digest
+
+
+def known_hashes() -> dict[str, dict[str, str]]:
+    """Return the files of earlier parameters that are hashes; empty if none are kept."""
+    with suppress(OSError, ValueError):
+        return json.loads(HASHES.read_text(encoding="utf-8"))
+    return {}
 
 
 def keep_hashes() -> None:
     """Write the files of parameters that are hashes, when jobs start."""
-    known = definitions_of("files")
+    known = known_hashes()
     if new := {digest: files for digest, files in hashed.items() if digest not in known}:
-        DEFINITIONS.mkdir(parents=True, exist_ok=True)
+        HASHES.parent.mkdir(parents=True, exist_ok=True)
         latest = dict(list((known | new).items())[-KEPT_HASHES:])
-        with whole(DEFINITIONS / "files.json") as place:
+        with whole(HASHES) as place:
             place.write_text(json.dumps(latest), encoding="utf-8")
 
 
 def changed_files(before: object, now: object) -> list[str]:
     """Return the files of a parameter that is a hash, which changed."""
-    old, new = definitions_of("files").get(str(before), {}), hashed.get(str(now), {})
+    old, new = known_hashes().get(str(before), {}), hashed.get(str(now), {})
     changed = [name for name in old | new if old.get(name) != new.get(name)]
     return changed if old and new else [" or ".join(old | new) or "a file"]
 
 
-def definitions_of(program: str) -> dict[str, dict[str, str]]:
-    """Return the hash of each definition of a program, by identity; empty if none is kept."""
-    with suppress(OSError, ValueError):
-        return json.loads((DEFINITIONS / f"{program}.json").read_text(encoding="utf-8"))
-    return {}
-
-
-def changed_code(program: str, before: str | None, now: str) -> list[str]:
-    """Return the definitions that changed between two identities, as `measure/tally.py: paired()`;
-    only the program if they are not known.
+def other_version(program: str, before: str | None, now: str) -> str:
+    """Return how a program whose files are the lock's differs from that of the results. before: the
+    version of the results; None if they are older than the lock.
     """
-    known = definitions_of(program)
-    old, new = known.get(before or ""), known.get(now) or own_hashes(program)
-    if old is None:
-        module = program if file_of(program) else program.rpartition(".")[0]
-        return [f"code of {path_of(module)}"]
-    names = sorted(name for name in old | new if old.get(name) != new.get(name))
-    return [
-        f"{path_of(module)}: {name}" for module, _, name in (one.rpartition(":") for one in names)
-    ]
-
-
-def path_of(module: str) -> str:
-    return f"{module.removeprefix('scripts.').replace('.', '/')}.py"
+    if before and before.partition("+")[0] == now:
+        return f"{program} is again as released"
+    return f"version {now} of {program} (results: {before or 'an earlier release'})"
 
 
 def flat(value: object, place: str = "") -> dict[str, object]:
@@ -196,18 +173,23 @@ def in_words(reason: str) -> str:
     found = PARAMS.search(reason)
     if not found:
         return reason
-    codes = [dict(NAMED_CODE.findall(text)) for text in found.groups()]
-    code = {
-        one: None
-        for name, digits in codes[1].items()
-        if codes[0].get(name) != digits
-        for one in changed_code(f"scripts.{name}", codes[0].get(name), digits)
+    before, now = (dict(IDENTITY.findall(text)) for text in found.groups())
+    others = {name: version for name, version in now.items() if before.get(name) != version}
+    files = {
+        file: None for name, version in others.items() if "+" in version for file in edited(name)
     }
+    versions = [
+        other_version(name, before.get(name), version)
+        for name, version in others.items()
+        if "+" not in version
+    ]
     settings = []
-    rest = [NAMED_CODE.sub("", text.replace(NOTHING, "")).strip() for text in found.groups()]
+    rest = [IDENTITY.sub("", text.replace(NOTHING, "")).strip() for text in found.groups()]
     if any(text.strip("' ,") for text in rest):
         try:
             settings = changed_settings(*(list(ast.literal_eval(f"[{text}]")) for text in rest))
         except (ValueError, SyntaxError, TypeError):
             settings = ["settings"]
-    return f"{named([*code, *settings]) or 'settings'} changed"
+    changed = [*files, *settings]
+    said = [f"{named(changed)} changed"] if changed else []
+    return ", ".join([*versions[:NAMED], *said]) or "settings changed"

@@ -25,9 +25,9 @@ from scripts.plan.workplan import Workplan
 from scripts.publish.index import list_studies
 from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
-from scripts.running.identity import MEMORY, identity, write_memory
+from scripts.running.code_lock import identity
 from scripts.running.program import UserError, closest, sentence_of
-from scripts.running.reasons import keep_definitions, keep_hashes, new_runs
+from scripts.running.reasons import keep_hashes, new_runs
 from scripts.running.summary import summary
 from scripts.running.terminal import let_readers_end
 
@@ -44,13 +44,9 @@ def one_hashed(names: Iterable[str]) -> str:
     return f"[^/]+-(?:{one_of(name.rpartition('-')[2] for name in names)})"
 
 
-compared: dict[str, None] = {}  # the programs whose code is a parameter
-
-
-def code(*entries: str) -> str:
-    """Return the identity of the code that programs reach, as `<program>@<digits>` for each."""
-    compared.update(dict.fromkeys(entries))
-    return " ".join(f"{entry}@{identity(entry)}" for entry in entries)
+def code(*programs: str) -> str:
+    """Return the identities of programs, which Snakemake compares."""
+    return " ".join(map(identity, programs))
 
 
 def option(name: str, value) -> str | list[str]:
@@ -246,12 +242,10 @@ class Start:
         """Write the files that jobs need, when jobs start. A dry run writes nothing."""
         gc.enable()
         self.write_captions()
-        write_memory(MEMORY)
         self.work.hashes.write()
         if not self.is_module:
             internals.keep_records_with_results()
             if self.is_main:
-                keep_definitions(compared)
                 keep_hashes()
                 internals.start_jobs_when_one_ends(self.workflow)
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from scripts.data.files import sha256_of
 from scripts.data.plain_json import as_json
+from scripts.running.code_lock import known_as
 from scripts.running.program import log
 
 FACTS = "kept.json"
@@ -29,9 +30,9 @@ LEARNT_BY = ("model", "method", "training", "seed", "made_by")
 READ_BY = ("head", "columns", "labels", "held_out", "paradigm", "inputs", "model_files", "code")
 
 
-def learnt_digest(job: dict) -> str:
-    """The digest of what a job learns: its settings, data, model and code, without its
-    evaluation.
+def learnt_digests(job: dict) -> list[str]:
+    """The digest of what a job learns: its settings, data, model and code, without its evaluation.
+    After it stand those that earlier releases gave the same job.
     """
     learnt = [job["splits"][0], *([job["held_out"]] if job["held_out"] else [])]
     described = {
@@ -39,16 +40,18 @@ def learnt_digest(job: dict) -> str:
         **{key: job[key] for key in READ_BY},
         "data": [job["data"][split] for split in learnt],
     }
-    return hashlib.sha256(as_json(described).encode()).hexdigest()
+    return [
+        hashlib.sha256(as_json(described | {"code": code}).encode()).hexdigest()
+        for code in known_as(job["code"].partition("@")[0])
+    ]
 
 
 def place_of(folder: Path, job: dict) -> Path:
     """Where the weights of a job are kept."""
     settings = job["settings"]
-    return folder / (
-        f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-"
-        f"{learnt_digest(job)[:12]}"
-    )
+    name = f"{settings['model']}-{settings['method']}-seed-{settings['seed']}"
+    places = [folder / f"{name}-{digest[:12]}" for digest in learnt_digests(job)]
+    return next((place for place in places if place.exists()), places[0])
 
 
 def kept_facts(place: Path, job: dict) -> dict | None:
@@ -57,7 +60,7 @@ def kept_facts(place: Path, job: dict) -> dict | None:
     """
     try:
         facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
-        if facts["learnt"] != learnt_digest(job):
+        if facts["learnt"] not in learnt_digests(job):
             return None
         changed = [
             name for name, digest in facts["sha256"].items() if sha256_of(place / name) != digest

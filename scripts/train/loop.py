@@ -15,9 +15,8 @@ The order of examples and every dropout mask depend on seed, epoch and step alon
 continues from its checkpoint to the same numbers. Processes share each batch; the gradient is that
 of the whole batch.
 
-The function `train` contains all code that decides a run's numbers. Its identity is the identity of
-the run. Other parts change no number: checkpoints, progress, tokens and weights from an earlier
-run. scripts/train/process.py passes these to the loop.
+The function `train` decides a run's numbers. Checkpoints, progress, tokens and weights from an
+earlier run should change none; scripts/train/process.py passes these to the loop.
 """
 
 import time

@@ -92,7 +92,7 @@ class Attendants:
         self.progress = Progress
 
     def paradigm(self, name: str) -> type:
-        """The paradigm of this name; its code is a part of a run's identity, like the loop's."""
+        """The paradigm of this name."""
         return importlib.import_module(f"scripts.train.paradigms.{name}").Paradigm
 
     def saver(self, job: dict, launch: Launch, hardware: Hardware) -> Saver:

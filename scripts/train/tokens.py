@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.data.files import sha256_of, whole
-from scripts.running.identity import identity
+from scripts.running.code_lock import identity
 from scripts.running.locks import flock
 from scripts.running.program import log
 from scripts.data.tables import digest_of
@@ -38,7 +38,7 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
             head,
             job["inputs"],
             job["settings"]["training"]["max_length"],
-            identity(f"scripts.train.paradigms.{job['paradigm']}"),
+            identity(f"train/{job['paradigm']}"),
             *([job["prompt"], paradigm.shots] if "prompt" in job else []),
         ]
     )

@@ -19,7 +19,7 @@ from scripts.train import adapter
 from scripts.train.card import model_card
 from scripts.train.epochs import State
 from scripts.train.hardware import Hardware
-from scripts.train.kept_weights import ADAPTER_FILE, FACTS, learnt_digest
+from scripts.train.kept_weights import ADAPTER_FILE, FACTS, learnt_digests
 from scripts.train.labels import read_config
 from scripts.train.result import selection_of
 from scripts.train.work import write_json
@@ -92,7 +92,7 @@ def write(
         learnt = [row for row in state.history if row["split"] in ("train", "held_out")]
         write_json(
             {
-                "learnt": learnt_digest(job),
+                "learnt": learnt_digests(job)[0],
                 "digest": job["digest"],
                 "epoch": epoch,
                 "merged": merge,

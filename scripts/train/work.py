@@ -16,10 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.data.files import sha256_of, whole
-from scripts.running.identity import ROOT, identity
-from scripts.plan.models import ASKED, ECHO, ECHOED, MADE_MODEL
-from scripts.plan.probe import ANSWER
+from scripts.plan.models import MADE_MODEL
 from scripts.data.plain_json import as_json
+from scripts.running.code_lock import identity, known_as
 from scripts.running.program import UserError, log
 from scripts.running.project_version import project_version
 from scripts.data.tables import PREDICTIONS, content_digest
@@ -30,15 +29,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
-CONTROL = ("scripts.controls.control.read_examples", "scripts.controls.control.predict")
-LEFT_OUT = ("scripts.controls.control.read_examples", "scripts.controls.control.predict_left_out")
-SEARCHED = ("scripts.controls.control.read_examples", "scripts.controls.control.predict_searched")
-LOOP = "scripts.train.loop.train"
 # what run.json says where no step was taken
 NO_STEPS = dict.fromkeys(
     "held_out_examples truncated_examples epochs best_epoch tokens tokens_per_second".split(), 0
 ) | {"threshold": None, "micro_batch_tokens": None}
-EARLIER = ROOT / "resources/earlier_identities.json"
 
 
 def code_of(paradigm: str) -> str:
@@ -49,38 +43,16 @@ def code_of(paradigm: str) -> str:
 
     Raises UserError for an unknown paradigm.
     """
-    kind, _, study = paradigm.partition("/")
-    if kind == "search":
-        return identity(*SEARCHED, f"scripts.studies.{study}.controls.VIEWS")
-    if kind in (ANSWER, ECHO):
-        return identity(*(ASKED if kind == ANSWER else ECHOED))
-    entries = {"control": CONTROL, "left_out": LEFT_OUT}
-    return identity(*entries.get(kind, (LOOP, f"scripts.train.paradigms.{paradigm}")))
-
-
-def earlier_codes() -> dict[str, str]:
-    """The identities that earlier releases gave the same code, each with today's identity."""
-    return json.loads(EARLIER.read_text(encoding="utf-8"))["codes"]
-
-
-def is_todays(code: str, paradigm: str) -> bool:
-    """Whether today's code is the same as the code of this identity; False where the paradigm no
-    longer exists.
-    """
-    try:
-        return earlier_codes().get(code, code) == code_of(paradigm)
-    except UserError:
-        return False
+    return identity(f"train/{paradigm}")
 
 
 def with_digest(job: dict) -> dict:
     """Return the job with its digest, and the digests that earlier releases gave the same job. A
     run that finished with one of these digests is not trained again.
     """
-    earlier = [code for code, today in earlier_codes().items() if today == job["code"]]
     digests = [
         hashlib.sha256(as_json(job | {"code": code}).encode()).hexdigest()
-        for code in (job["code"], *earlier)
+        for code in known_as(job["code"].partition("@")[0])
     ]
     return job | {"digest": digests[0], "earlier_digests": digests[1:]}
 

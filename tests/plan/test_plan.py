@@ -3,14 +3,8 @@
 import pytest
 
 from scripts.plan.workplan import Workplan
-from tests.conftest import ROOT, remember_code
+from tests.conftest import ROOT
 from tests.planned_jobs import GOLDEN, STUDIES, planned_text
-
-
-@pytest.fixture(scope="module", autouse=True)
-def known_code():
-    """Read the code once for all plans; each plan is made in an empty folder."""
-    remember_code()
 
 
 # a process reads the kind of each probed model, which takes seconds

@@ -13,6 +13,7 @@ from scripts.plan.checks import check_places
 from scripts.plan.training import paradigm_of
 from scripts.plan.workplan import Workplan
 from scripts.running.program import UserError
+from scripts.running.code_lock import version_in
 from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.registers import MODELS
@@ -63,7 +64,9 @@ def lines_of(work: Workplan) -> dict:
         paradigm = "control" if is_control else paradigm_of(work, run)
         control = work.models[run.model].get("control")
         facts = {"run": run.name, "code": code_of(paradigm), "model_files": {}, "control": control}
-        found[run.name] = {"run": facts, "paradigm": paradigm, "given": "0123"}
+        version = version_in(facts["code"], f"train/{paradigm}")
+        line = {"run": facts, "paradigm": paradigm, "given": "0123", "version": version}
+        found[run.name] = line
     return found
 
 
@@ -91,7 +94,7 @@ def test_a_model_is_made_where_a_run_needs_it(lines, tmp_path):
 
 def test_a_run_whose_model_would_be_made_otherwise_is_trained(lines, tmp_path):
     [maker] = of(lines, "mlm")
-    lines[maker]["run"]["code"] = "0123"
+    lines[maker]["version"] = "0"
     assert runs_taken(lines, tmp_path) == set(lines) - {maker} - of(lines, "fill")
 
 

@@ -93,7 +93,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
     maker = (
         rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, "
-        rb"scripts\.[\w.]+ [0-9a-f]{8,}"
+        rb"[\w/]+@\d+(?:\+[0-9a-f]{12})?"
     )
     for suffix in suffixes[:4]:
         assert re.search(maker, before[suffix]), "each file tells which code drew it"

@@ -1,13 +1,11 @@
 """The terminal's text about a job."""
 
-import json
 import logging
 from types import SimpleNamespace
 
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from scripts.running import reasons
-from scripts.running.identity import identity
 from scripts.running.reasons import in_words
 from scripts.running.terminal import Terminal
 from tests.rows import each_row, texts_of
@@ -18,7 +16,10 @@ PARAMS = "Params have changed since last execution: Union of params: before: {} 
 @each_row(
     "before, now, said",
     texts_of("""
-        'scripts.studies.mctaco.evaluate@0123456789ab' | 'scripts.studies.mctaco.evaluate@ba9876543210' | code of studies/mctaco/evaluate.py changed
+        'clean/activitynet@2' | 'clean/activitynet@3' | version 3 of clean/activitynet (results: 2)
+        'build/mctaco@2+0123456789ab' | 'build/mctaco@3' | version 3 of build/mctaco (results: 2+0123456789ab)
+        'build/mctaco@3+0123456789ab' | 'build/mctaco@3' | build/mctaco is again as released
+        'scripts.studies.mctaco.build@0123456789ab' | 'build/mctaco@1' | version 1 of build/mctaco (results: an earlier release)
         '{"a": 1}'           | '{"a": 2}'          | a: 1 → 2 changed
         '{"training":{"epochs":3,"rate":0.1}}','{"x":1}' | '{"training":{"epochs":4,"rate":0.1}}','{"x":1,"y":2}' | training.epochs: 3 → 4, y: None → 2 changed
         2000                 | 300                 | 2000 → 300 changed
@@ -26,11 +27,14 @@ PARAMS = "Params have changed since last execution: Union of params: before: {} 
         '{"papers":["a"]}'   | '{"papers":["a","b"]}' | papers: ['a'] → ['a', 'b'] changed
         '{"name":"a","x":1}\\n{"name":"b","x":1}' | '{"name":"a","x":1}\\n{"name":"b","x":2}' | x: 1 → 2 changed
         '{"titles.yaml":"{\\\\"mc\\\\": {\\\\"title\\\\": \\\\"A\\\\"}}"}' | '{"titles.yaml":"{\\\\"mc\\\\": {\\\\"title\\\\": \\\\"B\\\\"}}"}' | mc.title: A → B changed
-        'scripts.train.run@0123456789ab scripts.train.process@0123456789ab' | 'scripts.train.run@ba9876543210 scripts.train.process@0123456789ab' | code of train/run.py changed
-        'scripts.studies.mctaco.controls.VIEWS@0123456789ab', '1' | 'scripts.studies.mctaco.controls.VIEWS@ba9876543210', '2' | code of studies/mctaco/controls.py, 1 → 2 changed
+        'train/fill@1 train/classify@1' | 'train/fill@1 train/classify@1+0123456789ab' | scripts/train/step.py changed
+        'train/control@1', '1' | 'train/control@2', '2' | version 2 of train/control (results: 1), 1 → 2 changed
+        'train/control@1', '1' | 'train/control@1+0123456789ab', '2' | scripts/train/step.py, 1 → 2 changed
+        'ORG/NAME@main'      | 'ORG/NAME@v2'       | ORG/NAME@main → ORG/NAME@v2 changed
     """),
 )
-def test_why_a_job_would_run(before, now, said):
+def test_why_a_job_would_run(before, now, said, monkeypatch):
+    monkeypatch.setattr(reasons, "edited", lambda program: ["scripts/train/step.py"])
     assert in_words(PARAMS.format(before, now)) == said
 
 
@@ -50,19 +54,6 @@ def test_a_hash_is_shown_as_the_files_that_changed(tmp_path, monkeypatch):
 
 def test_another_reason_stays_as_it_is():
     assert in_words("Missing output files: x") == "Missing output files: x"
-
-
-def test_the_definition_that_changed_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(reasons, "DEFINITIONS", tmp_path)
-    program = "scripts.measure.collect"
-    reasons.keep_definitions([program])
-    file = tmp_path / f"{program}.json"
-    (known,) = json.loads(file.read_text()).values()
-    other = {name: "0" if name.endswith(":main") else text for name, text in known.items()}
-    file.write_text(json.dumps({"0123456789ab": other}))
-    now = f"'{program}@{identity(program)}'"
-    said = in_words(PARAMS.format(f"'{program}@0123456789ab'", now))
-    assert said == "measure/collect.py: main changed"
 
 
 def terminal_of(timed: set[str]) -> Terminal:

@@ -3,6 +3,7 @@ prompt with the log-probabilities that a decoder gives to its tokens.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,3 +70,18 @@ def written_of(choice: dict) -> dict:
     """Return choices[0] of an answer that does not echo: only the last token."""
     written = {name: values[-1:] for name, values in choice["logprobs"].items()}
     return choice | {"text": "".join(written.get("tokens", [])), "logprobs": written}
+
+
+def pieces_of(prompt: str) -> list[str]:
+    """Split a prompt into words, each with the space before it, and line ends."""
+    return re.findall(r"\n| ?[^ \n]+", prompt)
+
+
+def value_of(token: str) -> float:
+    return -(sum(token.strip().encode()) % 97) / 10 - 0.1
+
+
+def as_vllm(prompt: str) -> dict:
+    """Answer like vLLM: with BOS, and with a token that the server wrote."""
+    tokens = [*pieces_of(prompt), " so"]
+    return choice_of(["<s>", *tokens], [None, *map(value_of, tokens)], prompt)

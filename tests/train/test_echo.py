@@ -2,8 +2,6 @@
 refused.
 """
 
-import re
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from scripts.running.program import UserError
 from scripts.train.asking import ask, server
 from scripts.train.run import LOCKS
 from tests.rows import each_row
-from tests.train.api_server import choice_of, serving, written_of
+from tests.train.api_server import as_vllm, choice_of, pieces_of, serving, value_of, written_of
 from tests.train.test_asking import ONE, arguments, examples
 
 # {text_a} is "Question 3.", and so on
@@ -27,21 +25,6 @@ PROMPT = {
     },
 }
 METHOD = ONE | {"merged_labels": None, "held_out": None, "prompt": PROMPT}
-
-
-def pieces_of(prompt: str) -> list[str]:
-    """Split a prompt into words, each with the space before it, and line ends."""
-    return re.findall(r"\n| ?[^ \n]+", prompt)
-
-
-def value_of(token: str) -> float:
-    return -(sum(token.strip().encode()) % 97) / 10 - 0.1
-
-
-def as_vllm(prompt: str) -> dict:
-    """Answer like vLLM: with BOS, and with a token that the server wrote."""
-    tokens = [*pieces_of(prompt), " so"]
-    return choice_of(["<s>", *tokens], [None, *map(value_of, tokens)], prompt)
 
 
 def without_start(prompt: str) -> dict:

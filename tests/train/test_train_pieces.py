@@ -2,6 +2,7 @@
 launch.
 """
 
+import hashlib
 import random
 
 import numpy as np
@@ -9,9 +10,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.plan.models import ECHO
-from scripts.plan.probe import ANSWER
-from scripts.publish.record import code_of_program
+from scripts.data.plain_json import as_json
 from scripts.train import work
 from scripts.train.epochs import held_out_losses, is_last
 from tests.files import write_json
@@ -72,18 +71,15 @@ def test_a_damaged_result_is_not_handed_out(finished, file, content):
     assert not work.finished(finished / "work", JOB)
 
 
-def test_earlier_identities_stand_for_code_of_today():
-    """Every entry of resources/earlier_identities.json names current code. A wrong entry would
-    silently make runs on record stale.
-    """
-    scripts = work.ROOT / "scripts"
-    kinds = [file.stem for file in scripts.glob("train/paradigms/*.py")]
-    kinds += [f"search/{file.parent.name}" for file in scripts.glob("studies/*/controls.py")]
-    today = {work.code_of(name) for name in [*kinds, "control", "left_out", ANSWER, ECHO]}
-    studies = {file.parent.name for file in scripts.glob("studies/*/build.py")}
-    today |= {code_of_program(f"build/{study}") for study in studies}
-    today |= {code_of_program(f"clean/{file.stem}") for file in scripts.glob("clean/*.py")}
-    assert set(work.earlier_codes().values()) <= today
+def test_a_run_that_finished_before_the_lock_stays_finished(finished, monkeypatch):
+    """The lock keeps the hashes that earlier releases gave the same code (`was`)."""
+    job = {"run": "a", "makes_model": False, "code": work.code_of("classify")}
+    known = [job["code"], "0123456789ab"]
+    monkeypatch.setattr(work, "known_as", lambda program: known)
+    for code in (*known, "a123456789ab"):
+        digest = hashlib.sha256(as_json(job | {"code": code}).encode()).hexdigest()
+        work.mark_finished(finished / "work", job | {"digest": digest})
+        assert work.finished(finished / "work", work.with_digest(job)) == (code in known)
 
 
 # ---- tests that need torch

@@ -7,15 +7,13 @@ import os
 import re
 import shutil
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from scripts.data.yaml_files import read_yaml
-from scripts.running.identity import MEMORY
-from tests.conftest import ROOT, remember_code
+from tests.conftest import ROOT
 from tests.files import write_yaml
 from tests.forking import snakemake
 from tests.samples import captions, downloads, speech, zipped
@@ -81,15 +79,6 @@ class Study:
         write_yaml(self / path, value)
 
 
-def remember_code_in(folder: Path) -> None:
-    """Copy what is known of the code into a working folder: reading all modules takes longer than
-    most dry runs.
-    """
-    with suppress(OSError):  # if the folder or the project's cannot be written
-        (folder / MEMORY).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(remember_code(), folder / MEMORY)
-
-
 def checkout(folder: Path) -> Study:
     """Copy the project's files that git tracks or does not ignore into a new folder."""
     listed = subprocess.run(
@@ -101,7 +90,6 @@ def checkout(folder: Path) -> Study:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    remember_code_in(folder)
     study = Study(folder)
     # bf16, which `auto` takes on some processors, slows tiny models down
     study.edit("config.yaml", "precision: auto ", "precision: fp32 ")

@@ -39,12 +39,30 @@ def test_touch_checkout_comment_and_formatting(study):
 
 
 MAIN = "def main(given: argparse.Namespace) -> None:\n"
+TRAIN = "def train(one: dict, given: argparse.Namespace) -> None:\n"
+PUBLISH = "def publish(item: dict, metrics: Path, page: Path) -> None:\n"
 FIGURE = "scripts/studies/strided_sop/figures/accuracy_by_stride.py"
 
 
-def test_a_merged_and_a_moved_module(study):
+def write_lock(study: Study) -> None:
+    """Write the digests of a study's files into its lock. The versions stay, as `make lock` leaves
+    them where the pinned results are the same.
+    """
+    write = """
+from pathlib import Path
+from scripts.running import code_lock
+from tests import lock
+locked = code_lock.read_lock()
+text = lock.text_of(locked["study"], lock.files_today(), locked["programs"])
+Path(code_lock.LOCK).write_text(text, encoding="utf-8")
+"""
+    done = subprocess.run([sys.executable, "-c", write], cwd=study.folder, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_merged_and_a_moved_module_with_a_new_lock(study):
     """Nothing reruns after scripts/data/keyed.py moves into another module and
-    scripts/measure/tally.py and a function get other names.
+    scripts/measure/tally.py and a function get other names, if the lock keeps the versions.
     """
     keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/epochs.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
@@ -54,37 +72,38 @@ def test_a_merged_and_a_moved_module(study):
         text = path.read_text().replace("scripts.data.keyed", "scripts.train.epochs")
         text = text.replace("keyed_uniform", "uniform_by_key")
         path.write_text(text.replace("scripts.measure.tally", "scripts.measure.sums"))
+    assert study.jobs() != {}
+    write_lock(study)
     assert study.jobs() == {}
 
 
-def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
-    """resources/earlier_identities.json lists the code of an earlier release that equals
-    today's.
+def test_an_edit_and_a_new_version_are_named_and_the_way_back(study):
+    """The reason of a job is the edited file, or the version of its results."""
+    cleaner, lock = "scripts/clean/activitynet.py", study / "resources/code.lock"
+    before, locked = (study / cleaner).read_text(), lock.read_text()
+    study.edit(cleaner, MAIN, f"{MAIN}    added = 1\n")
+    assert f"{cleaner} changed" in study.snakemake("-n").checked().stdout
+    study.run("clean")
+    assert "clean_corpus" not in study.jobs("clean")
+    (study / cleaner).write_text(before)
+    assert "clean/activitynet is again as released" in study.snakemake("-n", "clean").stdout
+    study.run("clean")
+    entry = '"clean/activitynet" = { version = '
+    number = int(locked.partition(entry)[2].partition(",")[0])
+    lock.write_text(locked.replace(f"{entry}{number}", f"{entry}{number + 1}"))
+    said = f"version {number + 1} of clean/activitynet (results: {number})"
+    assert said in study.snakemake("-n", "clean").stdout
+
+
+def test_a_programs_plumbing_that_decides_a_number(study):
+    """A seed set where runs are trained reruns them, and other numbers read where figures are
+    drawn redraw these.
     """
-    before = steps_taken(study)
-    ask = [
-        sys.executable,
-        "-c",
-        "from scripts.train.work import code_of; print(code_of('classify'))",
-    ]
-
-    def code() -> str:
-        return subprocess.run(
-            ask, cwd=study.folder, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    earlier = code()
-    study.edit(
-        "scripts/train/epochs.py",
-        "def chosen_epoch(",
-        "def chosen_epoch(*, added=None, **given):\n    pass\n\n\ndef chosen_epoch(",
-    )
-    (study / "resources/earlier_identities.json").write_text(
-        f'{{"codes": {{"{earlier}": "{code()}"}}}}'
-    )
-    assert code() != earlier
-    study.run("train")
-    assert steps_taken(study) == before
+    study.edit("scripts/train/runs.py", TRAIN, f"{TRAIN}    added = 1\n")
+    assert {"train_run", "train_controls"} <= set(study.jobs())
+    study.edit("scripts/train/runs.py", f"{TRAIN}    added = 1\n", TRAIN)
+    study.edit("scripts/publish/items.py", PUBLISH, f"{PUBLISH}    added = 1\n")
+    assert set(study.jobs()) == {"publish_strided_sop", "publish_page"}
 
 
 def test_the_cleaner_of_one_source(study):

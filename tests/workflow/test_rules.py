@@ -13,7 +13,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.files import write_yaml
 from tests.forking import Ended, snakemake
-from tests.workflow.conftest import Study, checkout, remember_code_in
+from tests.workflow.conftest import Study, checkout
 
 SMALL = yaml.safe_load("""
 name: tiny
@@ -57,7 +57,6 @@ def project(tmp_path_factory) -> Study:
 
 def made_in(folder: Path, project: Study, *arguments, cwd: Path | None = None) -> Ended:
     """Call Snakemake for a folder, with the rules of another folder."""
-    remember_code_in(folder)
     rules = ("-s", project / "Snakefile", "--directory", folder)
     return snakemake("--cores", "2", *rules, *arguments, cwd=cwd or folder)
 
@@ -103,7 +102,6 @@ rule mine:
     output: "mine.txt"
     shell: "cat {{input}} > {{output}}"
 """)
-    remember_code_in(tmp_path)
     study = Study(tmp_path)
     study.run()
     assert "val_1.parquet" in (tmp_path / "mine.txt").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scripts.data.plain_json import as_json
-from scripts.running.identity import identity
+from scripts.running.code_lock import known_as
 from scripts.running.program import log
 from scripts.train.asking.answer import TOO_LONG, Answer
 
@@ -37,11 +37,12 @@ class Kept:
 
     def __init__(self, file: Path, job: dict, shots: Sequence[dict[str, str]] = ()):
         self.file, self.shots, self.echoes = file, shots, echoed(job["prompt"])
-        asker = "server.body_of" if job["api"] else "local_model.LocalModel"
-        asker = "echo.echo_body" if self.echoes else asker
-        how = identity(f"scripts.train.asking.{asker}"), job["settings"]["training"]
-        before = [shots] if shots else []
-        self.basis = as_json([job["model_files"], job["api"], how, *before])
+        asker = "echo" if self.echoes else "server" if job["api"] else "local_model"
+        before, training = [shots] if shots else [], job["settings"]["training"]
+        self.bases = [
+            as_json([job["model_files"], job["api"], [code, training], *before])
+            for code in known_as(f"train/asking/{asker}")
+        ]
         self.found = dict(self.read())
 
     def read(self) -> Iterator[tuple[str, Any]]:
@@ -77,7 +78,9 @@ class Kept:
             )
 
     def key(self, question: str) -> str:
-        return hashlib.sha256(f"{self.basis}\n{question}".encode()).hexdigest()
+        """The key of a question's answer; the one of an earlier release, if that is kept."""
+        keys = [hashlib.sha256(f"{one}\n{question}".encode()).hexdigest() for one in self.bases]
+        return next((one for one in keys if one in self.found), keys[0])
 
     def complete(self, model: Model, questions: list[str]) -> None:
         """Ask what has no answer yet, and keep each answer when it comes."""
