@@ -86,7 +86,7 @@ def precision_for(setting: str, cpu: bool) -> str:
         return setting
     if not cpu:
         return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # type: dict[str, bool]
+    capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     return "bf16" if capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") else "fp32"
 
 

@@ -38,7 +38,7 @@ class Scorer:
             stop,
         )
         self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
-        self.reads_padding = None  # type: bool | None
+        self.reads_padding: bool | None = None
 
     def scores(self, examples: Examples) -> torch.Tensor:
         """(n, width) scores on the CPU, in the order of the examples.

@@ -62,10 +62,10 @@ def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) ->
     decide dropout, so they must be the same in every run on such a GPU.
     """
     config = getattr(network, "config", None)
-    sizes = [
+    sizes: list = [
         getattr(config, name, None)
         for name in ("num_hidden_layers", "hidden_size", "num_attention_heads")
-    ]  # type: list
+    ]
     if not hardware.cuda or not all(sizes):
         return None
     layers, hidden, heads = sizes

@@ -176,7 +176,7 @@ def main(given: argparse.Namespace) -> None:
         write_csv(leakage, folder / "leakage.csv")
         for use, split in splits.items():
             rows, where = to_choose(endings, kept[kept["use"] == use]), f"{given.output} {split}"
-            limit = {}  # type: dict
+            limit: dict = {}
             if use == LEARNT:
                 what = f"{given.cleaned}: train_items"
                 rows = rows[of_lowest(rows["instance_id"], options.train_items, what, DRAWN)]

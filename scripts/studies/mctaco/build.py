@@ -78,7 +78,7 @@ def main(given: argparse.Namespace) -> None:
     with whole_set(given.output) as folder:
         for split in given.splits:
             file, where = given.cleaned / f"{split}.parquet", f"{given.output} {split}"
-            limit = {}  # type: dict
+            limit: dict = {}
             questions = read_complete(file, QUESTIONS).to_pandas()
             rows = to_classify(questions, split, options.unit_normalization)
             if split == first:

@@ -144,7 +144,7 @@ def pairs_of(split: Split, options: Options) -> Iterator[pa.Table]:
 
 def learnt_pairs(split: Split, options: Options) -> Tables:
     """Return the training pairs."""
-    read = partial(pairs_of, split, options)  # type: Tables
+    read: Tables = partial(pairs_of, split, options)
     ids, matched = partial(ids_of, split, options), None
     if options.size_matched is not None:
         captions = units_of(split, options)
@@ -163,8 +163,8 @@ def measured_pairs(
     """Return the pairs of an evaluation split, and the provenance of the limit. every: the pairs of
     all splits, from which the judge of hard pairs learns.
     """
-    read = partial(pairs_of, split, options)  # type: Tables
-    cut = {}  # type: dict
+    read: Tables = partial(pairs_of, split, options)
+    cut: dict = {}
     if len(split.strides) > 1 and options.span is None:
         ids = partial(ids_of, split, options)
         read = after(read, cut_to_size(ids, split, options))

@@ -158,8 +158,9 @@ def write_learnt(
     where = str(source_beside(given, "challenge").cleaned)
     instance_turns = challenge_turns(challenges, where)
     filled, most, rows = filled_in(challenges, instance_turns), options.max_dialogs, []
-    training, near = [], set()  # type: list[pd.Series], set[str]
-    learnt = []  # type: list[pd.DataFrame]
+    training: list[pd.Series] = []
+    near: set[str] = set()
+    learnt: list[pd.DataFrame] = []
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (place / f"{split}.parquet" for place in (given.cleaned, given.spans))
         dialogs = ordered(file)

@@ -52,7 +52,7 @@ def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
             token = "\ufffd"
         elif number == 0:
             token = token.lstrip(" ")
-        found = {}  # type: dict[int, int]  # by end: the last place where the token may begin
+        found: dict[int, int] = {}  # by end: the last place where the token may begin
         for start in sorted(starts):
             skips = number and text[start : start + 1] == " " and token[:1] not in ("", "\ufffd")
             places = {start, start + 1} if skips else {start}

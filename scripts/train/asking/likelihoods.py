@@ -38,7 +38,7 @@ class Echoes:
 
     def __init__(self, kept: Kept):
         self.kept, self.front = kept, 0
-        self.values = []  # type: list[float | None]
+        self.values: list[float | None] = []
 
     def __call__(self, texts: list[str], **_) -> dict[str, list]:
         ids, spans = [], []

@@ -92,10 +92,10 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
     first, second = (tokenizer(word, add_special_tokens=False)["input_ids"] for word in "ab")
     whole = tokenizer("a", "b", return_token_type_ids=True)
     ids, types = whole["input_ids"], whole["token_type_ids"]
-    starts = [
+    starts: list = [
         next((place for place in range(len(ids)) if ids[place : place + len(part)] == part), None)
         for part in (first, second)
-    ]  # type: list
+    ]
     if None in starts or starts[0] >= starts[1]:
         raise UserError(
             f"{model}: the tokenizer encodes two texts as a pair otherwise than alone; choose "

@@ -168,7 +168,7 @@ class Paradigm:
         self.score_names = ["log_likelihood"] if self.chooses else self.labels
         count, seed = job["settings"]["training"].get("shots", 0), job["settings"]["seed"]
         self.shots = shots_of(learned, self.prompt, self.labels, self.inputs, count, seed)
-        self.threshold = None  # type: float | None
+        self.threshold: float | None = None
 
     def encode(self, table: pa.Table) -> Examples:
         """The distinct texts of a table, one after the other. Those with one number in `choices`
