@@ -35,10 +35,11 @@ settings.register_profile("quick", max_examples=10)
 # The longest files first, down to thirty CPU seconds. They begin first, so that no worker is left
 # with one of them at the end. The tests of Slurm mostly wait.
 LONGEST = (
-    "test_slurm.py test_recording.py test_other_studies.py test_harness.py test_resources.py "
-    "test_faults.py test_training.py test_reruns.py test_probes.py test_docs.py test_commands.py "
-    "test_benchmarks.py test_rules.py test_errors.py test_new_study.py test_initial.py "
-    "test_figures.py test_build_temporal_nli.py test_build_timedial.py test_fuzz.py"
+    "test_slurm.py test_pinned.py test_recording.py test_other_studies.py test_harness.py "
+    "test_resources.py test_faults.py test_training.py test_reruns.py test_probes.py test_docs.py "
+    "test_commands.py test_benchmarks.py test_rules.py test_errors.py test_new_study.py "
+    "test_initial.py test_figures.py test_build_temporal_nli.py test_build_timedial.py "
+    "test_fuzz.py"
 ).split()
 
 

@@ -133,28 +133,32 @@ def text_of(study: str, files: dict[str, str], entries: dict[str, dict]) -> str:
     )
 
 
-def main() -> None:
-    lock, files, study = read_lock(), files_today(), study_today()
-    locked = lock["programs"]
-    changed = changed_files(files, lock["files"])
-    if changed and lock.get("study", study) != study and locked:
+def pins_today(lock: dict, study: str, changed: set[str]) -> Pinned:
+    """Return the pinned results: those of the lock if nothing changed."""
+    if changed and lock["study"] != study:
         sys.exit(
             f"error: the pinned study changed, and so did {min(changed)}: then no result proves "
             "anything; lock one of the two changes before the other"
         )
-    pins: Pinned = {name: one["pinned"] for name, one in locked.items() if "pinned" in one}
-    if changed or lock.get("study") != study or pins.keys() != set(pinned_programs()):
-        with tempfile.TemporaryDirectory() as folder:
-            pins = results(Path(folder))
-        if lost := set(pinned_programs()) - pins.keys():
-            sys.exit(
-                f"error: tests/pinned.yaml: runs no {', '.join(sorted(lost))}; add a run of it"
-            )
-    entries, said = {}, []
+    if not changed and lock["study"] == study:
+        return {name: one["pinned"] for name, one in lock["programs"].items() if "pinned" in one}
+    with tempfile.TemporaryDirectory() as folder:
+        return results(Path(folder))
+
+
+def main() -> None:
+    lock, files, study = read_lock(), files_today(), study_today()
+    changed = changed_files(files, lock["files"])
+    pins = pins_today(lock, study, changed)
+    entries: dict[str, dict] = {}
+    said = [
+        f"{program}: has no result; add a run of it to tests/pinned.yaml, then lock again"
+        for program in pinned_programs()
+        if program not in pins
+    ]
     for program in programs():
-        entries[program], sentence = with_version(
-            program, locked.get(program, {}), pins.get(program), changed
-        )
+        before, pin = lock["programs"].get(program, {}), pins.get(program)
+        entries[program], sentence = with_version(program, before, pin, changed)
         said += [sentence] * bool(sentence)
     with whole(ROOT / LOCK) as place:
         place.write_text(text_of(study, files, entries), encoding="utf-8")

@@ -19,6 +19,7 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from scripts.running.program import UserError
 from scripts.running.project_version import ROOT
@@ -122,15 +123,16 @@ def bytes_digest(content: bytes) -> str:
 
 
 @cache
-def read_lock() -> dict[str, dict]:
-    """Return `files`, {file: "<digest of its code> <digest of its bytes>"}, and `programs`."""
+def read_lock() -> dict[str, Any]:
+    """Return `files`, {file: "<digest of its code> <digest of its bytes>"}; `programs`; and
+    `study`, a digest of the pinned study.
+    """
     place = ROOT / LOCK
     try:
-        return tomllib.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise UserError(
-            f"{place}: is missing or damaged; restore it with git, or write it with `make lock`"
-        ) from None
+        found = tomllib.loads(place.read_text(encoding="utf-8"))
+        return {"files": found["files"], "programs": found["programs"], "study": found["study"]}
+    except (OSError, ValueError, KeyError):
+        raise UserError(f"{place}: is missing or damaged; restore it with git") from None
 
 
 @cache

@@ -72,7 +72,8 @@ def test_imports_are_found_wherever_they_stand():
         wanted = set()
         for node in ast.walk(ast.parse(text)):
             assert not (isinstance(node, ast.Import) and "scripts" in node.names[0].name), file
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scripts"):
+            assert not getattr(node, "level", 0), f"{file}: a relative import"
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("scripts"):
                 place = node.module.replace(".", "/")
                 places = [f"{place}.py", *(f"{place}/{alias.name}.py" for alias in node.names)]
                 wanted |= {place for place in places if place in FILES}
@@ -158,10 +159,12 @@ def test_the_version_of_a_finished_run(code, version, monkeypatch):
 def test_a_lock_that_is_missing_or_damaged(monkeypatch, tmp_path):
     monkeypatch.setattr(code_lock, "ROOT", tmp_path)
     (tmp_path / "resources").mkdir()
-    for content in (None, b"[files", b"\xff"):
+    for content in (None, b"[files", b"\xff", b"[files]\n"):
         if content:
             (tmp_path / code_lock.LOCK).write_bytes(content)
-        with pytest.raises(UserError, match="code.lock: is missing or damaged; restore it with"):
+        with pytest.raises(
+            UserError, match="code.lock: is missing or damaged; restore it with git"
+        ):
             read_lock.__wrapped__()
 
 
