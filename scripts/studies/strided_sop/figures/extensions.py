@@ -5,10 +5,12 @@ The name of --output selects one of these. The figure shows the best control for
 measuring.
 """
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.panels import publish
 from scripts.publish.selection import only
@@ -66,15 +68,16 @@ def of_spans(path: Path, models: dict) -> pd.DataFrame:
 def main(given: Given) -> None:
     item, axis = given.output.name.removeprefix("strided_sop_"), Axis()
     models, sources = given.models, given.sources
+    compared = partial(with_comparisons, comparisons=read_comparisons(given.metrics), on=COMPARED)
     if item == "spans":
-        rows = of_spans(given.metrics, models)
+        rows = compared(of_spans(given.metrics, models))
         shown = rows[rows["slice"] == "all"].replace({"metric": IN_ORDER})
         axis = Axis("span", "units (k)", "pairs of units in order (%)")
     elif item == "which_stride":
-        shown = rows = of_which_stride(given.metrics, models)
+        shown = rows = compared(of_which_stride(given.metrics, models))
         axis = Axis(ylabel="right stride (%)", chance=100 / max(1, rows["stride"].nunique()))
     else:
-        shown = rows = of_strides(given.metrics, models, item)
+        shown = rows = compared(of_strides(given.metrics, models, item))
     shown = drawn(shown) if item == "chosen_pairs" else best_controls(shown, axis.along)
     rows = rows[[*COLUMNS, *MORE]].drop_duplicates()
     publish(given, rows, lambda: draw(shown, sources, axis))
