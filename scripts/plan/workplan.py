@@ -164,7 +164,7 @@ class Workplan:
             return True
         names = {model, *self.bases_of(model).values()}
         is_own = not names <= set(self.tracked["models"]) - set(self.config["models"])
-        return not is_own and "hub" not in entry
+        return not is_own and "hub" not in entry and not self.folder_hashes(model)
 
     def _answers(self, experiment: str) -> list[str]:
         """Return the files of people's answers that an experiment names, or that its patterns
@@ -287,9 +287,10 @@ class Workplan:
                 return False
             if run.start:  # its weights are those of another run
                 return is_there(run.start.run)
-            if not self.has_files(run.model, line["run"].get("model_files", {})):
-                others.add(run.model)
-            return run.model not in others
+            if self.has_files(run.model, line["run"].get("model_files", {})):
+                return True
+            others.add(run.model)
+            return False
 
         found = {run.name for run in self.runs.values() if is_there(run)}
         while (

@@ -11,6 +11,7 @@ from scripts.data.manifest import write_manifest
 from scripts.data.record import MANIFEST, RUNS
 from scripts.plan.checks import check_places
 from scripts.plan.training import paradigm_of
+from scripts.plan import workplan
 from scripts.plan.workplan import Workplan
 from scripts.running.program import UserError
 from scripts.running.code_lock import version_in
@@ -103,7 +104,7 @@ def two_stages() -> tuple[dict, str, str]:
     work = Workplan(TWO_STAGES, ROOT)
     lines = lines_of(work)
     first, second = sorted(work.model_runs("strided_sop"), key=lambda run: bool(run.start))
-    pinned = work.models["minilm"]["files"]
+    pinned = dict(MODELS["minilm"]["files"])
     lines[first.name]["run"]["model_files"] = pinned
     lines[second.name]["run"]["model_files"] = pinned | {"model.safetensors": "of the first"}
     return lines, first.name, second.name
@@ -165,6 +166,23 @@ def test_a_model_that_stands_on_another_model_is_on_record_if_that_is(tmp_path):
     other = Workplan(config | {"models": {"minilm": OF_HUB}}, ROOT)
     assert other.recorded == set(lines) - {run.name}
     assert any("esim_minilm: not the files on record" in note for note in other.notes)
+
+
+def test_another_model_in_the_folder_of_an_entry_of_the_project_is_asked(tmp_path, monkeypatch):
+    """Its weights are shards, so no file has the name and another hash of one on record."""
+    read = workplan.read_yaml
+    of_project = {"folder": str(tmp_path / "mine"), "licence": "mine"}
+
+    def with_folder(file):
+        found = read(file)
+        return found | {"minilm": of_project} if file.name == "models.yaml" else found
+
+    monkeypatch.setattr(workplan, "read_yaml", with_folder)
+    lines, first, second = two_stages()
+    assert runs_taken(lines, tmp_path, "strided_sop", TWO_STAGES) == set(lines), "it is not here"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/model-00001-of-00002.safetensors").touch()
+    assert Workplan(TWO_STAGES, ROOT).recorded == set(lines) - {first, second}
 
 
 def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(tmp_path):
