@@ -19,6 +19,7 @@ from scripts.studies.mctaco.evaluate import (
     expected_at_random,
     question_values,
     questions_of,
+    ranked_values,
     rows_of as metric_rows_of,
 )
 from tests.clean.cleaned_dialogs import call as clean, counted
@@ -58,6 +59,30 @@ def test_metrics_equal_a_slow_reference(questions):
     wanted = [slow_scores(pairs) for pairs in questions]
     np.testing.assert_allclose(exact, [one for one, _ in wanted])
     np.testing.assert_allclose(f1, [one for _, one in wanted], atol=1e-12)
+
+
+SCORED = st.lists(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=5),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=50)
+@given(SCORED)
+def test_ranks_equal_a_slow_reference(questions):
+    """A candidate is its label and its score. A question of one label alone has no rank."""
+    rows = [(number, *one) for number, of in enumerate(questions) for one in of]
+    answers = pd.DataFrame(rows, columns=["group_id", "label", "score"])
+    found = ranked_values(answers, [answers["score"].to_numpy(float)])
+    for number, of in enumerate(questions):
+        likely, others = ([score for label, score in of if label == one] for one in (1, 0))
+        pairs = [(one > other) + (one == other) / 2 for one in likely for other in others]
+        right, area = found["ranked_right"][0, number], found["question_area"][0, number]
+        if not pairs:
+            assert np.isnan([right, area]).all()
+        else:
+            assert right == (min(likely) > max(others)) and area == pytest.approx(np.mean(pairs))
 
 
 @given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=5), min_size=1, max_size=3))
