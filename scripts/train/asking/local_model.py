@@ -184,6 +184,12 @@ class LocalModel:
             pairs = zip(rows, self.first_tokens(rows).transpose(0, 1))
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
+            log.warning(
+                "warning: %s: %d questions do not fit into the GPU's memory together, so each is "
+                "asked alone",
+                self.model,
+                len(rows),
+            )
             return True
         together, alone = torch.cat(
             [beside(self.first_tokens([row])[:, 0], found) for row, found in pairs], 1
