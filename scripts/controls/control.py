@@ -18,7 +18,7 @@ A control (resources/models.yaml, kind `control`) is one of
 run.json says of each control its rung, `sees_all` (it compares the candidates of a choice) and its
 `training_value`: the share of examples, of choices or of whole groups (MC-TACO) of the training
 split that it has right, cross-fitted (scripts/controls/folds.py). It is null if too few folds have
-a group, and for left_out. The best control of a rung is chosen by it, never by the test.
+a group, and for left_out. The control of a kind is chosen by it, never by the test.
 
 A control takes a moment, and starting a process takes longer. So one process fits all controls of a
 dataset. A finished control is not fitted again where data, settings and code are the same.

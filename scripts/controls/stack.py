@@ -221,7 +221,7 @@ def search(
     known: Known | None = None,
     more: pd.DataFrame | None = None,
 ) -> Found:
-    """The best control of a view; the evaluation splits take no part in the choice.
+    """The control of a view; the evaluation splits take no part in the choice.
 
     train: example_id, group_id, first, second, label; choice_id and category where the study has
     them, and the columns of its `teaches`. whole: see value_of(). known: what other searches on

@@ -81,7 +81,8 @@ def digest_of_given(settings: dict, method: dict, splits: list[str]) -> str:
 
 def write_hashes(folder: Path) -> None:
     """Write the manifest of a record's files."""
-    files = [folder / RUNS, folder / HISTORIES, folder / METRICS, *(folder / SCORES).iterdir()]
+    kept = (folder / name for name in (RUNS, HISTORIES, METRICS, COMPARISONS))
+    files = [*filter(Path.exists, kept), *(folder / SCORES).iterdir()]
     write_manifest(folder, [str(file.relative_to(folder)) for file in files], folder / MANIFEST)
 
 

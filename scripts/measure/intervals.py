@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from scripts.running.program import UserError
+
 LEVEL = 0.95
 POWER = 0.8  # of the smallest difference that could have been seen
 Z = 1.959963984540054  # the normal distribution's quantile for LEVEL
@@ -165,6 +167,12 @@ def combination(
     groups = min(row["effective_groups"] for row in rows)
     if groups <= 1:
         return Estimate(value, None, None)
+    if any(row.get("draws") is None for row in rows):
+        raise UserError(
+            "a row has no draws, so it has no paired difference; take rows over all seeds and "
+            "examples of results/evaluate/<name>/metrics.parquet (a record has its differences in "
+            "comparisons.parquet)"
+        )
     length = min(len(row["draws"]) for row in rows)  # draws are paired by their number
     draws = np.asarray(
         sum(
@@ -208,21 +216,6 @@ def least_difference(estimate: Estimate, tests: int = 1) -> float | None:
     """
     found = half_width(estimate.parts, (1 - LEVEL) / tests)
     return found + half_width(estimate.parts, 2 * (1 - POWER)) if found else None
-
-
-def holm(p_values: np.ndarray | Sequence[float]) -> np.ndarray:
-    """Return the adjusted p-values of a family of tests (Holm 1979). With them, the probability of
-    any false rejection in the family has the level of one test. Missing p-values stay missing and
-    do not count as tests.
-    """
-    found = np.asarray(p_values, float)
-    order = np.argsort(found)  # missing ones last
-    ranked = found[order] * np.maximum(
-        np.count_nonzero(~np.isnan(found)) - np.arange(len(found)), 1
-    )
-    adjusted = np.empty_like(found)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(ranked))
-    return adjusted
 
 
 def share_over_seeds(

@@ -1,7 +1,7 @@
 """Make the page of the record: one file for a web server. It needs no corpora and no weights.
 
 It shows the findings, and the figures and tables that are drawn from numbers alone. It takes the
-presets whose runs have scores on record, because their controls are today's. A number that several
+presets that have comparisons on record, because their controls are today's. A number that several
 presets have is shown once; `presets/controls.yaml` comes first. Splits cut by `limit` are left out.
 
 Reads  RECORD/<study>/metrics.parquet, comparisons.parquet and runs.jsonl
@@ -48,9 +48,12 @@ def read_numbers(folder: Path, presets: set[str]) -> tuple[pa.Table, pa.Table]:
     numbers. If several presets have a number, it comes from the first.
     """
     kept = read_kept(folder, METRICS)
-    for field in importlib.import_module(f"scripts.studies.{folder.name}.evaluate").SCHEMA:
-        if field.name not in [*kept.column_names, "draws"]:  # newer than the record
+    schema = importlib.import_module(f"scripts.studies.{folder.name}.evaluate").SCHEMA
+    fields = [field for field in schema if field.name != "draws"]
+    for field in fields:
+        if field.name not in kept.column_names:  # newer than the record
             kept = kept.append_column(field, pa.nulls(len(kept), field.type))
+    kept = kept.select([field.name for field in fields] + ["preset"])
     rows = kept.to_pandas()
     rows = rows[rows["preset"].isin(presets) & rows["limit"].isna()]
     rows = rows.sort_values("preset", key=lambda preset: preset != CONTROLS, kind="stable")
@@ -137,7 +140,10 @@ def main(given: argparse.Namespace) -> None:
     studies, runs, tables = read_studies(), [], []
     for study in studies:
         lines = read_runs(given.record / study).values()
-        presets = set(given.presets) or {one["preset"] for one in lines if "given" in one}
+        if not lines:
+            continue
+        compared = read_kept(given.record / study, COMPARISONS)["preset"].to_pylist()
+        presets = set(given.presets or compared)
         chosen = [one["run"] for one in lines if one["preset"] in presets]
         # like the numbers, only runs on whole splits
         if whole_runs := [run for run in chosen if not run["data_options"].get("limit")]:
@@ -161,7 +167,10 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("record", type=Path, help="the folder of the record, docs/record")
     options.add_argument("output", type=Path, help="the HTML file to write")
     options.add_argument(
-        "--presets", nargs="*", default=[], help="only these presets, even without scores on record"
+        "--presets",
+        nargs="*",
+        default=[],
+        help="only these presets, even without comparisons on record",
     )
     return options
 

@@ -309,7 +309,8 @@ def test_what_cannot_be_read_is_refused(program, tmp_path, name, content, said):
 def test_a_dry_run_refuses_it_in_the_presets_words(program, tmp_path, cleaner, name, content, said):
     write_broken(tmp_path, name, content)
     preset = yaml.safe_load(PRESET)
-    preset["sources"]["mine"] |= {"local": str(tmp_path / name), "cleaner": cleaner}
+    splits = {"evaluate": ["val" if cleaner == "howto100m" else "test"]}
+    preset["sources"]["mine"] |= {"local": str(tmp_path / name), "cleaner": cleaner} | splits
     write_yaml(tmp_path / "mine.yaml", preset)
     error = program("tests.plan_of", tmp_path / "mine.yaml").checked(False).stderr
     assert f"`sources:` of the configuration (mine): {tmp_path / name}" in error and said in error

@@ -248,7 +248,8 @@ def plan_of(**changed):
     )
 
 
-OF_STUDY = STUDIES["strided_sop"]["controls"]
+DECLARED = STUDIES["strided_sop"]["controls"]
+OF_STUDY = [name for name, how in DECLARED.items() if how.get("joins", True)]
 
 
 @each_row(

@@ -139,7 +139,6 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
     assert model["seed"].isna().all()
     above = metrics[metrics["metric"] == "accuracy_above_people"]
     assert above["value"].item() == pytest.approx(value - of_pair.mean())
-    assert above["control"].item() == "human"
     assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
     table = tabulate(people_metrics(metrics), {}, {}).set_index(["Measure", "Kind", "Who"])
     value = table["Value, 95 % interval"]

@@ -36,7 +36,7 @@ def metric_rows(**changed) -> list[dict]:
         row | {"seed": 1, "value": 0.1},
         row | {"wording": "w1", "value": 0.2},
         row | {"slice": "a=b"},
-        row | {"metric": "exact_match_above_control"},
+        row | {"metric": "exact_match_above_people"},
         row | {"model": "human", "value": 0.9},
         row | {"sample": True, "experiment": "two", "source": "mine", "limit": 20},
         row | changed,

@@ -49,7 +49,7 @@ def line(source: str, model: str, values: list[float], **more) -> list[dict]:
 
 
 RISE, FALL, FLAT = [0.6, 0.65, 0.7], [0.7, 0.65, 0.6], [0.6, 0.6, 0.6]
-CONTROL = {"method": "control"}
+CONTROL = {"method": "control", "kind_of_control": "like_for_like", "chosen": True}
 METRICS = [
     *line("holds", "bert_base", RISE),
     *line("holds", "bag_of_words", FLAT, **CONTROL),

@@ -33,6 +33,7 @@ from scripts.data.record import (
 from scripts.data.tables import HISTORY, METRICS, PREDICTIONS, content_digest, write_table
 from scripts.publish.record import index, studies_in
 from scripts.train.work import code_of
+from tests.compared import write_comparisons
 from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_rows
 from tests.rows import each_row
@@ -103,6 +104,7 @@ class Made:
         }
         schema = METRICS.append(pa.field("draws", pa.list_(pa.float32())))
         write_rows([row | {"draws": [0.5]}], folder / "metrics.parquet", schema)
+        write_comparisons([], folder / "metrics.parquet")
         self.file = folder / "study.json"
         write_json(
             self.file,

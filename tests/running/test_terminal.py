@@ -39,7 +39,7 @@ def test_why_a_job_would_run(before, now, said, monkeypatch):
 
 
 def test_a_hash_is_shown_as_the_files_that_changed(tmp_path, monkeypatch):
-    monkeypatch.setattr(reasons, "DEFINITIONS", tmp_path)
+    monkeypatch.setattr(reasons, "HASHES", tmp_path / "files.json")
     before, now = (
         reasons.hash_of([said], {"claims.yaml": said, "classes.yaml": "same"}) for said in "ab"
     )

@@ -94,7 +94,8 @@ def read_scorecard(given: Given) -> Scorecard:
     papers = papers.assign(whose=papers["row"].mask(papers["who"] == human, "in the paper"))
     papers["who"] = papers["who"].replace("paper", in_paper)
     feet = pd.concat([here, papers])[["probe", "who", "value", "ends", "whose"]]
-    feet = feet.fillna({"ends": ""}).drop_duplicates(["probe", "who"]).sort_values("who")
+    feet = feet.fillna({"ends": ""}).drop_duplicates(["probe", "who"])
+    feet = in_order(feet, ["who"], who=FEET)
     rows = rows_of(cells, models, reasons)
     by_row = {(one["model"], one["way"], one["probe"]): one for one in cells.to_dict("records")}
     return Scorecard(

@@ -1,5 +1,5 @@
 """Tabulate the answers of language models to MC-TACO's test questions, as others released them:
-exact match and F1 of each file, and its distance to the best control.
+exact match and F1 of each file, and its comparisons with controls.
 """
 
 import pandas as pd

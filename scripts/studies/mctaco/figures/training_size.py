@@ -56,8 +56,8 @@ ONE |= {"zorder": 5, "intervals": False}
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of models with several sizes, of random and of the best control. The table is
-    empty if no model has several sizes.
+    """Return the rows of models with several sizes, of random and of the control like for like. The
+    table is empty if no model has several sizes.
     """
     rows = only(metrics, slice="all", metric=METRICS)
     trained = of_models(rows)

@@ -1,7 +1,7 @@
 """Draw the rows that accuracy_by_stride.py leaves out, in the same way: chosen pairs, windows,
 models that learnt from another stride or corpus, predicted strides, and spans by their length.
 
-The name of --output selects one of these. The figure shows the best control for each way of
+The name of --output selects one of these. The figure shows the control like for like of each way of
 measuring.
 """
 

@@ -137,8 +137,8 @@ def places(slices: Iterable[str], sections: list[Section]) -> pd.DataFrame:
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
-    """Return the points to draw, with the value of the majority and of the best control over all
-    pairs.
+    """Return the points to draw, with the value of the majority and of the control like for like
+    over all pairs.
     """
     wanted = only(metrics, metric="accuracy", seed=None, challenge_set=challenge_set)
     where = places(wanted["slice"].unique(), SECTIONS[challenge_set])
