@@ -1,11 +1,9 @@
 """Draw accuracy against the number of training pairs, for models and for the control like for like
-on the same pairs. Each title gives the number of pairs from which a model is above this control.
+on the same pairs. Each title names the size from which the verdicts say that a model is above it.
 
 The figure has a panel for each corpus, test set and evaluation split whose data were built with
 several `train_pairs`. If a dataset holds out more than whole templates, the panel shows its unseen
-part. From the crossing point on, the paired difference of model and control stays above zero.
-Between two sizes, the difference is a straight line on a logarithmic axis. The crossing point's
-95 % interval comes from the draws.
+part. A title names sizes that were run, since nothing is known between them.
 """
 
 import re
@@ -20,6 +18,7 @@ from scripts.data.tables import read_metrics
 from scripts.data.declared import ceilings
 from scripts.measure.comparisons import CONTROL_METHODS, LIKE
 from scripts.publish import style
+from scripts.publish.compared import SYSTEM, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.message import titled
 from scripts.publish.scorecard.cells import scorings_of
@@ -40,6 +39,8 @@ from scripts.publish.panels import (
 PLACE = ["source", "test_set", "split"]
 COLUMNS = [*PLACE, *"series model method dataset train_pairs slice value sd ci_low ci_high".split()]
 COLUMNS += ["n", "groups", "sample", "limit"]
+VERDICT = f"{LIKE}_verdict"
+COLUMNS += [f"{LIKE}_{name}" for name in ("difference", "ci_low", "ci_high")] + [VERDICT]
 SIZE = r"-?train_pairs-\d+"
 CONTROL = Look(style.CONTROL, "x", (0, (6, 2, 1, 2)), size=4, width=1)
 ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml compares several."
@@ -74,50 +75,27 @@ def sized(metrics: pd.DataFrame, given: Given) -> pd.DataFrame:
     return pd.concat([trained, best]).sort_values(order, ignore_index=True)
 
 
-def crossing(sizes: np.ndarray, above: np.ndarray) -> np.ndarray:
-    """Return (draws,): the size from which each difference stays above zero; 0 if it is above zero
-    at every size, infinite if it is not above zero at the last. sizes: (sizes,) ascending. above:
-    (draws, sizes).
+def passes(panel: pd.DataFrame) -> list[str]:
+    """Return a sentence for each model: from which size on every verdict is `above`, and with how
+    many seeds.
     """
-    below = above <= 0
-    last = len(sizes) - 1 - below[:, ::-1].argmax(1)  # the last size that is not above
-    first, found = np.minimum(last, len(sizes) - 2), np.arange(len(above))
-    low, high = above[found, first], above[found, first + 1]
-    share = np.divide(low, low - high, out=np.zeros(len(above)), where=(low <= 0) & (high > 0))
-    place = sizes[first] * (sizes[first + 1] / sizes[first]) ** share
-    place = np.where(last == len(sizes) - 1, np.inf, place)
-    return np.where(below.any(1), place, 0.0)
-
-
-def crosses(panel: pd.DataFrame) -> list[str]:
-    """Return a sentence for each model, for example `MPNet passes the control at 410 pairs
-    (300 to 700)`. Slices have no draws. For them, the interval comes from the ends of both
-    intervals and is wider.
-    """
-    is_control, found = panel["series"] == style.BEST_CONTROL, []
-    control = panel[is_control].set_index("train_pairs")
-    for series, rows in panel[~is_control].groupby("series", sort=False):
-        rows = rows[rows["train_pairs"].isin(control.index)]
+    found = []
+    models = panel[panel["series"] != style.BEST_CONTROL].dropna(subset=VERDICT)
+    for series, rows in models.groupby("series", sort=False):
         if len(rows) < 2:
             continue
-        beside, sizes = control.loc[rows["train_pairs"]], rows["train_pairs"].to_numpy()
-        above = {
-            one: rows[one].to_numpy() - beside[other].to_numpy()
-            for one, other in (("value", "value"), ("ci_high", "ci_low"), ("ci_low", "ci_high"))
-        }
-        crossed, *ends = crossing(sizes, np.array(list(above.values())))
-        if pd.concat([rows["draws"], beside["draws"]]).notna().all():
-            draws = (np.stack(rows["draws"]) - np.stack(beside["draws"])).T
-            ends = np.quantile(crossing(sizes, draws), [0.025, 0.975], method="nearest")
-        named = {0: f"fewer than {sizes[0]:,.0f}", np.inf: f"more than {sizes[-1]:,.0f}"}
-        at, low, high = (named.get(place, f"{place:,.0f}") for place in (crossed, *ends))
-        says = f"passes the control at {at} pairs ({low} to {high})"
-        if np.isinf(crossed):
-            says = "does not pass the control"
-        elif crossed == ends[1] == 0:
+        sizes = [f"{size:,.0f}" for size in rows["train_pairs"]]
+        others = rows[VERDICT].ne("above")[::-1].to_numpy()
+        count = len(sizes) - others.argmax() if others.any() else 0  # up to the last other verdict
+        if count == 0:
             says = "is above the control at every size"
+        elif count == len(sizes):
+            says = f"is not above the control at {sizes[-1]} pairs"
+        else:
+            says = f"is above the control at {sizes[count]} pairs, not at {sizes[count - 1]}"
+        seeds = rows["seeds"].min()
         model = re.split(r" \(|, ", series)[0]
-        found.append(f"{model} {says}")
+        found.append(f"{model} {says} ({seeds:.0f} {'seed' if seeds == 1 else 'seeds'})")
     return found
 
 
@@ -147,12 +125,12 @@ def draw(points: pd.DataFrame, given: Given) -> Figure:
         ]
         names += [held_out, f"{panel['n'].max():,} pairs"]
         detail = ", ".join(filter(None, names))
-        panels.append(titled(Panel(panel, draw_panel, "", detail), ". ".join(crosses(panel))))
+        panels.append(titled(Panel(panel, draw_panel, "", detail), ". ".join(passes(panel))))
     handles = [look.handle(series) for series, look in known.items()]
     return figure_of(in_lines(panels, 2), [("", handles)])
 
 
 def main(given: Given) -> None:
-    metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    points = sized(metrics, given)
+    metrics = read_metrics(given.metrics).to_pandas()
+    points = with_comparisons(sized(metrics, given), read_comparisons(given.metrics), SYSTEM)
     publish(given, points[COLUMNS], lambda: draw(points, given), ONE_SIZE)
