@@ -61,10 +61,16 @@ class Workplan:
         # Check
         for file in self.configfiles:
             read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
+        default = read_yaml(root / "config.yaml")
         nameless = bool(self.configfiles) and "name" not in given
         if nameless:
             given = given | {"name": name_of(self.configfiles[0])}
-        laid = from_command_line(laid_over(read_yaml(root / "config.yaml"), given))
+            if given["name"] == default["name"]:
+                raise UserError(
+                    f"{self.configfiles[0]}: has no `name`, and the name of its file is that of "
+                    "the default study, which it would replace; write `name: …`"
+                )
+        laid = from_command_line(laid_over(default, given))
         self.config = of_study(check(laid, schema("config")))
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""

@@ -15,6 +15,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
+from scripts.plan.workplan import Workplan
 from tests.conftest import ROOT
 from tests.registers import MODELS, SOURCES, STUDIES
 from tests.rows import each_row
@@ -373,3 +374,12 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
     assert "training.adapter: 'qlora' is not one of [None, 'lora']" in refused(
         overlaid(config, {"experiments": {"sample_sop": {"training": {"adapter": "qlora"}}}})
     )
+
+
+@each_row("file, is_refused", [("default.yaml", True), ("Default.yml", True), ("mine.yaml", False)])
+def test_a_preset_without_a_name_never_replaces_the_default_study(tmp_path, file, is_refused):
+    """A file that is called default.yaml had the default study's name."""
+    (tmp_path / file).write_text("seeds: [3]\n")
+    refused = pytest.raises(UserError, match="has no `name`, and the name of its file is that of")
+    with refused if is_refused else contextlib.nullcontext():
+        assert Workplan({"seeds": [3]}, ROOT, [tmp_path / file]).name == "mine"
