@@ -146,6 +146,15 @@ def finished_runs(folder: Path) -> list[dict[str, object]]:
     return found
 
 
+def gone(old: dict[str, object], new: dict[str, object]) -> dict[str, object]:
+    """Return the options of a finished run that a new run no longer has."""
+    return {
+        key: value
+        for key, value in old.items()
+        if key not in new and key.startswith(("data.", "training."))
+    }
+
+
 def new_runs(runs: list[dict], folder: Path) -> str:
     """Return why the runs of a job are new: the settings that no finished run has, beside the
     finished run that is nearest to each. runs: their settings; folder: that of their study.
@@ -155,9 +164,12 @@ def new_runs(runs: list[dict], folder: Path) -> str:
         return "no run of the study is finished"
     for run in runs:
         new = {key: value for key, value in flat(run).items() if key != "dataset"}
-        changes = [[key for key in new if old.get(key) != new[key]] for old in finished]
+        changes = [
+            [key for key in {**gone(old, new), **new} if old.get(key) != new.get(key)]
+            for old in finished
+        ]
         keys, old = min(zip(changes, finished, strict=True), key=lambda one: len(one[0]))
-        found += [change(key, old.get(key), new[key]) for key in keys]
+        found += [change(key, old.get(key), new.get(key)) for key in keys]
     return f"{named(found)} beside the nearest finished run" if found else ""
 
 

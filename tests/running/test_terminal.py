@@ -1,5 +1,6 @@
 """The terminal's text about a job."""
 
+import json
 import logging
 from types import SimpleNamespace
 
@@ -98,3 +99,13 @@ def test_a_failure_shows_its_reason_and_a_log_of_its_own(tmp_path):
         "    of this attempt",
         f"    log: {log}",
     ]
+
+
+def test_an_option_that_a_new_run_no_longer_has_is_named(tmp_path):
+    """A run without `span`, beside one with it, was said to be new for no reason."""
+    (tmp_path / "before").mkdir()
+    facts = {"seed": 1, "data_options": {"stride": 1, "span": 3}, "training": {"adapter": "lora"}}
+    (tmp_path / "before/run.json").write_text(json.dumps(facts | {"digest": "not a setting"}))
+    run = {"seed": 1, "data": {"stride": 1}, "training": {}}
+    said = reasons.new_runs([run], tmp_path)
+    assert said.startswith("training.adapter: lora → None, data.span: 3 → None beside")
