@@ -67,6 +67,7 @@ def recorded_runs(work: Workplan) -> list[dict]:
             "paradigm": paradigm_of_control(work.models[run.model]["control"], run.study)
             if run.name in work.controls
             else paradigm_of(work, run),
+            "made_from": work.made_from(run.model),
             "programs": [
                 f"build/{run.study}",
                 *(

@@ -159,6 +159,19 @@ class Workplan:
             found |= {f"{folder}{name}": sha256 for name, sha256 in known.items()}
         return found
 
+    def made_from(self, model: str) -> dict:
+        """Return what an entry says of a model whose files it makes; empty for other models, and
+        for a control, whose entry is compared itself.
+        """
+        if CONTROL in self.models[model]:
+            return {}
+        return {
+            f"{name}.{key}": self.models[name][key]
+            for name in {*self.with_base_models([model]), *self.bases_of(model).values()}
+            for key in ("init", "esim", "without_pretraining")
+            if key in self.models[name]
+        }
+
     def has_files(self, model: str, files: dict[str, str]) -> bool:
         """Return whether a model's files are those of a run on record. Only an entry of the project
         may have unknown files: it makes them, or its folder is not here.
@@ -272,8 +285,8 @@ class Workplan:
     @cached_property
     def recorded(self) -> set[str]:
         """The runs that are taken from the record. The record has their scores, from the current
-        training code, model files and entry of a control. If other runs start from a run, it is
-        taken only if all these runs are taken too.
+        training code, model files, and entry of a control or of a model that is made. If other runs
+        start from a run, it is taken only if all these runs are taken too.
         """
         if not self.config["recorded"]:
             return set()
@@ -289,6 +302,7 @@ class Workplan:
                 "given" in line
                 and is_todays(f"train/{line['paradigm']}", line.get("version", "0"))
                 and line["run"].get("control") == self.models[run.model].get("control")
+                and line.get("made_from", {}) == self.made_from(run.model)
             ):
                 return False
             if run.start:  # its weights are those of another run

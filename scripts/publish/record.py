@@ -9,8 +9,8 @@ scores. No text of a corpus is kept.
 Reads  STUDY, JSON of the workflow: name (of the preset), command; figures and tables that may be
        kept (name: title); the places of files: metrics, publish, published (the manifests of its
        figures and tables), train; runs, a list: run, study,
-       paradigm, programs (that clean and build its data), sums_scores, settings, method, splits,
-       data; README.md and docs/**/*.md
+       paradigm, programs (that clean and build its data), made_from, sums_scores, settings, method,
+       splits, data; README.md and docs/**/*.md
 Writes OUTPUT/<study>/runs.jsonl, scores/<preset>_<paradigm>.parquet, history.parquet,
        metrics.parquet, comparisons.parquet, manifest.json; the linked items:
        OUTPUT/figures/<preset>/<item>.svg and .csv, OUTPUT/tables/<preset>/<item>.csv and .md;
@@ -112,6 +112,7 @@ def line_of(run: dict, study: dict) -> dict:
         "paradigm": run["paradigm"],
         "version": version_in(facts["code"], f"train/{run['paradigm']}"),
         "versions": {program: identity(program).partition("@")[2] for program in run["programs"]},
+        **({"made_from": run["made_from"]} if run["made_from"] else {}),
         "given": digest_of_given(run["settings"], run["method"], run["splits"]),
     }
 

@@ -67,6 +67,7 @@ def lines_of(work: Workplan) -> dict:
         facts = {"run": run.name, "code": code_of(paradigm), "model_files": {}, "control": control}
         version = version_in(facts["code"], f"train/{paradigm}")
         line = {"run": facts, "paradigm": paradigm, "given": "0123", "version": version}
+        line["made_from"] = work.made_from(run.model)
         found[run.name] = line
     return found
 
@@ -199,6 +200,16 @@ def test_a_control_of_another_entry_is_fitted(lines, tmp_path):
     [left, *_] = of(lines, "control")
     lines[left]["run"]["control"] = {"search": "of_before"}
     assert runs_taken(lines, tmp_path) == set(lines) - {left}
+
+
+def test_a_model_that_is_made_from_another_entry_is_trained(tmp_path):
+    """An ESIM of another size was taken from the record, as its entry pins no files."""
+    made = {"study": "mctaco", "data": {"source": "sample_mctaco"}, "models": ["esim_minilm"]}
+    config = {"run": ["made"], "seeds": [1], "recorded": True, "experiments": {"made": made}}
+    lines = lines_of(Workplan(config, ROOT))
+    [left] = [name for name in lines if "esim_minilm" in name]
+    lines[left]["made_from"] = {"esim_minilm.esim": {"hidden_size": 10}}
+    assert runs_taken(lines, tmp_path, "mctaco", config) == set(lines) - {left}
 
 
 def test_without_a_record_all_is_trained(lines, tmp_path):

@@ -153,6 +153,7 @@ class Made:
             "run": name,
             "study": "mctaco",
             "paradigm": "classify",
+            "made_from": {},
             "programs": ["build/mctaco", "clean/mctaco"],
             "sums_scores": name == "a",
             "settings": json.dumps({"seed": 1, "run": name}),

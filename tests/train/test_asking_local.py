@@ -28,7 +28,7 @@ from tests.train.decoders import READ_PADDING, write_decoder
 
 pytestmark = pytest.mark.models
 TOKENS = 8  # as in arguments()
-CHATS = ("chat", "ends", "turns")
+CHATS = ("chat", "ends", "turns", "between")
 END = 65  # a token that the chat model writes
 # settings of a search that is not greedy, as old models have in config.json
 SEARCH = yaml.safe_load("""
@@ -58,6 +58,10 @@ def models(tmp_path_factory):
     said = "{% if turn.role == 'assistant' %}" + end + "{% endif %}{% endfor %}"
     tokenizer.chat_template = TEMPLATE.replace("{% endfor %}", said)
     tokenizer.save_pretrained(folder / "turns")
+    shutil.copytree(folder / "turns", folder / "between")
+    between = said.replace("'assistant'", "'assistant' and not loop.last")
+    tokenizer.chat_template = TEMPLATE.replace("{% endfor %}", between)
+    tokenizer.save_pretrained(folder / "between")
     shutil.copytree(folder / "llama", folder / "adds_eos")
     tokenizer = AutoTokenizer.from_pretrained(folder / "adds_eos")
     numbers = {token: tokenizer.convert_tokens_to_ids(token) for token in ("<bos>", "<eos>")}
@@ -95,7 +99,7 @@ def written(model, question: str, shots: list[dict]) -> str:
     file = model / "generation_config.json"
     ends = read_json(file).get("eos_token_id") if file.exists() else None
     ends = [tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])]
-    ends += [END] if model.name == "turns" else []
+    ends += [END] if model.name in ("turns", "between") else []
     start = len(found)
     for _ in range(TOKENS):
         name = "decoder_input_ids" if read else "input_ids"
@@ -128,6 +132,7 @@ def asked(folder, model, method: dict, **options):
         ("chat", ALL, 2),
         ("t5", ALL, 1),
         ("turns", ALL, 0),
+        ("between", ALL, 0),
         ("adds_eos", ONE, 0),
         *((name, ALL, 0) for name in READ_PADDING),
     ],
@@ -141,7 +146,7 @@ def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, caplog, n
     answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
     assert answers
     assert caplog.text.count("so each question is asked alone") == (name in READ_PADDING)
-    if name in ("ends", "turns"):
+    if name in ("ends", "turns", "between"):
         assert any(
             row["answer"] != written(models / "chat", row["question"], []) for row in answers
         )

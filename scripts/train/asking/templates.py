@@ -119,13 +119,15 @@ def templated(
 
 
 def turn_end(tokenizer, model: Path, given: dict | None = None) -> set[int]:
-    """The token that a chat template writes after a turn of the assistant; empty if it writes only
-    text there, or no such turn.
+    """The token that a chat template writes after a turn of the assistant, at once or before the
+    next turn; empty if it writes only text there, or no such turn.
     """
-    chat = [{"role": "user", "content": "Which?"}, {"role": "assistant", "content": SAID}]
-    try:
-        after = templated(tokenizer, chat, model, given).rpartition(SAID)[2].lstrip()
-    except UserError:  # a template may allow a turn of the user alone
-        return set()
-    first = tokenizer(after, add_special_tokens=False)["input_ids"][:1]
-    return set(first) & set(tokenizer.added_tokens_decoder)
+    user, said = {"role": "user", "content": "Which?"}, {"role": "assistant", "content": SAID}
+    for chat in ([user, said], [user, said, user]):
+        with suppress(UserError):  # a template may allow a turn of the user alone
+            after = templated(tokenizer, chat, model, given).rpartition(SAID)[2].lstrip()
+            first = tokenizer(after, add_special_tokens=False)["input_ids"][:1]
+            added = set(tokenizer.added_tokens_decoder) - {tokenizer.unk_token_id}
+            if found := set(first) & added:
+                return found
+    return set()
