@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.data.tables import PREDICTIONS, write_table
-from tests.files import write_json
+from scripts.data.tables import HISTORY, PREDICTIONS, write_table
+from tests.files import write_json, write_rows
 
 
 def write_run(
@@ -36,3 +36,12 @@ def write_run(
         facts = {"rung": "words", "sees_all": False, "training_value": None} | facts
     write_json(trained / name / "run.json", {"run": name, "training": {}} | facts)
     return name
+
+
+def write_history(folder: Path, losses: list[float]) -> None:
+    """Write history.parquet of a run: its held-out loss by epoch."""
+    rows = [
+        {"run": folder.name, "epoch": epoch, "split": "held_out", "loss": loss}
+        for epoch, loss in enumerate(losses, 1)
+    ]
+    write_rows(rows, folder / "history.parquet", HISTORY)

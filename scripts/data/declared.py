@@ -3,11 +3,13 @@
 A method `<method>_blind` is the blind control of a method: the same model without the text that it
 should read. A study declares one of another name by `blind_of`, the title of a method by `title`, a
 method that shows a model all candidates of a question by `sees_all`, and baselines that read the
-answer by `ceilings`.
+answer by `ceilings`. `<method>_ensemble` is no method of a study: the evaluation makes it of the
+seeds of a method (scripts/measure/reported.py).
 """
 
 from functools import cache
 
+from scripts.data.items import ENSEMBLE
 from scripts.data.studies import read_studies
 
 BLIND = "_blind"  # the end of the name of a blind control
@@ -49,9 +51,9 @@ def method_of_blind(method: object) -> str | None:
 
 def sees_all(method: object) -> bool:
     """Return whether a method shows a model all candidates of a question."""
-    return method in _methods("sees_all")
+    return str(method).removesuffix(ENSEMBLE) in _methods("sees_all")
 
 
 def learns(method: object) -> bool:
     """Return whether a model learns by this method; False for a method that no study declares."""
-    return bool(_methods("learns").get(str(method)))
+    return bool(_methods("learns").get(str(method).removesuffix(ENSEMBLE)))

@@ -17,6 +17,7 @@ ITEM = "[0-9a-f]{16}"  # how an item is written
 # columns of a file of answers
 ANSWER_COLUMNS = ["study", "source", "dataset", "split", "item", "person", "answer", "types"]
 HUMAN = "human"  # the model and the method of people's rows of metrics
+ENSEMBLE = "_ensemble"  # the end of the method in rows of metrics of the ensembles of seeds
 
 
 def items_of(example_ids: "pd.Series") -> np.ndarray:

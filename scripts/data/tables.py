@@ -48,6 +48,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from scripts.data.files import whole
+from scripts.data.items import ENSEMBLE
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import MORE_MEMORY, UserError, cut, is_of_machine
 
@@ -262,11 +263,15 @@ def provenance_of(path: Path) -> dict:
 
 
 def read_metrics(
-    path: Path, schema: pa.Schema = METRICS, draws: bool = False, others: bool = False
+    path: Path,
+    schema: pa.Schema = METRICS,
+    draws: bool = False,
+    others: bool = False,
+    ensembles: bool = False,
 ) -> pa.Table:
     """Read a table of metrics. schema: the columns that the table must have. draws: with the draws,
     which only comparisons need. others: with the results that others released. These have a table
-    of their own.
+    of their own. ensembles: with the ensembles of seeds, which stand in the table of comparisons.
     """
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
@@ -274,7 +279,12 @@ def read_metrics(
     check_complete(
         path, table, set(METRICS.names) - {"limit", "seed", "wording", "sd", "ci_low", "ci_high"}
     )
-    if others or "method" not in table.column_names:
+    if "method" not in table.column_names:
+        return table
+    if not ensembles:
+        is_ensemble = pc.ends_with(table["method"], ENSEMBLE)
+        table = table.filter(pc.invert(pc.fill_null(is_ensemble, False)))
+    if others:
         return table
     of_others = pc.and_(
         pc.equal(table["method"], "released"), pc.not_equal(table["dataset"], "released")

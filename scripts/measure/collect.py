@@ -17,7 +17,7 @@ from scripts.data.tables import read_metrics, read_table, write_table
 
 
 def main(given: argparse.Namespace) -> None:
-    tables = [read_metrics(file, draws=True, others=True) for file in given.files]
+    tables = [read_metrics(file, draws=True, others=True, ensembles=True) for file in given.files]
     schema = pa.unify_schemas([table.schema.remove_metadata() for table in tables])
     table = pa.concat_tables(tables, promote_options="default")
     compared = [read_table(comparisons_beside(file)) for file in given.files]

@@ -128,7 +128,7 @@ def main(given: argparse.Namespace) -> None:
     if given.metrics:
         columns = ["method", "draws", "sd", "seeds", "effective_groups"]
         check_columns(given.metrics, schema_of(given.metrics), columns)
-        rows = read_metrics(given.metrics, METRICS, draws=True, others=True).to_pandas()
+        rows = read_metrics(given.metrics, METRICS, True, others=True, ensembles=True).to_pandas()
         rows = rows[rows["draws"].notna() & rows["seed"].isna()]
         systems = [rows_named(rows, name, given.metrics) for name in given.systems]
     else:

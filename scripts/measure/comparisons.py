@@ -74,6 +74,7 @@ ABOVE, BELOW, LEVEL_WITH, UNCLEAR, CANNOT_TELL, UNKNOWN = VERDICTS = (
 MARGIN = 0.03  # a model is level with a control within this
 SEEN = 0.05  # a comparison that cannot show a difference of this size cannot tell
 FEW_SEEDS = 3  # fewer are no sample of seeds
+OF_RUNS = (" for this ensemble", " in this run", " in these two runs")  # by the number of seeds
 
 SCHEMA = pa.schema(
     [
@@ -91,6 +92,8 @@ SCHEMA = pa.schema(
         ("verdict", pa.string()),
         ("words", pa.string()),
         ("at_cap", pa.bool_()),
+        ("tried", pa.int64()),
+        ("control_tried", pa.int64()),
         ("sample", pa.bool_()),
     ]
 )  # resources/columns.yaml describes the columns
@@ -124,6 +127,7 @@ class Contest(NamedTuple):
     pretrained  the pretrained model of each model without pretraining, by name
     at_cap      the systems (source, dataset, model, method) with a run that ended at its cap of
                 epochs while its held-out loss fell
+    tried       the number of settings that each system tried (of a control: of learners)
     metrics     the metrics that the study declares; those with `better` are compared
     headline    the study's headline
     family      the number of headline cells of one model that the study declares
@@ -132,6 +136,7 @@ class Contest(NamedTuple):
     controls: Mapping[str, Control]
     pretrained: Mapping[str, str] = {}
     at_cap: frozenset[tuple[str, str, str, str]] = frozenset()
+    tried: Mapping[tuple[str, str, str, str], int] = {}
     metrics: Mapping[str, Mapping] = {}
     headline: str = ""
     family: int = 1
@@ -166,7 +171,8 @@ class Contest(NamedTuple):
         known: dict[bool, list[tuple[float, dict]]] = {}
         for row in rows:
             control = self.controls.get(row["model"])
-            if control and (value := control.training_values.get((row["source"], row["dataset"]))):
+            value = control and control.training_values.get((row["source"], row["dataset"]))
+            if control and value is not None:
                 known.setdefault(control.sees_all, []).append((value, row))
         return self.best([max(of, key=lambda one: one[0])[1] for of in known.values()] or rows)
 
@@ -178,6 +184,11 @@ class Contest(NamedTuple):
 def sign(metrics: Mapping[str, Mapping], row: Mapping) -> int:
     """Return -1 for a row of a metric of which a lower value is better, else 1."""
     return -1 if metrics.get(row["metric"], {}).get("better") == LOWER else 1
+
+
+def place_of(row: Mapping) -> tuple[str, str, str, str]:
+    """Return the source, dataset, model and method of a row of metrics."""
+    return row["source"], row["dataset"], row["model"], str(row.get("method"))
 
 
 def bounds_of(metrics: Mapping[str, Mapping], row: Mapping) -> tuple[float, float]:
@@ -218,7 +229,9 @@ def verdict_of(estimate: Estimate, least: float | None, family: int) -> str:
 
 
 def words_of(verdict: str, seeds: int | None, least: float | None, family: int, cap: bool) -> str:
-    """Return a verdict in words. seeds: of a model that learnt; None for any other."""
+    """Return a verdict in words. seeds: of a model that learnt, 0 for an ensemble;
+    None for any other.
+    """
     if verdict == UNKNOWN:
         return "one group, so no interval"
     few = seeds is not None and seeds < FEW_SEEDS
@@ -232,7 +245,7 @@ def words_of(verdict: str, seeds: int | None, least: float | None, family: int, 
         only = "only " if verdict == CANNOT_TELL else ""
         said += f" ({only}a difference of {least * 100:.1f} points would have been seen)"
     tests = f" among {family} tests" if family > 1 else ""
-    runs = {1: " in this run", 2: " in these two runs"}[seeds] if few and seeds else ""
+    runs = OF_RUNS[seeds] if few and seeds is not None else ""
     return said + runs + tests + ("; stopped at its cap, not trained to the end" if cap else "")
 
 
@@ -248,7 +261,7 @@ def compared(row: dict, other: dict, kind: str, contest: Contest) -> dict:
     estimate = difference(*pair, bounds_of(contest.metrics, row))
     is_headline = row["metric"] == contest.headline and row["slice"] == "all"
     family = contest.family if is_headline else 1
-    place = row["source"], row["dataset"], row["model"], row.get("method")
+    place = place_of(row)
     found = {name: row.get(name) for name in SCHEMA.names} | {
         "kind": kind,
         "control": other["method"] if kind == BLIND else other["model"],
@@ -259,6 +272,8 @@ def compared(row: dict, other: dict, kind: str, contest: Contest) -> dict:
         "ci_high": estimate.ci_high,
         "p_value": estimate.p_value,
         "at_cap": place in contest.at_cap,
+        "tried": contest.tried.get(place),
+        "control_tried": contest.tried.get(place_of(other)),
     }
     if kind in (SOLVER, MAXIMUM):
         return found | {"verdict": None, "words": None, "p_value": None}

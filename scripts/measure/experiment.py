@@ -22,7 +22,7 @@ from scripts.measure.comparisons import (
     with_kinds,
 )
 from scripts.running.program import UserError, cut, log
-from scripts.data.runs import Facts, facts_of, read_predictions
+from scripts.data.runs import Facts, read_predictions
 from scripts.data.tables import read_complete, write_table
 from scripts.measure.tally import Replicate
 from scripts.train.asking.answer import UNREAD
@@ -34,15 +34,28 @@ EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
 class Run(NamedTuple):
-    """facts: the content of its run.json. only: the examples that are measured; None for all."""
+    """facts: the content of its run.json. only: the examples that are measured; None for all.
+    members: of an ensemble, the runs whose scores are averaged; its facts are those of the first.
+    tried: the number of settings that its system tried (scripts/measure/reported.py).
+    """
 
     folder: Path
     facts: Facts
     only: pd.Series | None = None
+    members: tuple["Run", ...] = ()
+    tried: int = 1
+
+    @property
+    def runs(self) -> tuple["Run", ...]:
+        """The runs that were trained: the members of an ensemble, else the run itself."""
+        return self.members or (self,)
 
     def predictions(self, columns: list[str]) -> pa.Table:
         """Return the run's predictions (columns, of them example_id)."""
-        table = read_predictions(self.folder, columns)
+        if self.members:
+            table = mean_predictions([run.predictions(columns) for run in self.members])
+        else:
+            table = read_predictions(self.folder, columns)
         if self.only is None:
             return table
         return table.filter(pc.is_in(table["example_id"], pa.array(self.only))).combine_chunks()
@@ -51,10 +64,32 @@ class Run(NamedTuple):
 Systems = dict[tuple[str, str], list[Run]]  # the runs by model and method; a run is a replicate
 
 
-def replicates_of(runs: list[Run]) -> list[Replicate]:
-    """Return the seed and the wording of each run of a system. The list is empty for a control. It
-    is also empty for a single run that was neither trained nor asked in words.
+def mean_predictions(tables: list[pa.Table]) -> pa.Table:
+    """Return the predictions of an ensemble: those of its first run, with the mean of all scores.
+    The scores of several labels are log-probabilities, so their probabilities are averaged. An
+    ensemble has no peak: its runs report their own epochs.
     """
+    keys = ["split", "example_id"]
+    frames = [
+        table.filter(pc.field("selection") != "peak").to_pandas().set_index(keys)
+        for table in tables
+    ]
+    first = frames[0]
+    scores = np.stack([np.stack(frame["score"].reindex(first.index)) for frame in frames])
+    if scores.shape[2] > 1:
+        mean = np.logaddexp.reduce(scores, axis=0) - np.log(len(frames))
+    else:
+        mean = scores.mean(axis=0)
+    schema = tables[0].schema
+    return pa.Table.from_pandas(first.assign(score=[*mean]).reset_index(), schema).combine_chunks()
+
+
+def replicates_of(runs: list[Run]) -> list[Replicate]:
+    """Return the seed and the wording of each run of a system. The list is empty for a control and
+    for an ensemble. It is also empty for a single run that was neither trained nor asked in words.
+    """
+    if runs[0].members:
+        return []
     facts = runs[0].facts
     varies = len(runs) > 1 or facts["train_examples"] or facts.get("wording") is not None
     return (
@@ -62,16 +97,6 @@ def replicates_of(runs: list[Run]) -> list[Replicate]:
         if varies and facts["method"] != "control"
         else []
     )
-
-
-def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], Systems]:
-    """Return the systems of the runs in the folder `trained`, by source and dataset."""
-    systems_of: dict[tuple[str, str], Systems] = {}
-    for name in names:
-        facts = facts_of(trained / name / "run.json")
-        systems = systems_of.setdefault((facts["source"], facts["dataset"]), {})
-        systems.setdefault((facts["model"], facts["method"]), []).append(Run(trained / name, facts))
-    return systems_of
 
 
 def read_examples(

@@ -14,7 +14,8 @@ import pyarrow as pa
 from scripts.data.options import PEOPLE
 from scripts.data.runs import Facts
 from scripts.data.studies import options_of
-from scripts.measure.experiment import Run, Systems, runs_by_dataset, write_metrics
+from scripts.measure.experiment import Run, Systems, write_metrics
+from scripts.measure.reported import held_out_losses, runs_by_dataset, with_ensembles
 from scripts.measure.answered import Answered
 from scripts.measure.filtered import Filter, after_filter, filtered
 from scripts.measure.comparisons import Contest, Control
@@ -22,6 +23,8 @@ from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
 from scripts.train.asking.answer import UNREAD
+
+STILL_FALLS = 0.02  # of the held-out loss in the last epoch: training was not at its end
 
 
 class Part(NamedTuple):
@@ -128,7 +131,8 @@ def names_of(part: Part, row: dict) -> str | None:
     """
     names = [
         run.folder.name
-        for run in part.systems.get((row["model"], row["method"]), [])
+        for system in part.systems.get((row["model"], row["method"]), [])
+        for run in system.runs
         if row["seed"] is None
         or (run.facts["seed"], run.facts.get("wording")) == (row["seed"], row.get("wording"))
     ]
@@ -198,13 +202,18 @@ def controls_of(facts: list[Facts], declared: Mapping[str, Mapping]) -> dict[str
     return found
 
 
-def is_at_cap(facts: Facts) -> bool:
+def is_at_cap(run: Run) -> bool:
     """Return whether a run ended at its cap of epochs while its held-out loss fell: the last epoch
-    that it may take is the best.
+    that it may take is the best, by more than STILL_FALLS of the loss before it.
     """
+    facts = run.facts
     cap = facts.get("training", {}).get("epochs")
     learnt = facts.get("held_out_examples") and facts.get("train_examples")
-    return bool(learnt) and facts.get("epochs") == facts.get("best_epoch") == cap
+    ended_at_cap = cap and facts.get("epochs") == facts.get("best_epoch") == cap
+    if not learnt or not ended_at_cap:
+        return False
+    losses = held_out_losses(run)
+    return len(losses) < 2 or losses[-1] < (1 - STILL_FALLS) * losses[-2]
 
 
 def contest_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespace) -> Contest:
@@ -220,12 +229,18 @@ def contest_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespa
         (*place, *system)
         for place, systems in datasets.items()
         for system, runs in systems.items()
-        if any(is_at_cap(run.facts) for run in runs)
+        if any(is_at_cap(run) for one in runs for run in one.runs)
+    }
+    tried = {
+        (*place, *system): runs[0].tried
+        for place, systems in datasets.items()
+        for system, runs in systems.items()
     }
     return Contest(
         controls_of(controls, study["controls"]),
         dict(pair.split("=") for pair in given.without_pretraining),
         frozenset(at_cap),
+        tried,
         study["metrics"],
         study["headline"],
         study["family"],
@@ -243,7 +258,8 @@ def evaluate(
     if given.predictions:
         score_predictions(given, study.answered, study.measure_file, study.printed)
         return
-    datasets = runs_by_dataset(given.trained, given.runs)
+    by_dataset = runs_by_dataset(given.trained, given.runs)
+    datasets = {place: with_ensembles(systems) for place, systems in by_dataset.items()}
     sources = given.sources
     external = external_systems(given.external, given.build, study.answered)
     people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])

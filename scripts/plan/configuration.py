@@ -21,6 +21,7 @@ from scripts.plan.plan import (
     run_of,
     settings_of,
     settings_of_entry,
+    tried_settings,
 )
 from scripts.plan.probe import WORDED, LeftOut
 from scripts.running.program import UserError, closest
@@ -115,8 +116,10 @@ def initial_of(asked: Asked, experiment: Experiment) -> Beginning | None:
 # ---- Runs
 
 
-def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> dict:
-    """Return the training settings that have an effect on the runs of a system."""
+def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> list[dict]:
+    """Return the training settings that have an effect on the runs of a system: one, or several
+    settings to try. Raises UserError where nothing is held out to choose among them.
+    """
     model, method = system
     entry, how = asked.entries.model(model, experiment.where), experiment.methods[method]
     training = asked.training(experiment)
@@ -124,7 +127,15 @@ def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> 
         known = asked.entries.known(model, experiment.where, needed=True)
         if known and known.quantised:  # a probe computes quantised weights in bf16
             training |= {"precision": "bf16"}
-    return settings_of(training, experiment.study, how) | settings_of_entry(how, entry)
+    tried = [settings_of(one, experiment.study, how) for one in tried_settings(training)]
+    distinct = [one for number, one in enumerate(tried) if one not in tried[:number]]
+    holds_out = "held_out" in experiment.study or training["held_out_fraction"]
+    if len(distinct) > 1 and not holds_out:
+        raise UserError(
+            f"{experiment.where}.training: tries {len(distinct)} settings, but holds nothing out "
+            "to choose among them; set held_out_fraction above 0, or name one value of each"
+        )
+    return [one | settings_of_entry(how, entry) for one in distinct]
 
 
 def runs_of_system(
@@ -135,8 +146,8 @@ def runs_of_system(
     maker: Start | None,
     initial: Beginning | None,
 ) -> Iterator[Run]:
-    """Yield the runs of a system on a dataset, one for each wording and seed. They start from a run
-    of `initial`, else from the run that makes the model.
+    """Yield the runs of a system on a dataset, one for each setting, wording and seed. They
+    start from a run of `initial`, else from the run that makes the model.
     """
     model, method = system
     if option := dataset.options.refuses(method):
@@ -145,11 +156,11 @@ def runs_of_system(
             "method there"
         )
     how = experiment.methods[method]
-    settings = settings_of_system(asked, experiment, system)
-    seeds = asked.seeds(experiment) if has_seed(how, settings) else [0]
+    tried = settings_of_system(asked, experiment, system)
+    seeds = asked.seeds(experiment) if has_seed(how, tried[0]) else [0]
     is_worded = how.get("paradigm") in WORDED
     wordings = wordings_of(asked, experiment, method) if is_worded else [None]
-    for wording, seed in itertools.product(wordings, seeds):
+    for settings, wording, seed in itertools.product(tried, wordings, seeds):
         start = maker
         if initial and method != CONTROL:
             start = initial.start(model, factors_of(dataset, method, seed))

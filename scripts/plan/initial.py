@@ -79,8 +79,13 @@ class Beginning(NamedTuple):
                 one for one in left if name in run_factors and one[1].get(name) == run_factors[name]
             ]
             left = same or left
+        differing = _differing_factors(left)
+        if len(left) > 1 and not differing:
+            raise UserError(
+                f"{self.where}: {self.experiment} tries {len(left)} settings, so it is not known "
+                "before it runs which of its runs is the best; name one value of each setting there"
+            )
         if len(left) > 1:
-            differing = _differing_factors(left)
             example = f"{differing[0]}: {json.dumps(left[0][1].get(differing[0]))}"
             raise UserError(
                 f"{self.where}: {len(left)} runs of {self.experiment} fit, and they differ in "

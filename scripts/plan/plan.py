@@ -3,6 +3,7 @@ datasets.
 """
 
 import hashlib
+import itertools
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,6 +15,8 @@ from scripts.plan.probe import ANSWER, LIKELIHOOD, WORDED, LeftOut
 
 CONTROL = "control"  # the method of control models
 RECORDED = "recorded"  # the name of a batch of runs from the record begins with this
+# the training settings that may be lists: the settings to try
+TRIED = ("epochs", "learning_rate", "batch_size")
 # the training settings that also apply to a run without training
 SCORING = {"max_length", "precision"}
 ANSWERING = {"precision", "chat_template", "answer_tokens"}  # for methods that ask in words
@@ -92,6 +95,14 @@ def weights_of(training: dict, how: dict) -> dict[str, float] | None:
     if not weights or not names or not weights.get(names[1]):
         return None
     return {name: float(weights.get(name, 1)) for name in names}
+
+
+def tried_settings(training: dict) -> list[dict]:
+    """Return the training settings to try: each combination of the values in lists. The evaluation
+    reports the settings with the lowest held-out loss (scripts/measure/tried.py).
+    """
+    lists = {key: training[key] for key in TRIED if isinstance(training.get(key), list)}
+    return [training | dict(zip(lists, values)) for values in itertools.product(*lists.values())]
 
 
 def has_seed(how: dict, training: dict) -> bool:

@@ -149,13 +149,14 @@ def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
             f"{place} is the text '{value}', not true or false: {why}; write "
             f"`{_yaml_place(path, value.lower())}`"
         )
-    if "array" in wanted and not value.startswith("["):
+    is_number = {"number", "integer"} & set(wanted) and NUMBER.fullmatch(value[:100])
+    if "array" in wanted and not value.startswith("[") and not is_number:
         entry = value[:100] if value.isprintable() else json.dumps(value[:100])
         listed = _yaml_place(path, f"[{entry}]")
         word = re.fullmatch(r"\^(\w+)\$", error.schema.get("pattern", ""))
         or_word = f", and not the word {word[1]}" if word else ""
         return f"{place} is the text {shown(value)}, not a list{or_word}; write `{listed}`"
-    if not {"number", "integer"} & set(wanted) or not NUMBER.fullmatch(value[:100]):
+    if not is_number:
         return None
     number = value[:100]
     if "e" in number.lower() and "." not in number:

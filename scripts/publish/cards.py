@@ -20,7 +20,8 @@ from scripts.data.keyed import keyed_hash
 from scripts.running.program import log
 from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_table
-from scripts.measure.experiment import Run, read_scores, runs_by_dataset
+from scripts.measure.experiment import Run, read_scores
+from scripts.measure.reported import runs_by_dataset
 from scripts.publish.item import Given
 from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import method_note, model_title, source_title

@@ -63,7 +63,7 @@ def compared_rows(metrics: pd.DataFrame, comparisons: pd.DataFrame, headline: st
 
 def main(given: Given) -> None:
     models, sources = given.models, given.sources
-    metrics = read_metrics(given.metrics).to_pandas()
+    metrics = read_metrics(given.metrics, ensembles=True).to_pandas()
     rows = compared_rows(metrics, read_comparisons(given.metrics), given.headline)
     found = metrics[metrics["metric"] == LEFT_OUT].to_dict("records")
     left_out = {(*(row[of] for of in FILTERED), row["slice"]): row for row in found}

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.declared import method_titles
-from scripts.data.items import HUMAN
+from scripts.data.items import ENSEMBLE, HUMAN
 from scripts.publish.selection import only, rank
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
@@ -21,7 +21,11 @@ METHODS = {
     "majority": "majority baseline",
 }
 PLAIN = ["train", "control", "baseline", HUMAN, "majority"]  # not named beside the model
-ENDS = {"_zero_shot": ", zero-shot", "_blind": ", blind"}  # the last part of a method's name
+ENDS = {
+    "_zero_shot": ", zero-shot",
+    "_blind": ", blind",
+    ENSEMBLE: ", ensemble of seeds",
+}  # the last part of a method's name
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
 

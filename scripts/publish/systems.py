@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from scripts.data.tables import provenance_of
-from scripts.measure.experiment import Run, runs_by_dataset
+from scripts.measure.experiment import Run
+from scripts.measure.reported import runs_by_dataset
 from scripts.publish.names import differences_in_words, method_note, model_title
 
 

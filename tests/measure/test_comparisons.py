@@ -17,9 +17,11 @@ from scripts.measure.comparisons import (
     verdict_of,
 )
 from scripts.measure.intervals import SHARE, Estimate, Part, difference, least_difference
+from scripts.measure.experiment import Run
 from scripts.measure.study import controls_of, is_at_cap
 from tests.compared import compared
 from tests.rows import each_row
+from tests.runs import write_history
 
 EXAMPLES = 300
 RIGHT = np.random.default_rng(3).random(EXAMPLES)  # an example is right where a share is above
@@ -210,17 +212,21 @@ def test_a_family_does_not_depend_on_what_else_ran():
 
 
 @each_row(
-    "epochs, best, held_out, at_cap",
+    "epochs, best, held_out, last_loss, at_cap",
     """
-        5 | 5 | 100 | true
-        5 | 4 | 100 | false  # the loss rose
-        4 | 4 | 100 | false  # patience ended it
-        5 | 5 | 0   | false  # nothing is held out: nobody knows
+        5 | 5 | 100 | 0.40 | true
+        5 | 5 | 100 | 0.48 | true
+        5 | 5 | 100 | 0.495 | false  # the loss hardly falls
+        5 | 4 | 100 | 0.60 | false  # the loss rose
+        4 | 4 | 100 | 0.40 | false  # patience ended it
+        5 | 5 | 0   | 0.40 | false  # nothing is held out: nobody knows
     """,
 )
-def test_a_run_that_ends_at_its_cap_is_known(epochs, best, held_out, at_cap):
+def test_a_run_that_ends_at_its_cap_is_known(tmp_path, epochs, best, held_out, last_loss, at_cap):
     facts = {"training": {"epochs": 5}, "epochs": epochs, "best_epoch": best}
-    assert is_at_cap(facts | {"held_out_examples": held_out, "train_examples": 900}) == at_cap
+    write_history(tmp_path, [*[0.5] * (epochs - 1), last_loss])
+    facts |= {"held_out_examples": held_out, "train_examples": 900}
+    assert is_at_cap(Run(tmp_path, facts)) == at_cap
 
 
 def test_a_control_of_ones_own_says_what_it_reads():

@@ -96,7 +96,7 @@ def read(text) -> dict:
             experiments: {sample_nli: {data: {source: [generated, event_templates]}}} | source names event_templates twice
             training: {batch_size: 32.0} | training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`
             seeds: [1.0] | seeds.0 is 1.0, not an integer
-            training: {epochs: true} | training.epochs must be a whole number, not True
+            training: {epochs: true} | training.epochs must be a whole number or a list, not True
             1: x | the top level has the key 1, which YAML does not read as text
             null: x | has the key None
             mirror: 2020-01-01 | mirror is a date to YAML (2020-01-01); write it in quotes
@@ -252,6 +252,28 @@ def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
     before = plan(only(experiment))
     after = plan(overlaid(only(experiment), {"experiments": {experiment: {"training": setting}}}))
     assert (set(before.experiments[experiment]) != set(after.experiments[experiment])) == renames
+
+
+def test_lists_in_training_are_settings_to_try():
+    """Their runs are the product of the lists; one of them is the run of an experiment that names
+    these values. A method that does not learn has no settings to try.
+    """
+
+    def runs_of(name: str, **training) -> list[str]:
+        change = {"experiments": {name: {"training": training}}}
+        return plan(overlaid(without_controls(name), change)).experiments[name]
+
+    grid = runs_of("sample_nli", learning_rate=[1e-3, 2e-3], batch_size=[8, 16], epochs=[4])
+    single = runs_of("sample_nli", learning_rate=2e-3, batch_size=16, epochs=4)
+    assert len(grid) == 4 * len(single) and set(single) < set(grid)
+    assert runs_of("sample_mctaco_untrained", epochs=[1, 2]) == runs_of("sample_mctaco_untrained")
+    said = refused(
+        overlaid(
+            only("sample_mctaco"),
+            {"experiments": {"sample_mctaco": {"training": {"epochs": [1, 2]}}}},
+        )
+    )
+    assert "sample_mctaco.training: tries 2 settings, but holds nothing out" in said
 
 
 def test_how_a_run_is_trained_renames_none():

@@ -120,6 +120,7 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
         {first: {initial: second}, second: {initial: first}} | second starts from first starts from second
         second: {models: [bert_base], initial: first} | first has no run of bert_base; it has runs of tiny_bert: name one of these
         second: {initial: first} | 2 runs of first fit, and they differ in stride; name one, such as `initial: {experiment: first, stride: 0}`
+        {first: {data: {stride: 0}, training: {epochs: [1, 2]}}, second: {initial: first}} | first tries 2 settings, so it is not known
         second: {initial: {stride: 0}} | key experiment is missing at experiments.second.initial; write `experiments: {second: {initial: {experiment: …}}}`
         second: {seeds: [3], initial: {experiment: first, stride: 0}} | first has no run of seed 3, stride 0 (it has seed 1, stride 0
         {first: {models: [esim_minilm]}, second: {initial: first}} | first trains no transformer, so it has no weights
