@@ -28,7 +28,6 @@ from scripts.controls.search import STACKED, Search, Vectors, always, linear, ma
 from scripts.controls.together import Coupled, CoupledView, Couplings, Together, left_out_margins
 from scripts.controls.view import Numbers, View
 
-THRESHOLDS = np.linspace(0.01, 0.99, 99)  # quantiles of the scores where a threshold may lie
 STACK, TOGETHER = "stack", "together"
 
 
@@ -48,34 +47,14 @@ class Found(NamedTuple):
         return self.values.get(self.learner)
 
 
-def best_threshold(table: pd.DataFrame, margin: np.ndarray) -> float:
-    """The margin above which an example is likely, so that most groups are right as a whole."""
-    group, _ = pd.factorize(table["group_id"])
-    label = table["label"].to_numpy() == 1
-    wrong = [
-        (-len(np.unique(group[(margin > threshold) != label])), threshold)
-        for threshold in np.quantile(margin, THRESHOLDS)
-    ]
-    return float(max(wrong)[1])
-
-
-def decided(scores: np.ndarray, threshold: float | None) -> np.ndarray:
-    """Log-probabilities of two labels, equal at the threshold; without one the scores."""
-    if threshold is None:
-        return scores
-    margin = as_margin(scores) - threshold
-    return np.column_stack([log_expit(-margin), log_expit(margin)])
-
-
-def threshold_of(train: pd.DataFrame, left_out: np.ndarray, whole: bool) -> float | None:
-    """The threshold of a learner; None where its scores need none. left_out: its scores of the
-    training split, cross-fitted.
+def decided(table: pd.DataFrame, scores: np.ndarray) -> np.ndarray:
+    """The log-probabilities of two labels, from ranks that choose above 0. Other scores, and ranks
+    of candidates, stay as they are. No threshold is tuned for a metric: none is for a fine-tuned
+    model either.
     """
-    if "choice_id" in train:
-        return None
-    if whole:
-        return best_threshold(train, as_margin(left_out))
-    return 0.0 if left_out.shape[1] == 1 else None
+    if scores.shape[1] > 1 or "choice_id" in table:
+        return scores
+    return np.column_stack([log_expit(-scores), log_expit(scores)])
 
 
 def most_frequent(train: pd.DataFrame, labels: int) -> Numbers:
@@ -234,24 +213,21 @@ def search(
     with threadpool_limits(1):
         known = {} if known is None else known
         fitted = fit_parts(view, train, labels, exchangeable, vectors, known, more)
-        found = {name: value_at(train, scores, whole) for name, scores in fitted.left_out.items()}
-        values = {name: value for name, (value, _) in found.items()}
+        values = {name: value_of(train, scores, whole) for name, scores in fitted.left_out.items()}
         best = max(values, key=lambda name: values[name])
-        chosen, said = [best], named(best)
-        threshold, stack = found[best][1], None
+        chosen, said, stack = [best], named(best), None
         said_values = {named(name): value for name, value in values.items()}
         if view.parts and not view.only_rules and len(np.unique(label)) > 1:
             kept = best_of_each_kind(values)
             stack = Stack([fitted.left_out[name] for name in kept], label, labels, exchangeable)
-            value, of_stack = value_at(train, stack.left_out(fold), whole)
-            said_values[STACK] = value
+            value = said_values[STACK] = value_of(train, stack.left_out(fold), whole)
             alone = Stack([fitted.left_out[best]], label, labels, exchangeable)
             if whole and "choice_id" not in train:
                 better = likelier(stack.left_out(fold), alone.left_out(fold), label)
             else:
                 better = value > values[best] + standard_error(train, values[best], whole)
             if better:
-                chosen, said, threshold = kept, STACK, of_stack
+                chosen, said = kept, STACK
         of_learners = fitted.scores(chosen)
         is_stack = stack and said == STACK
         join = stack.join() if is_stack else first
@@ -268,8 +244,8 @@ def search(
         with threadpool_limits(1):
             alone = join(of_learners(table))
             if decide:
-                return decided(decide(table, as_margin(alone))[:, None], 0.0)
-        return decided(view.shared(table, alone) if view.shared else alone, threshold)
+                return decided(table, decide(table, as_margin(alone))[:, None])
+        return decided(table, view.shared(table, alone) if view.shared else alone)
 
     return Found(said, said_values, scores)
 
@@ -288,7 +264,7 @@ def decision(
     coupled: Coupled, train: pd.DataFrame, left_out: np.ndarray, value: float, whole: bool
 ) -> Decision:
     """Learn to decide groups together. left_out: the cross-fitted scores of one example at a time,
-    with this value. Without a threshold, which these folds chose, both decisions are paired.
+    with this value.
     """
     label, margin = train["label"].to_numpy(), as_margin(left_out)
     couplings, fold = Couplings.of(train, coupled), block_fold_of(train)
@@ -322,12 +298,6 @@ def first(scores: list[np.ndarray]) -> np.ndarray:
 def named(name: tuple[str, str]) -> str:
     """The name of a learner, after that of its part."""
     return ": ".join(filter(None, name))
-
-
-def value_at(train: pd.DataFrame, left_out: np.ndarray, whole: bool) -> tuple[float, float | None]:
-    """The value of cross-fitted scores, and their threshold."""
-    threshold = threshold_of(train, left_out, whole)
-    return value_of(train, decided(left_out, threshold), whole), threshold
 
 
 def standard_error(train: pd.DataFrame, value: float, whole: bool) -> float:

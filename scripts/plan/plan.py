@@ -99,7 +99,7 @@ def weights_of(training: dict, how: dict) -> dict[str, float] | None:
 
 def tried_settings(training: dict) -> list[dict]:
     """Return the training settings to try: each combination of the values in lists. The evaluation
-    reports the settings with the lowest held-out loss (scripts/measure/tried.py).
+    reports the settings with the lowest held-out loss (scripts/measure/reported.py).
     """
     lists = {key: training[key] for key in TRIED if isinstance(training.get(key), list)}
     return [training | dict(zip(lists, values)) for values in itertools.product(*lists.values())]

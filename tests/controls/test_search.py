@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from scripts.data.runs import facts_of
 from scripts.controls.control import view_of
-from scripts.controls.stack import best_threshold, search
+from scripts.controls.stack import search
 from scripts.controls.view import View
 from tests.rows import texts_of
 from tests.controls.test_controls import run_control, scores_of
@@ -412,17 +412,16 @@ def test_a_control_learns_from_the_training_split_of_another_dataset(program, tm
     assert found["data"]["train"] != own["data"]["train"]
 
 
-def test_the_threshold_makes_most_groups_right_as_a_whole():
-    table = examples(3, 60).assign(margin=lambda table: table["size"])
-    threshold = best_threshold(table, table["margin"].to_numpy())
-
-    def whole(at: float) -> float:
-        rights = (table["margin"] > at) == (table["label"] == 1)
-        return rights.groupby(table["group_id"]).all().mean()
-
-    assert whole(threshold) >= max(
-        whole(at) for at in np.quantile(table["margin"], [0.1, 0.3, 0.5, 0.7, 0.9])
-    )
+def test_no_threshold_is_tuned_for_whole_groups():
+    """Most groups are right as a whole where a weak control says the frequent label. Its
+    probabilities stay those of the labels, as a model's do.
+    """
+    train, test = examples(3, 200), examples(4, 100)
+    draw = np.random.default_rng(5)
+    for table in (train, test):
+        table["label"] = (draw.random(len(table)) < 0.3).astype(int)
+    found = search(View("words", words=cues), train, 2, False, whole=True)
+    assert abs(np.exp(found.scores(test)[:, 1]).mean() - 0.3) < 0.04
 
 
 def test_captions_that_roll_are_ordered_by_their_ends(program, tmp_path):

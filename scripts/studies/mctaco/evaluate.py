@@ -46,6 +46,7 @@ from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
 from scripts.measure.answered import Answered
 from scripts.measure.external import print_rows
+from scripts.text.sizes import KINDS, shared_kind
 from scripts.studies.mctaco.prediction_files import (
     lettered_judgements,
     read_judgements,
@@ -127,16 +128,19 @@ def ranked_values(answers: pd.DataFrame, scores: list[np.ndarray]) -> Values:
 
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return a mask (questions,) for each slice. timebench=yes: questions with at least four
+    """Return a mask (questions,) for each slice. time=…: the kind of time that all answers of a
+    question name. timebench=yes: questions with at least four
     candidates and a likely one, as in TimeBench (Chu et al. 2024). contrast=…: the originals and
     the counterparts, if the split has contrast pairs.
     """
     question = pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
     likely = np.bincount(question, weights=answers["label"])
+    time = answers["answer"].groupby(question).agg(shared_kind).to_numpy()
     found = (
         {"all": np.full(len(category), True)}
         | {f"category={name}": category == name for name in CATEGORIES.values()}
+        | {f"time={name}": time == name for name in KINDS}
         | {"timebench=yes": (np.bincount(question) >= 4) & (likely > 0)}
     )
     rewritten = is_counterpart(answers["group_id"].drop_duplicates())
@@ -181,7 +185,8 @@ def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = 
             values_there = [*np.where(there, table, 0)]
             sums = sums_by_group(values_there, asked.sentence, len(asked.drawn.block))
             counts = np.bincount(asked.sentence, there, len(asked.drawn.block)).astype(int)
-            compared = name.startswith("category=") and metric in ("exact_match", "ranked_right")
+            is_kind = name.startswith(("category=", "time="))
+            compared = is_kind and metric in ("exact_match", "ranked_right")
             tallies.append(Tally(name, {metric: share}, sums, counts, compared))
     return metric_rows(tallies, replicates, asked.drawn)
 

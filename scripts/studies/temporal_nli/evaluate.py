@@ -50,7 +50,8 @@ from scripts.studies.temporal_nli.reader import FALLBACK, LABELS, read_labels
 from scripts.running.program import execute
 from scripts.studies.temporal_nli.options import Options
 from scripts.studies.temporal_nli.tables import NLI, VARIED
-from scripts.studies.temporal_nli.times import LISTS, times_in
+from scripts.studies.temporal_nli.times import LISTS, TIME, times_in
+from scripts.text.sizes import shared_kind
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import crossed
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
@@ -81,6 +82,7 @@ SLICES = {
         "choice",
         "premise_type",
         "choice premise_type",
+        "time",
         "tense",
         "premise_position",
         "distance",
@@ -90,6 +92,7 @@ SLICES = {
     ],
     "temp_duration": [
         "choice",
+        "time",
         "hypothesis_type",
         "next_cycle",
         "premise_form",
@@ -100,6 +103,7 @@ SLICES = {
         "part",
     ],
     "cross_unit": [
+        "time",
         "unit_pair",
         "premise_type",
         "unit_pair premise_type",
@@ -232,7 +236,7 @@ def tallies_of(
             for predicted in predictions
         ]
         size = np.bincount(group[part], minlength=many)
-        is_compared = name.startswith("part=unseen")
+        is_compared = name.startswith(("part=unseen", "time="))
         yield Tally(name, METRICS, np.stack(counts), size, compared=is_compared)
     contrasts, less_than = contrast_pairs(pairs["example_id"]), less_than_premises(pairs)
     both = [(predicted == gold)[contrasts].all(1) for predicted in predictions]
@@ -278,8 +282,8 @@ def rows_of(
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
-    """Return a split of a dataset, with `written` (how its times are written) and `times` (both, in
-    either order). Raises UserError if it has no pairs.
+    """Return a split of a dataset, with `written` (how its times are written), `times` (both, in
+    either order) and `time` (the kind of the premise's times). Raises UserError if it has no pairs.
     """
     pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
     times = zip(*(times_in(pairs[text]) for text in ("text_a", "text_b")))
@@ -287,6 +291,7 @@ def read_pairs(file: Path) -> pd.DataFrame:
     return pairs.assign(
         written=pairs["choice"].where(is_order).map(written, na_action="ignore"),
         times=[" > ".join(sorted(both)) for both in times],
+        time=pairs["text_a"].str.findall(TIME).map(shared_kind),
     )
 
 

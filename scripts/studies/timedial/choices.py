@@ -14,7 +14,7 @@ right in at most half of the exchanged instances, even if it has learnt from the
 Is a borrowed option wrong in its new dialog? People wrote a wrong option for this dialog. The
 borrowed option lies beyond this wrong option, on the same side of both right options. If "two
 hours" is right and people called "three days" wrong, then "a week" is wrong. The sizes come from
-controls.py. Two dialogs exchange options if this holds in both.
+scripts/text/sizes.py. Two dialogs exchange options if this holds in both.
 
 The text around the gap could help without the dialog ("a ... paid holiday"). So an exchange is kept
 only if a trigram model of the training dialogs finds both arrangements about equally likely. This
@@ -28,7 +28,8 @@ import pandas as pd
 from scripts.data.keyed import keyed_hash
 from scripts.measure.ranking import outranked_by_chance
 from scripts.running.program import UserError, log
-from scripts.studies.timedial.controls import GROUPS, nearest_two, sizes
+from scripts.studies.timedial.controls import nearest_two
+from scripts.text.sizes import GROUPS, sizes
 from scripts.text.trigrams import MASK, Trigrams, learn, trigram
 
 RULE = "exchanged"  # the value of the column `rule` for a borrowed option

@@ -9,6 +9,10 @@ and how often a wrong option outranks a right one.
   contrast_two_best_accuracy, contrast_one_best_accuracy
                      the share of contrast pairs (data option `contrast`) with a right instance and
                      a right counterpart
+  joined_two_best_accuracy
+                     the same as two_best_accuracy where each option shares its score with the
+                     option of its instance that is nearest in size. Right options are neighbours,
+                     which some controls use; here every system uses it
   wrong_above_right  the share of wrong options that score as high as a right option of their
                      instance, or higher; by the rule that made them (phrase, numeral, open_ended;
                      all: every rule). n counts wrong options. Figure 2: `ranking those negative
@@ -16,6 +20,7 @@ and how often a wrong option outranks a right one.
 
 Slices are
   kind=date           kind of the masked span
+  time=clock          kind of time that both right options name (scripts/text/sizes.py)
   has_numeral=true    whether the span contains a numeral
   turns=7-10          length of the dialog
   leak=near, none     instances that still share words with a dialog of the training corpus, and the
@@ -46,6 +51,7 @@ options; higher is better. Spaces around options do not matter:
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +74,7 @@ from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import checked, outranked, outranked_by_chance, scores_of
-from scripts.studies.timedial.tallies import ACCURACY, tallies_of
+from scripts.studies.timedial.tallies import ACCURACY, joined_tallies, tallies_of
 
 TEXT, COUNT = pa.string(), pa.int64()
 SCHEMA = metrics_schema(Options, {"measured_on": TEXT, "domain": TEXT, "train_examples": COUNT})
@@ -116,6 +122,8 @@ def rows_of(
             {metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs)
         )
         tallies = tallies_of(options, outcomes) + contrast_tallies(first, metric, outcomes)
+        if metric == ACCURACY[2]:
+            tallies += joined_tallies(options, [score for score, _ in scored], how)
         tallies = [by_group(tally, group) for tally in tallies]
         rows += [same | row for row in metric_rows(tallies, replicates_of(runs), drawn)]
     rows += people_rows(
@@ -133,7 +141,7 @@ def by_group(tally: Tally, group: np.ndarray) -> Tally:
     """Return a tally by instance as a tally by group. group: (instances,) integers from 0."""
     many = group.max() + 1
     counts = np.bincount(group, tally.counts, many).astype(int)
-    return Tally(tally.slice, tally.metrics, sums_by_group([*tally.sums], group, many), counts)
+    return replace(tally, sums=sums_by_group([*tally.sums], group, many), counts=counts)
 
 
 def domain_of(part: Part) -> str:

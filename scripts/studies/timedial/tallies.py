@@ -3,11 +3,13 @@ rule that made them. scripts/studies/timedial/evaluate.py explains the metrics.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from scripts.measure.tally import Tally, share, sums_by_group
+from scripts.text.sizes import KINDS, shared_kind, with_neighbour
 
 ACCURACY = {1: "one_best_accuracy", 2: "two_best_accuracy"}  # by the number of right options
 RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
@@ -16,8 +18,8 @@ TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf
 
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Return for each slice which instances belong to it; instances: kind, has_numeral, turns and
-    leak.
+    """Return for each slice which instances belong to it; instances: kind, has_numeral, turns, leak
+    and time, the kind of time that the right options name.
     """
     kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
@@ -26,11 +28,45 @@ def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
         f"has_numeral={str(value).lower()}": (instances["has_numeral"] == value).to_numpy(bool)
         for value in (True, False)
     }
+    parts |= {f"time={name}": (instances["time"] == name).to_numpy() for name in KINDS}
     parts |= {f"leak={name}": (instances["leak"] == name).to_numpy() for name in LEAKS}
     return parts | {
         f"turns={name}": instances["turns"].between(*ends).to_numpy()
         for name, ends in TURNS.items()
     }
+
+
+def with_time(options: pd.DataFrame) -> pd.DataFrame:
+    """Return the first option of each instance, with `time`: the kind of time that the right
+    options of the instance name.
+    """
+    right = options[options["label"] == 1].groupby("instance")["candidate"]
+    first = options.drop_duplicates("instance").sort_values("instance")
+    return first.assign(time=right.agg(shared_kind).to_numpy())
+
+
+def joined_tallies(
+    options: pd.DataFrame, scores: list[np.ndarray], how: Callable[..., tuple]
+) -> list[Tally]:
+    """Return the tallies of joined_two_best_accuracy, by instance, on all instances and by kind of
+    time. options: as for tallies_of(). scores: (n,) for each seed. how: outranked(), or
+    outranked_by_chance().
+    """
+    table = options.rename(columns={"candidate": "second"}).assign(choice_id=options["instance"])
+    label, instance = options["label"].to_numpy(), options["instance"].to_numpy()
+    right = [how(with_neighbour(table, score), label, instance)[0] for score in scores]
+    times, whole = with_time(options)["time"], np.full(instance.max() + 1, True)
+    parts = {"all": whole} | {f"time={name}": (times == name).to_numpy() for name in KINDS}
+    return [
+        Tally(
+            name,
+            {"joined_two_best_accuracy": share},
+            np.stack([accurate * part for accurate in right]),
+            part.astype(int),
+            compared=True,
+        )
+        for name, part in parts.items()
+    ]
 
 
 def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
@@ -42,14 +78,14 @@ def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarra
     wrong = options["label"].to_numpy() == 0
     right = np.bincount(instance, ~wrong).astype(int)
     metric = ACCURACY[int(right[0])]
-    first = options.drop_duplicates("instance").sort_values("instance")
-    parts = slices(first) if "kind" in first else {"all": right > 0}
+    parts = slices(with_time(options)) if "kind" in options else {"all": right > 0}
     tallies = [
         Tally(
             name,
             {metric: share},
             np.stack([accurate * part for accurate, _ in outcomes]),
             part.astype(int),
+            compared=name.startswith("time="),
         )
         for name, part in parts.items()
     ]

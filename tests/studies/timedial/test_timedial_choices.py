@@ -20,9 +20,9 @@ from tests.files import read_json, write_rows
 from tests.studies.timedial.test_build_timedial import TEST, challenge_rows, corpus  # noqa: F401
 from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
 import itertools
-from scripts.studies.timedial.controls import distance
-from scripts.studies.timedial.controls import letters
-from scripts.studies.timedial.controls import sizes
+from scripts.text.sizes import distance
+from scripts.text.sizes import letters
+from scripts.text.sizes import sizes
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 

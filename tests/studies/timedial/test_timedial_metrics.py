@@ -330,6 +330,37 @@ def test_dialogs_that_are_linked_by_exchanges_are_drawn_together(experiment, tmp
     assert found[["n", "groups"]].to_numpy().tolist() == [[40, 10]]
 
 
+def test_near_options_share_their_scores_for_every_system(experiment, tmp_path):
+    """The right options are neighbours, and the wrong ones are. A system is sure of one right
+    option and takes a wrong one before the other: joined, it is right. A sure wrong option is not.
+    """
+    rows, scores = cloze(40, 2), []
+    for row in rows:
+        number, place = map(int, row["example_id"].split(":"))
+        times = (
+            (["9 am", "10 am"], ["5 pm", "6 pm"])
+            if number % 2
+            else (["2 hours", "3 hours"], ["2 years", "3 years"])
+        )
+        row["candidate"] = times[place // 2][place % 2]
+        sure = [9, 0, 1, 0] if number < 30 else [1, 0, 9, 0]
+        scores.append(float(sure[place]))
+    tables = {"test": rows, "extras": cloze(12, 1)}
+    write_rows(rows, tmp_path / "build/sample_dialogs/default/test.parquet", CLOZE)
+    extras = np.zeros(36)
+    for name, method in (("three", "fill_zero_shot"), ("random", "control")):
+        of_splits = {"test": np.array(scores), "extras": extras}
+        write_timedial_run(tmp_path, name, method, 0, of_splits, tables)
+    experiment().checked()
+    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
+    for method in ("fill_zero_shot", "control"):
+        values = metrics[metrics["method"] == method].set_index(["metric", "slice"])
+        assert values.loc[("two_best_accuracy", "all"), "value"].max() == 0
+        joined = values.loc["joined_two_best_accuracy"]
+        assert joined.loc["all", "value"] == 30 / 40
+        assert joined["n"].to_dict() == {"all": 40, "time=clock": 20, "time=duration": 20}
+
+
 def without_an_option(folder) -> None:
     table = read_table(folder / "one/predictions.parquet")
     write_table(
