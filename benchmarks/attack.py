@@ -37,7 +37,6 @@ from scripts.running.project_version import ROOT
 from scripts.running.program import UserError
 from scripts.controls.control import predictions_on, read_examples
 from scripts.controls.generic import FEATURES, LEARNERS, both_ways, fit, learner_of
-from scripts.controls.stack import decided, threshold_of
 
 RESAMPLES, MOST, FOLDS = 200, 10_000, 5  # bootstrap draws; most examples to learn from
 
@@ -88,12 +87,8 @@ def attack(study: Study, description: dict, folder: Path, runs: list[Run], of_te
 
     def scores_of(model: BaseEstimator, data: pd.DataFrame) -> np.ndarray:
         if of_test:
-            scores = by_folds(model, data, turns)
-        else:
-            scores = fit(model, train, len(facts["labels"]), turns)(data)
-        if not how.get("whole_groups"):
-            return scores
-        return decided(scores, threshold_of(train, by_folds(model, train, turns), True))
+            return by_folds(model, data, turns)
+        return fit(model, train, len(facts["labels"]), turns)(data)
 
     for split in measured:
         data = read_examples(file := folder / f"{split}.parquet", method)
