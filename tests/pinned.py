@@ -287,7 +287,9 @@ def finished(folder: Path) -> Iterator[list[dict]]:
 
 
 def draw_scores(folder: Path) -> None:
-    """Replace the scores of all runs by numbers that a hash of run, example and label draws."""
+    """Replace the scores of all runs by numbers that a hash of run, example and label draws, and
+    the training values of controls by numbers that a hash of the run draws.
+    """
     for file in sorted(folder.glob("results/train/*/*/predictions.parquet")):
         name, table = file.parent.name.rpartition("-")[0], pq.read_table(file)
         drawn = [
@@ -300,10 +302,15 @@ def draw_scores(folder: Path) -> None:
         place = table.schema.get_field_index("score")
         scores = pa.array(drawn, table.schema.field("score").type)
         write_table(table.set_column(place, "score", scores), file, PREDICTIONS, {})
+        facts = read_json(file.parent / "run.json")
+        if facts.get("training_value") is not None:  # it decides which control is chosen
+            facts["training_value"] = hashlib.sha256(name.encode()).digest()[0] / 256
+            write_json(file.parent / "run.json", facts)
         mark = file.parent / "work/finished.json"  # readers compare the hashes in it
-        facts = read_json(mark)
-        facts["sha256"][file.name] = sha256_of(file)
-        write_json(mark, facts)
+        finished_facts = read_json(mark)
+        for of_run in (file, file.parent / "run.json"):
+            finished_facts["sha256"][of_run.name] = sha256_of(of_run)
+        write_json(mark, finished_facts)
     for manifest in folder.glob("results/train/*/*.manifest.json"):
         write_manifest(manifest.parent, list(files_in(manifest)), manifest)
 

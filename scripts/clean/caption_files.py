@@ -1,15 +1,20 @@
 """Captions as people have them: a file or a folder of any accepted form, as one table. Not a
 program.
 
-  .csv .tsv .txt   a table: a header, cells between , ; | or tabs, a decimal point or comma
+  .csv .tsv .txt   a table: cells between , ; | or tabs, a decimal point or comma. Without a header
+                   its cells show what is time and text; `VIDEO 0.0 12.1##text` is read, too
   .parquet .jsonl  rows with the same columns
   .srt .vtt .sbv   subtitles
   .json            a transcript of Whisper or whisper.cpp, a list of rows, or an object of videos by
-                   id: lists of HowTo100M or ActivityNet Captions, rows, or transcripts
+                   id: lists of HowTo100M or ActivityNet Captions, rows, or transcripts. Rows are
+                   also found inside: `database` of YouCook2 and COIN, narrations of Ego4D, results
+                   of Deepgram and AWS
   .json3           YouTube's captions, as yt-dlp saves them
 
 A table has the columns start (seconds, or a clock), text, and, if there are any, video_id, end and
-duration; COLUMNS are their names. A file without the column video_id is one video, with the file's
+duration. Their names may be those that others write (NAMES of caption_names.py), start and end may
+stand in one cell, and a cell may hold a list. The log says what was read; `columns:` of the entry
+decides. A file without the column video_id is one video, with the file's
 name as its id. A language before the suffix (talk.en.vtt) is no part of the id.
 """
 
@@ -22,6 +27,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from scripts.clean.caption_json import TRANSCRIPTS, of_video
+from scripts.clean.caption_names import rows_within
 from scripts.clean.caption_rows import UTF_8, Form, chosen, rows_of, table_of, video_of
 from scripts.clean.subtitles import cues_of
 from scripts.data.tables import parquet_errors
@@ -71,6 +77,11 @@ def json_captions_of(text: str, file: Path, form: Form) -> pd.DataFrame:
         return rows_of(value, file, form) if value else captions_of([], "")
     if (spans := of_video(value, str(file))) is not None:
         return captions_of(spans, video_of(file))
+    if isinstance(value, dict) and (rows := rows_within(value.get("results"))):
+        return rows_of(rows, file, form)  # a transcript of Deepgram or AWS
+    for wrapper in ("database", "videos"):
+        if isinstance(value, dict) and isinstance(value.get(wrapper), dict):
+            value = value[wrapper]
     tables = []
     for name, video in value.items() if isinstance(value, dict) else ():
         spans = of_video(video, f"{file}: video {cut(name)}")
@@ -80,6 +91,8 @@ def json_captions_of(text: str, file: Path, form: Form) -> pd.DataFrame:
             table = captions_of(spans, name)
         elif isinstance(video, list):
             table = rows_of(video, file, form).assign(video_id=name)
+        elif rows := rows_within(video):
+            table = rows_of(rows, file, form).assign(video_id=name)
         else:
             break
         tables.append(table if len(table) else silent(name))
@@ -155,22 +168,21 @@ def text_in(content: bytes, file: Path, form: Form) -> str:
 
 
 def files_in(place: Path) -> list[Path]:
-    """Return the files of a source: the file itself, or the files of a folder. Raises UserError for
-    a missing file, a folder without files or with folders, and for two files of one video.
+    """Return the files of a source: the file itself, or the files of a folder and its folders.
+    Raises UserError for a missing file, a folder without files, and two files of one video.
     """
     if not place.is_dir():
         if not place.exists():
             raise UserError(f"{place}: no such file; correct `local:` in the source's entry")
         return [place]
-    inside = sorted(file for file in place.iterdir() if file.name[0] != ".")
-    files = [file for file in inside if file.is_file()]
+    files = [file for file in sorted(place.rglob("*")) if file.is_file()]
+    files = [
+        file
+        for file in files
+        if not any(part.startswith(".") for part in file.relative_to(place).parts)
+    ]
     if not files:
         raise UserError(f"{place}: a folder without files; correct `local:` in the source's entry")
-    if folders := [file.name for file in inside if file.is_dir()]:
-        raise UserError(
-            f"{place}: holds the folder {cut(folders[0])}, which is not read; put the files of all "
-            "videos into one folder"
-        )
     known: dict[str, Path] = {}
     for file in files:
         other = known.setdefault(video_of(file), file)

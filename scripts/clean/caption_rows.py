@@ -4,12 +4,22 @@ import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from scripts.clean.caption_names import (
+    HEADER,
+    IN_ONE_LINE,
+    NAMES,
+    SPANS,
+    is_header,
+    named_otherwise,
+    without_header,
+)
 from scripts.clean.corpus import shaped
 from scripts.data.texts import csv_rows
 from scripts.running.program import UserError, cut, shown
@@ -42,16 +52,16 @@ def video_of(file: Path) -> str:
     return LANGUAGE.sub("", file.stem)
 
 
-def seconds_of(column: pd.Series, file: Path, missing: bool) -> pd.Series:
-    """Return times as seconds: numbers (83.5 or 83,5) or clocks (1:23.5 or 00:01:23,500). missing:
-    an empty cell is NaN. Raises UserError that names the row of another cell.
+def seconds_of(column: pd.Series, file: Path) -> pd.Series:
+    """Return times as seconds: numbers (83.5 or 83,5) or clocks (1:23.5 or 00:01:23,500). An empty
+    cell is NaN. Raises UserError that names the row of another cell.
     """
     texts = column.fillna("").astype(str).str.strip()
     plain = texts.str.replace(r"^([^.,]*),([^.,]*)$", r"\1.\2", regex=True)
     parts = plain.str.extract(CLOCK).astype(float)
     clocks = parts["h"].fillna(0) * 3600 + parts["m"] * 60 + parts["s"]
     found = pd.to_numeric(plain, errors="coerce").astype(float).fillna(clocks)
-    wrong = texts[~found.abs().lt(np.inf) & ~(missing & texts.isin(NO_TIME))]
+    wrong = texts[~found.abs().lt(np.inf) & ~texts.isin(NO_TIME)]
     if len(wrong):
         raise UserError(
             f"{file}: {column.index.name or 'row'} {wrong.index[0]}: {column.name} is "
@@ -98,6 +108,10 @@ def chosen(rows: pd.DataFrame, file: Path, form: Form, decimal_comma: bool = Fal
     rows: their index has the numbers that messages show. decimal_comma: whether a comma in a time
     can only be a decimal one.
     """
+    try:
+        rows = named_otherwise(rows, form.columns)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
     by_name = {str(name).strip().lower(): place for place, name in enumerate(rows.columns)}
     found: dict[str, pd.Series] = {}
     for name in COLUMNS:
@@ -117,9 +131,7 @@ def chosen(rows: pd.DataFrame, file: Path, form: Form, decimal_comma: bool = Fal
     given = {name: found[name] for name in ("start", "end", "duration") if name in found}
     if not decimal_comma:
         refuse_unclear_commas(given.values(), file)
-    times = {
-        name: seconds_of(column, file, missing=name != "start") for name, column in given.items()
-    }
+    times = {name: seconds_of(column, file) for name, column in given.items()}
     video = found.get("video_id", pd.Series(video_of(file), rows.index, dtype=object))
     nameless = video.isna() | (video.astype(str).str.strip() == "")
     if nameless.any():
@@ -137,25 +149,50 @@ def chosen(rows: pd.DataFrame, file: Path, form: Form, decimal_comma: bool = Fal
 
 
 def table_of(text: str, file: Path, form: Form) -> pd.DataFrame:
-    """Return the rows of a table with a header. The delimiter is the one that finds the most of its
-    columns. Whisper's .tsv quotes nothing.
+    """Return the rows of a table. The delimiter is the one that finds the most of its columns; for
+    a table without a header, the most numbers. Whisper's .tsv quotes nothing.
     """
+    lines = text.splitlines()
+    if spans := [IN_ONE_LINE.match(line) for line in lines if line.strip()]:
+        if all(spans):
+            rows = pd.DataFrame([line.groups() for line in spans if line], dtype=object)
+            return chosen(without_header(rows.set_axis(rows.index + 1)), file, form)
     if named := re.match(r"sep=(.)\r?\n", text):  # as Excel may write it
         text = text[named.end() :]
     header = text.split("\n", 1)[0].strip("\r")
-    wanted = {form.columns.get(name, name).lower() for name in COLUMNS}
+    wanted = {name.lower() for name in form.columns.values()} | {*SPANS, *chain(*NAMES.values())}
 
-    def names_found(delimiter: str) -> tuple[int, int]:
-        cells = next(csv.reader([header], delimiter=delimiter), [])
-        return sum(cell.strip().lower() in wanted for cell in cells), len(cells)
+    def cells_of(delimiter: str) -> list[str]:
+        return next(csv.reader([header], delimiter=delimiter), [])
+
+    def names_found(delimiter: str) -> tuple[int, int, int]:
+        cells = [cell.strip().lower() for cell in cells_of(delimiter)]
+        numbers = sum(re.fullmatch(r"[\d:.]*\d", cell) is not None for cell in cells)
+        return sum(cell in wanted for cell in cells), numbers, len(cells)
 
     delimiter = named[1] if named else max(DELIMITERS, key=names_found)
+    if not is_header(cells_of(delimiter), form.columns):
+        return headless_of(text, delimiter, file, form)
     is_whisper = [cell.strip().lower() for cell in header.split("\t")] == WHISPER_TSV
     rows = csv_rows(text, str(file), "write it anew", delimiter, quotes=not is_whisper)
     rows = rows.set_axis(rows.index + 2)
     found = chosen(rows, file, form, decimal_comma=delimiter == ";")
     is_whole = is_whisper and rows.iloc[:, :2].apply(lambda cells: cells.str.isdigit()).all(None)
     return in_seconds(found, file) if is_whole else found
+
+
+def headless_of(text: str, delimiter: str, file: Path, form: Form) -> pd.DataFrame:
+    """Return the rows of a table without a header. Raises UserError for rows of other lengths."""
+    cells = list(csv.reader(text.splitlines(), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL))
+    rows = pd.DataFrame([row for row in cells if row], dtype=object)
+    if (short := rows.isna().any(axis=1)).any():
+        raise UserError(
+            f"{file}: row {int(short.idxmax()) + 1} has other cells than the others; {HEADER}"
+        )
+    try:
+        return chosen(without_header(rows.set_axis(rows.index + 1)), file, form)
+    except UserError as error:
+        raise UserError(str(error) if str(file) in str(error) else f"{file}: {error}") from None
 
 
 def in_seconds(rows: pd.DataFrame, file: Path) -> pd.DataFrame:
@@ -174,6 +211,9 @@ def in_seconds(rows: pd.DataFrame, file: Path) -> pd.DataFrame:
 
 
 def rows_of(values: list, file: Path, form: Form) -> pd.DataFrame:
-    """Return a list of objects as rows."""
+    """Return a list of objects, or of lists without names, as rows."""
+    if values and all(isinstance(row, list) for row in values):
+        lists = pd.DataFrame(values, dtype=object)
+        return chosen(without_header(lists.set_axis(lists.index + 1)), file, form)
     rows = pd.DataFrame(shaped(values, list[dict[str, Any]], str(file)), dtype=object)
     return chosen(rows.set_axis(rows.index + 1), file, form)

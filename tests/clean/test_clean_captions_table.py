@@ -72,6 +72,119 @@ chunks.json | | utf-8 | {"v11": {"chunks": [{"timestamp": [62.5, 64], "text": "s
 """
 
 
+SPANS = {
+    f"v{video:02}": [(k * 7.5, k * 7.5 + 6, f"step {k}: turn {video}") for k in range(3)]
+    for video in range(60)
+}
+OF_OTHERS = {
+    "youcook2.json": lambda: {
+        "database": {
+            video: {"annotations": [{"segment": [s, e], "sentence": t} for s, e, t in spans]}
+            for video, spans in SPANS.items()
+        }
+    },
+    "coin.json": lambda: {
+        "database": {
+            video: {"annotation": [{"segment": [s, e], "label": t} for s, e, t in spans]}
+            for video, spans in SPANS.items()
+        }
+    },
+    "ego4d.json": lambda: {
+        "videos": {
+            video: {
+                "narration_pass_1": {
+                    "narrations": [{"timestamp_sec": s, "narration_text": t} for s, _, t in spans]
+                }
+            }
+            for video, spans in SPANS.items()
+        }
+    },
+    "hub.jsonl": lambda: [
+        {
+            "video_id": video,
+            "timestamps": [span[:2] for span in spans],
+            "sentences": [text for *_, text in spans],
+        }
+        for video, spans in SPANS.items()
+    ],
+    "hub.parquet": lambda: OF_OTHERS["hub.jsonl"](),
+    "tvr.jsonl": lambda: [
+        {"desc": t, "ts": [s, e], "vid_name": video}
+        for video, spans in SPANS.items()
+        for s, e, t in spans
+    ],
+    "spans.csv": lambda: (
+        "video,span,caption\n"
+        + "".join(
+            f'{video},"[{s}, {e}]",{t}\n' for video, spans in SPANS.items() for s, e, t in spans
+        )
+    ),
+    "charades.txt": lambda: "".join(
+        f"{video} {s} {e}##{t}\n" for video, spans in SPANS.items() for s, e, t in spans
+    ),
+    "align.json": lambda: {
+        video: [[1, s, e, t] for s, e, t in spans] for video, spans in SPANS.items()
+    },
+    "audacity/": lambda: {
+        f"{video}.txt": "".join(f"{s:.6f}\t{e:.6f}\t{t}\n" for s, e, t in spans)
+        for video, spans in SPANS.items()
+    },
+    "deepgram/part/": lambda: {
+        f"{video}.json": json.dumps(
+            {
+                "results": {
+                    "channels": [],
+                    "utterances": [{"start": s, "end": e, "transcript": t} for s, e, t in spans],
+                }
+            }
+        )
+        for video, spans in SPANS.items()
+    },
+}
+
+
+def write_of_others(folder, name: str) -> str:
+    """Write captions in a form of other makers; return the name that a source gives."""
+    content, place = OF_OTHERS[name](), folder / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith("/"):
+        place.mkdir(parents=True)
+        for file, text in content.items():
+            (place / file).write_text(text)
+        return name.split("/")[0] + "/"
+    if name.endswith(".parquet"):
+        pd.DataFrame(content).to_parquet(place)
+    elif name.endswith(".jsonl"):
+        place.write_text("".join(json.dumps(row) + "\n" for row in content))
+    elif isinstance(content, str):
+        place.write_text(content)
+    else:
+        write_json(place, content)
+    return name
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_captions_as_their_makers_publish_them(program, tmp_path, name):
+    source = write_of_others(tmp_path / "in", name)
+    place = tmp_path / "in" / source if source.endswith("/") else tmp_path / "in"
+    found = pd.concat(clean(program, place, source, tmp_path / "out").values())
+    read = [*zip(found["video_id"], found["start_s"], found["end_s"], found["text"])]
+    ends = {"ego4d.json": lambda s, e: s + 7.5 if s < 15 else s}.get(name, lambda s, e: e)
+    wanted = [(video, s, ends(s, e), t) for video, spans in SPANS.items() for s, e, t in spans]
+    assert sorted(read) == wanted
+
+
+def test_captions_without_a_start_are_dropped_and_counted(program, tmp_path):
+    rows = rows_of_videos()
+    rows["start"] = rows["start"].astype(object)
+    rows.loc[[3, 5], "start"] = ["", "None"]
+    rows.to_csv(tmp_path / "own.csv", index=False)
+    found = pd.concat(clean(program, tmp_path, "own.csv", tmp_path / "out").values())
+    assert len(found) == len(rows) - 2
+    counts = pd.read_csv(tmp_path / "out/cleaning.csv")
+    assert counts[counts["reason"] == "start or end is not a finite number"]["count"].sum() == 2
+
+
 @each_row("name, options, encoding, content", texts_of(FORMS))
 def test_a_file_with_all_videos(program, tmp_path, name, options, encoding, content):
     write_broken(tmp_path, name, content, encoding)
@@ -273,7 +386,9 @@ def write_broken(folder, name: str, content: str, encoding: str = "latin-1") -> 
         own.tsv | start\tend\ttext\n1000\t2000\n | line 2 has 2 cells, but the header has 3
         own.tsv | start\tend\ttext\n0\t300\tA chapter\n300\t700\tAnother\n | a caption lasts 350, in seconds or in milliseconds? … (12.0)
         own.csv | start,text\n"1,001",a\n | row 2: is 1,001 1001 or 1.001 seconds?
-        own.jsonl | {"start": 1, "text": ["a", "b"]} | row 1: text is ['a', 'b'], not a text
+        own.jsonl | {"start": [1], "text": ["a", "b"]} | row 1: text, start have different lengths
+        own.csv | 1.0,2.0,3.0\n | has no header that is known; write a header
+        own.csv | v,1.0,2.0,a\nv,1.0\n | row 2 has other cells than the others
         own.json | {"segments": [{"start": 1}]} | own.json: segments: Object missing required field `text`
         own.json | {"v": {"start": [1, 2], "end": [2], "text": ["a"]}} | video v: its lists have different lengths
         own.json | {"a": 1} | no captions that are known: needs a list of rows, a transcript
@@ -285,7 +400,7 @@ def write_broken(folder, name: str, content: str, encoding: str = "latin-1") -> 
         own.xlsx | x | it is a spreadsheet; save it as CSV
         own.docx | x | captions do not come in such files. Accepted: a table (.csv
         subs/a.de.vtt | WEBVTT\n | a.de.vtt and a.en.vtt are of one video, a
-        subs/more/a.vtt | WEBVTT\n | subs: holds the folder more, which is not read
+        subs/more/a.vtt | WEBVTT\n | are of one video, a
     """),
 )
 def test_what_cannot_be_read_is_refused(program, tmp_path, name, content, said):
