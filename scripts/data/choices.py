@@ -1,0 +1,382 @@
+"""Read a benchmark of questions with options, in the forms in which people have them, as one table.
+
+Not a program. A file is .csv, .tsv, .jsonl, .json, .parquet or .txt, alone, as .bz2 or .gz, or
+inside a zip. A JSON file is a list of items, or an object with one list. scripts/data/
+choice_columns.py has the declaration, and guesses what it leaves out.
+
+The table has a row for each option, items in the order of the file:
+
+    item_id   the declared id, else the number of the item's row in the file
+    group_id  the declared group; left out: items with the same context are a group, and an item
+              without context is one
+    context, question, category   texts, empty if the file has none
+    option    its text
+    place     from 0, as in the file. Columns that show which options are right (correct1,
+              incorrect1) have no order: there the places are drawn by a hash of the texts
+    right     1 or 0. An item may have several right options; of marks it may have none
+"""
+
+import ast
+import json
+import math
+import re
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scripts.data.choice_columns import (
+    LETTER,
+    LETTERED,
+    MARKS,
+    Declaration,
+    completed,
+    guessed_patterns,
+    is_written_list,
+)
+from scripts.data.files import zip_errors
+from scripts.data.keyed import keyed_uniform
+from scripts.data.tables import parquet_errors
+from scripts.data.texts import csv_rows, decoded, json_values, lines_in
+from scripts.running.program import UserError, cut, plural, shown
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".txt")
+PACKED = (".bz2", ".gz")
+MOST_BYTES = 2**31
+COLUMNS = ["item_id", "group_id", "context", "question", "option", "place", "right", "category"]
+MEND = "correct it in the file, or correct `columns` and `answers_are`"
+MEND_ROW = "mend it"
+
+
+# ---- The file
+
+
+def member_of(archive: Path, member: str | None) -> tuple[str, bytes]:
+    """Return the name and the content of a file inside a zip."""
+    with zip_errors(f"{archive}: not a zip"), zipfile.ZipFile(archive) as opened:
+        files = [
+            info
+            for info in opened.infolist()
+            if info.filename.lower().endswith(SUFFIXES) and "__MACOSX" not in info.filename
+        ]
+        chosen = [info for info in files if member in (None, info.filename)]
+        if len(chosen) == 1 and chosen[0].file_size <= MOST_BYTES:
+            return chosen[0].filename, opened.read(chosen[0])
+    if len(chosen) == 1:
+        raise UserError(
+            f"{archive}: {cut(chosen[0].filename)} unpacks to more than 2 GiB; split it"
+        )
+    names = ", ".join(cut(info.filename) for info in files[:20])
+    raise UserError(f"{archive}: name one of its files, member=NAME; it has {names or 'none'}")
+
+
+def content_of(file: Path, member: str | None) -> tuple[str, bytes]:
+    """Return the name of the file of items, and its bytes. Raises UserError for a missing file, a
+    folder, and a broken or too large archive.
+    """
+    if file.is_dir() or not file.exists():
+        kind = "is a folder, not a file" if file.is_dir() else "no such file"
+        raise UserError(f"{file}: {kind}; name a file ({', '.join(SUFFIXES)}, or a zip of one)")
+    suffix = file.suffix.lower()
+    if suffix == ".zip":
+        return member_of(file, member)
+    if suffix not in PACKED:
+        return file.name, file.read_bytes()
+    try:
+        with pa.input_stream(str(file), compression="detect") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise UserError(f"{file}: cannot be unpacked ({cut(str(error))}); fetch it again") from None
+    if len(content) > MOST_BYTES:
+        raise UserError(f"{file}: unpacks to more than 2 GiB; split it")
+    return file.stem, content
+
+
+def text_in(content: bytes, where: str, encoding: str) -> str:
+    try:
+        if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
+            return content.decode(encoding)
+    except (UnicodeDecodeError, LookupError) as error:
+        raise UserError(f"{where}: is not {cut(encoding)} ({error}); correct `encoding`") from None
+    return decoded(content, where, "give its encoding, such as encoding=cp1252")
+
+
+def rows_in_json(text: str, where: str, lines: bool) -> list:
+    value = json_values(text, where, MEND_ROW, lines=lines)
+    lists = (
+        [each for each in value.values() if isinstance(each, list)]
+        if isinstance(value, dict)
+        else [value]
+    )
+    if len(lists) != 1 or not isinstance(lists[0], list):
+        raise UserError(
+            f"{where}: must be a list of items, or an object with one list; write a list of objects"
+        )
+    for number, row in enumerate(lists[0], 1):
+        if not isinstance(row, dict):
+            raise UserError(f"{where}: item {number} is {shown(row)}, not an object; {MEND_ROW}")
+    return lists[0]
+
+
+def as_text(cell: object) -> str:
+    """Return a cell as text, without white space at its ends; empty for a missing cell."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def as_cell(cell: object) -> str | list[str]:
+    """Return a cell as text, or a list as a list of texts."""
+    if isinstance(cell, (list, tuple, np.ndarray)):
+        return [as_text(each) for each in cell]
+    return as_text(cell)
+
+
+def table_in(text: str, name: str, where: str, declared: Declaration) -> tuple[pd.DataFrame, int]:
+    """Return the rows of a table of text, and the number of the first one in the file."""
+    tabs = name.endswith(".tsv")
+    first = text.split("\n", 1)[0]
+    delimiter = "\t" if tabs else max(",;\t", key=first.count)
+    if declared.header:
+        text = delimiter.join(declared.header) + "\n" + text
+    rows = csv_rows(text, where, MEND_ROW, delimiter, quotes=not tabs)
+    return rows, 1 if declared.header else 2
+
+
+def read_records(file: Path, declared: Declaration) -> pd.DataFrame:
+    """Return the rows of a file, indexed by their numbers in it, the cells as texts or lists of
+    texts. Raises UserError for a file that cannot be read.
+    """
+    name, content = content_of(file, declared.member)
+    where, kind, first = str(file), name.lower(), 1
+    if not kind.endswith(SUFFIXES):
+        raise UserError(f"{file}: cannot be read: needs {', '.join(SUFFIXES)}, or a zip of one")
+    if kind.endswith(".parquet"):
+        with parquet_errors(file, "fetch it again"):
+            rows = pd.json_normalize(
+                pq.read_table(pa.BufferReader(content)).to_pylist(), max_level=1
+            )
+    else:
+        text = text_in(content, where, declared.encoding)
+        if kind.endswith((".csv", ".tsv")):
+            rows, first = table_in(text, kind, where, declared)
+        elif kind.endswith(".txt"):
+            lines = lines_in(text, where)
+            if len(lines) % declared.lines:
+                raise UserError(
+                    f"{where}: has {len(lines):,} lines, but an item has {declared.lines}; "
+                    f"{MEND_ROW}"
+                )
+            parts = np.array(lines, object).reshape(-1, declared.lines)
+            rows = pd.DataFrame({"text": ["\n".join(part) for part in parts]})
+        else:
+            rows = pd.json_normalize(
+                rows_in_json(text, where, kind.endswith(".jsonl")), max_level=1
+            )
+    if rows.empty:
+        raise UserError(f"{where}: has no rows; name a file with items")
+    if rows.columns.duplicated().any():
+        twice = rows.columns[rows.columns.duplicated()][0]
+        raise UserError(f"{where}: column {cut(str(twice))} occurs twice; rename one of the two")
+    rows.index = pd.RangeIndex(first, first + len(rows), name="row")
+    return rows.map(as_cell).replace(dict.fromkeys(declared.empty, ""))
+
+
+def with_parts(records: pd.DataFrame, patterns: dict[str, str], where: str) -> pd.DataFrame:
+    """Return the rows with a column for each named group of the patterns. Raises UserError for a
+    row that a pattern does not match.
+    """
+    for column, pattern in patterns.items():
+        if column not in records:
+            raise UserError(f"{where}: has no column {cut(column)}; correct `patterns`")
+        try:
+            parts = records[column].astype(str).str.extract(pattern)
+        except (re.error, ValueError) as error:
+            raise UserError(
+                f"{where}: the pattern of {cut(column)} is wrong ({error}); correct `patterns`"
+            ) from None
+        wrong = parts.isna().all(axis=1)
+        if wrong.any():
+            row = wrong.idxmax()
+            raise UserError(
+                f"{where}: row {row}: {cut(column)} is {shown(records.at[row, column])}, which the "
+                "pattern does not match; mend it, or correct `patterns`"
+            )
+        records = records.drop(columns=column).join(parts.fillna("").map(str.strip))
+    return records
+
+
+# ---- Options and answers
+
+
+def as_list(cell: str | list[str]) -> list[str]:
+    """Return a list of texts, which may be written as one text; another text is a list of one."""
+    if isinstance(cell, list) or not is_written_list(cell):
+        return cell if isinstance(cell, list) else [cell]
+    if lettered := LETTERED.findall(cell):
+        return [text.strip() for _, text in lettered]
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return [as_text(each) for each in read(cell)]
+    return [cell]
+
+
+def by_letter(answers: list[str], options: list[str]) -> list[int]:
+    parts = [part for answer in answers for part in re.split(r"\s*[,;/&]\s*|\s+and\s+", answer)]
+    letters = [LETTER.fullmatch(part) for part in parts]
+    if not all(letters):
+        raise ValueError("is no letter")
+    return [ord(letter[1].upper()) - ord("A") for letter in letters if letter]
+
+
+def by_number(first: int) -> Callable[[list[str], list[str]], list[int]]:
+    def places(answers: list[str], options: list[str]) -> list[int]:
+        if not all(answer.isdecimal() for answer in answers):
+            raise ValueError("is no whole number")
+        return [int(answer) - first for answer in answers]
+
+    return places
+
+
+def by_text(answers: list[str], options: list[str]) -> list[int]:
+    if not all(answer in options for answer in answers):
+        raise ValueError("is none of the options")
+    return [place for place, option in enumerate(options) if option in answers]
+
+
+def by_mark(answers: list[str], options: list[str]) -> list[int]:
+    if len(answers) != len(options):
+        raise ValueError(f"has {plural(len(answers), 'mark')} for {plural(len(options), 'option')}")
+    marks = [MARKS.get(answer.lower()) for answer in answers]
+    if None in marks:
+        raise ValueError("is neither yes nor no")
+    return [place for place, mark in enumerate(marks) if mark]
+
+
+PLACES = {
+    "letters": by_letter,
+    "numbers0": by_number(0),
+    "numbers1": by_number(1),
+    "texts": by_text,
+    "marks": by_mark,
+    "labels": by_text,
+}
+
+
+def right_places(kind: str, answers: list[str], options: list[str]) -> list[int]:
+    """Return the places of the right options. Raises ValueError, the end of a sentence about the
+    answer, if the answer fits no option.
+    """
+    if sum(map(bool, options)) < (1 if kind == "marks" else 2):
+        raise ValueError("stands beside fewer than two options")
+    places = PLACES[kind](answers if kind == "marks" else [*filter(None, answers)], options)
+    if not places and kind != "marks":
+        raise ValueError("is empty")
+    if places and not 0 <= min(places) <= max(places) < len(options):
+        raise ValueError(f"names no option: there are {len(options)}")
+    if not all(options[place] for place in places):
+        raise ValueError("names an empty option")
+    return places
+
+
+def joined(records: pd.DataFrame, declaration: Declaration) -> pd.DataFrame:
+    """Return rows with a candidate each as one row an item, with lists of options and answers."""
+    columns = declaration.columns
+    key = columns.names("id") or columns.names("context") + columns.names("question")
+    number = records.groupby(key, sort=False).ngroup()
+    names = columns.names("options") + columns.names("answer")
+    items = records[~number.duplicated()]
+    lists = records[names].groupby(number).agg(list).set_axis(items.index)
+    return items.drop(columns=names).join(lists)
+
+
+def has_candidate_a_row(records: pd.DataFrame, declaration: Declaration) -> bool:
+    names = declaration.columns.names("options")
+    is_text = declaration.answers_are == "marks" and len(names) == 1
+    return is_text and not records[names[0]].map(lambda cell: len(as_list(cell)) > 1).any()
+
+
+def texts_in(records: pd.DataFrame, name: str | None) -> pd.Series:
+    """Return the texts of a column, the parts of a list a line each; empty without a column."""
+    if name is None:
+        return pd.Series("", records.index)
+    return records[name].map(lambda cell: "\n".join(cell) if isinstance(cell, list) else cell)
+
+
+def to_options(records: pd.DataFrame, declaration: Declaration, where: str) -> pd.DataFrame:
+    """Return a row for each option (head of this file). Raises UserError, with the row, for an
+    answer that fits no option, for fewer than two options, and for a repeated id.
+    """
+    columns, kind = declaration.columns, declaration.answers_are or ""
+    if has_candidate_a_row(records, declaration):
+        records = joined(records, declaration)
+    cells = records[columns.names("options")].to_numpy().tolist()
+    options = [
+        declaration.labels if kind == "labels" else [text for cell in row for text in as_list(cell)]
+        for row in cells
+    ]
+    answers = [
+        [text for cell in row for text in as_list(cell)]
+        for row in records[columns.names("answer")].to_numpy().tolist()
+    ]
+    right = []
+    for row, answer, texts in zip(records.index, answers, options):
+        try:
+            places = right_places(kind, answer, texts)
+        except ValueError as error:
+            raise UserError(
+                f"{where}: row {row}: column {cut(', '.join(columns.names('answer')))}: "
+                f"{shown(', '.join(answer))} {error}; {MEND}"
+            ) from None
+        right.append([int(place in places) for place in range(len(texts))])
+    ids = texts_in(records, columns.id) if columns.id else records.index.astype(str).to_series()
+    if (twice := pd.Series(ids.to_numpy()).duplicated()).any():
+        row = records.index[twice.idxmax()]
+        raise UserError(
+            f"{where}: row {row}: the id {cut(ids.iloc[twice.idxmax()])} repeats; {MEND}"
+        )
+    context = texts_in(records, columns.context)
+    group = texts_in(records, columns.group) if columns.group else context
+    items = pd.DataFrame(
+        {
+            "item_id": ids.to_numpy(),
+            "group_id": group.where(group != "", ids.to_numpy()).to_numpy(),
+            "context": context.to_numpy(),
+            "question": texts_in(records, columns.question).to_numpy(),
+            "option": options,
+            "place": [range(len(texts)) for texts in options],
+            "right": right,
+            "category": texts_in(records, columns.category).to_numpy(),
+        }
+    )
+    table = items.explode(["option", "place", "right"])
+    if set(columns.names("answer")) & set(columns.names("options")):
+        table["place"] = keyed_uniform(table["item_id"] + "\n" + table["option"])
+        table = table.rename_axis("item").sort_values(["item", "place"])
+        table["place"] = table.groupby("item_id", sort=False).cumcount()
+    table = table[table["option"] != ""].reset_index(drop=True)
+    return table.astype({"place": "int16", "right": "int8"})
+
+
+def read_choices(file: Path, declared: Declaration) -> tuple[pd.DataFrame, Declaration]:
+    """Return the options of a file (head of this file), and the declaration with which it was read.
+    Raises UserError, in one sentence with file, row, column and remedy, for a file that cannot be
+    read so.
+    """
+    where = str(file)
+    records = read_records(file, declared)
+    if not declared.patterns:
+        declared = msgspec.structs.replace(declared, patterns=guessed_patterns(records))
+    records = with_parts(records, declared.patterns, where)
+    declaration = completed(records, declared, where)
+    return to_options(records, declaration, where), declaration
