@@ -38,7 +38,7 @@ ENDS = ["refused", "equal", "accepted", "traceback", "hang", "wrong"]
 FAULTS = ENDS[3:]
 LONGEST = 120  # the most seconds of a case
 KILLS, RECORDS = 12, 200
-RECORD = ROOT / "docs/record/hellaswag"
+RECORD = ROOT / "docs/record/choices"
 MODELS = ["fetch model", "facts of a model", "train"]
 # For each class: the targets of tests/fuzz_targets.yaml, and the number of cases of each.
 FUZZED: dict[str, tuple[list[str], int]] = {

@@ -32,15 +32,15 @@ rule clean_corpus:
     resources:
         mem_mb=4000,
     params:
-        cleaner=lambda w: WORK.sources[w.source].get("cleaner", w.source),
+        cleaner=lambda w: WORK.sources[w.source]["cleaner"],
         provenance=lambda w: as_json(sources.provenance_of(WORK, w.source)),
         expect=lambda w: option("--expect", WORK.sources[w.source].get("expect")),
         repeats=lambda w: option("--keep-rolling-repeats", WORK.sources[w.source].get("keep_rolling_repeats")),
         cut=lambda w: option("--cut-rolling", WORK.sources[w.source].get("cut_rolling")),
-        columns=lambda w: option("--columns", WORK.sources[w.source].get("columns")),
+        columns=lambda w: option("--columns", sources.columns_of(WORK, w.source)),
         encoding=lambda w: option("--encoding", WORK.sources[w.source].get("encoding")),
         tables=lambda w: sources.tables_of_corpus(WORK, w.source),  # the names that the next rules read
-        code=lambda w: code(f"clean/{WORK.sources[w.source].get('cleaner', w.source)}"),
+        code=lambda w: code(f"clean/{WORK.sources[w.source]['cleaner']}"),
         fetched=uncompared(lambda w: sources.fetched_folder(WORK, w.source)),
     message:
         "Cleaning {wildcards.source}"

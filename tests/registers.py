@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from scripts.data.studies import read_claims, read_figures, read_published, read_studies
+from scripts.data.studies import numbers_of, read_claims, read_figures, read_published, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.data.csv_rows import rows_of
 from tests.conftest import ROOT
@@ -18,7 +18,8 @@ FIGURES = read_figures(STUDIES)
 def write_published(folder: Path, studies=STUDIES) -> Path:
     """Write the published.csv of these studies that the workflow gives to programs."""
     file = folder / "published.csv"
-    file.write_text(rows_of(read_published(STUDIES), "study", set(studies)), encoding="utf-8")
+    rows = [*read_published(STUDIES), *numbers_of(SOURCES, STUDIES)]
+    file.write_text(rows_of(rows, "study", set(studies)), encoding="utf-8")
     return file
 
 

@@ -22,7 +22,7 @@ from scripts.clean.caption_names import (
 )
 from scripts.clean.corpus import shaped
 from scripts.data.texts import csv_rows
-from scripts.running.program import UserError, cut, shown
+from scripts.running.program import UserError, closest, cut, shown
 
 UTF_8 = "utf-8"
 COLUMNS = ("video_id", "start", "end", "duration", "text")
@@ -45,6 +45,14 @@ class Form:
 
     columns: dict[str, str] = field(default_factory=dict)
     encoding: str = UTF_8
+
+    def __post_init__(self) -> None:
+        for name, column in self.columns.items():
+            if name not in COLUMNS or not isinstance(column, str):
+                raise UserError(
+                    f"columns: {shown(name)}: {shown(column)} names no column of captions"
+                    f"{closest(name, COLUMNS)}"
+                )
 
 
 def video_of(file: Path) -> str:

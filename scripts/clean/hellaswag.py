@@ -9,7 +9,8 @@ An item comes from wikihow if its activity is a category of that site. All other
 video of ActivityNet.
 
 Reads  the files of these names in --fetched, the text also as .bz2
-Writes <split>.parquet (schema endings) for each file, in its order, and cleaning.csv
+Writes <split>.parquet (schema choices) for each file, in its order, and cleaning.csv. group_id is
+       the video; it is missing where the name of the video is
 
     python -m scripts.clean.hellaswag --source hellaswag --fetched results/fetch/hellaswag \\
         --output results/clean/hellaswag --provenance '{"licence": "MIT"}'
@@ -25,7 +26,7 @@ import pandas as pd
 
 from scripts.clean.corpus import cleaner_arguments, counted, entries_of, write_corpus
 from scripts.running.program import UserError, execute
-from scripts.data.tables import ENDINGS
+from scripts.data.tables import CHOICES
 from scripts.data.texts import lines_in, text_of
 
 TEXTS = {"val": ("hellaswag_val_full.txt", "hellaswag_val_full.txt.bz2")}
@@ -112,8 +113,8 @@ def read_text(file: Path) -> pd.DataFrame:
     )
 
 
-def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
-    """Items as rows of the schema endings.
+def to_options(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
+    """Items as rows of the schema choices.
 
     Raises UserError for an item without four endings, and if its right ending is not one of them.
     """
@@ -127,10 +128,11 @@ def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.D
         "endings", ignore_index=True
     )
     place = np.tile(np.arange(PLACES), len(items))
-    return rows.rename(columns={"endings": "ending"}).assign(
+    return rows.rename(columns={"endings": "option", "video_id": "group_id"}).assign(
         source=source,
         split=split,
-        domain=np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"),
+        question="",
+        category=np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"),
         place=place,
         label=(rows["right"] == place).astype(int),
     )
@@ -157,7 +159,7 @@ def main(given: argparse.Namespace) -> None:
         )
     for split, file in there.items():
         items = read_release(file) if file.suffix == ".jsonl" else read_text(file)
-        tables[split] = to_endings(items, given.source, split, file)
+        tables[split] = to_options(items, given.source, split, file)
         domain = items["activity"].isin(WIKIHOW)
         counts += counted(
             split,
@@ -170,7 +172,7 @@ def main(given: argparse.Namespace) -> None:
                 "without the name of its video": ~domain & items["video_id"].isna(),
             },
         )
-    write_corpus(given, tables, ENDINGS, counts)
+    write_corpus(given, tables, CHOICES, counts)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ from scripts.data.tables import (
     read_table,
     write_table,
 )
-from scripts.controls.folds import BLOCK, Scores, left_out_value
+from scripts.controls.folds import BLOCK, Scores, cross_fitted, left_out_value
 from scripts.controls.generic import fit as fit_generic
 from scripts.controls.generic import learner_of
 from scripts.train.paradigms.vectors import read_vectors
@@ -211,7 +211,7 @@ def predict(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame])
     def fitted(table: pd.DataFrame) -> Scores:
         return fit(job["control"], table, len(method["labels"]), method["exchangeable"])
 
-    score = fitted(train)
+    score = cross_fitted(train, fitted) if learnt else fitted(train)
     scores = {split: score(table) for split, table in evaluation.items()}
     predictions = predictions_of_all(job, scores, evaluation, learnt)
     value = left_out_value(searched(train), fitted, method.get("whole_groups", False))
@@ -295,12 +295,20 @@ def predict_searched(
 ) -> Measured:
     """Search for the control of a view. known: see search()."""
     method, view = job["method"], view_of(job["settings"]["study"], job["control"]["search"])
-    train, vectors = searched(train), vectors_for(view, job, [train, *evaluation.values()])
+    vectors = vectors_for(view, job, [searched(train), *evaluation.values()])
     labels, whole = len(method["labels"]), method.get("whole_groups", False)
-    more = more_for(view, job, train)
-    found = search(view, train, labels, method["exchangeable"], vectors, whole, known, more)
-    scores = {split: in_parts(found.scores, table) for split, table in evaluation.items()}
+    more, turns = more_for(view, job, searched(train)), method["exchangeable"]
+    found = search(view, searched(train), labels, turns, vectors, whole, known, more)
+
+    def fitted(table: pd.DataFrame) -> Scores:
+        of = found
+        if table is not train:
+            of = search(view, searched(table), labels, turns, vectors, whole, {}, more)
+        return lambda rows: in_parts(of.scores, rows)
+
     learnt = not view.only_rules
+    score = cross_fitted(train, fitted) if learnt else fitted(train)
+    scores = {split: score(table) for split, table in evaluation.items()}
     return Measured(
         scores,
         predictions_of_all(job, scores, evaluation, learnt),
@@ -321,8 +329,14 @@ def predict_left_out(
 ) -> Measured:
     """Fit a generic learner to words, pairs of words and numbers."""
     method, learner = job["method"], learner_of(EVERYTHING, job["control"]["left_out"])
-    train = train.iloc[np.sort(np.argsort(keyed_hash(train["example_id"], DRAW))[:MOST_LEFT_OUT])]
-    score = fit_generic(learner, train, len(method["labels"]), method["exchangeable"])
+
+    def fitted(table: pd.DataFrame) -> Scores:
+        drawn = np.sort(np.argsort(keyed_hash(table["example_id"], DRAW))[:MOST_LEFT_OUT])
+        return fit_generic(
+            learner, table.iloc[drawn], len(method["labels"]), method["exchangeable"]
+        )
+
+    score = cross_fitted(train, fitted)
     scores = {split: score(table) for split, table in evaluation.items()}
     return Measured(scores, predictions_of_all(job, scores, evaluation, True), True, None)
 

@@ -1,5 +1,5 @@
-"""The value of a control on its training split, cross-fitted: the same folds and the same measure
-for all controls of a study. Not a program.
+"""The value of a control on its training split, and its scores of a test alone, both cross-fitted:
+the same folds and the same measure for all controls of a study. Not a program.
 """
 
 from collections.abc import Callable
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError
 
 FOLDS, FOLD = 5, 37  # of the groups, and the mark of their draw
 BLOCK = "block"  # the column of groups that share a text (study.yaml, folds_by)
@@ -28,6 +29,31 @@ def block_fold_of(train: pd.DataFrame) -> np.ndarray:
 def enough_folds(fold: np.ndarray) -> bool:
     """Whether enough folds have a group."""
     return len(np.unique(fold)) >= LEAST_FOLDS
+
+
+def cross_fitted(train: pd.DataFrame, fit: Callable[[pd.DataFrame], Scores]) -> Scores:
+    """The scores of the control that `fit` makes from the training split. The examples of a test
+    alone are those of the training split: each fold of their groups is scored by the control that
+    learnt from the other folds. Raises UserError if too few folds have a group.
+    """
+    learnt = fit(train)
+
+    def scores(table: pd.DataFrame) -> np.ndarray:
+        # More examples than a control reads are a sample, so a few may be missing.
+        if table["example_id"].isin(train["example_id"]).mean() < 0.5:
+            return learnt(table)
+        fold, of_train = fold_of(table), fold_of(train)
+        if not enough_folds(of_train):
+            raise UserError(
+                f"a test of {train['group_id'].nunique()} groups is too small for controls that "
+                f"learn: fewer than {LEAST_FOLDS} of {FOLDS} folds have a group; declare smaller "
+                "groups (`columns: {group: …}`), or write `controls: [random]`"
+            )
+        rows = [np.flatnonzero(fold == number) for number in np.unique(fold)]
+        found = [fit(train[of_train != fold[part[0]]])(table.iloc[part]) for part in rows]
+        return np.concatenate(found)[np.argsort(np.concatenate(rows))]
+
+    return scores
 
 
 def as_margin(scores: np.ndarray) -> np.ndarray:

@@ -8,7 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from scripts.data.limit import limited
 from scripts.data.options import DatasetOptions
+from scripts.data.studies import folder_of
+from scripts.data.tables import provenance_of, read_table, write_table
+from scripts.data.yaml_files import read_yaml
 from scripts.plan.schemas import check
 from scripts.running.program import UserError, add_manifest, json_object, parser
 
@@ -72,6 +76,29 @@ def help_of(kind: type[DatasetOptions]) -> str:
     return "; ".join(f"{name}: {one['description']}" for name, one in kind.schemas().items())
 
 
+def cut_by_limit(kind: type[DatasetOptions]) -> Callable[[argparse.Namespace], None]:
+    """Return what follows every builder: the option `limit` cuts the evaluation splits, unless the
+    builder has cut splits itself. An item is a value of the study's choice_id, else of example_id.
+    """
+
+    def cut(given: argparse.Namespace) -> None:
+        limit = given.options.get("limit")
+        evaluated = [*given.splits[1:], *(name for one in given.beside.values() for name in one[3])]
+        places = [given.output / f"{split}.parquet" for split in evaluated]
+        facts = {file: provenance_of(file) for file in places if file.exists()}
+        if limit is None or any("limited" in one for one in facts.values()):
+            return
+        columns = read_yaml(folder_of(kind.__module__.split(".")[-2]) / "study.yaml")["columns"]
+        item = columns.get("choice_id", columns["example_id"])
+        for file, known in facts.items():
+            table = read_table(file)
+            ids = table.select([item]).to_pandas()
+            kept, marks = limited(ids, item, limit, "items", str(file))
+            write_table(table.take(kept.index.to_numpy()), file, table.schema, known | marks)
+
+    return cut
+
+
 def builder_arguments(
     doc: str,
     kind: type[DatasetOptions],
@@ -109,5 +136,5 @@ def builder_arguments(
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     add_manifest(options)
-    options.set_defaults(reads=read_by)
+    options.set_defaults(reads=read_by, follows=cut_by_limit(kind))
     return options

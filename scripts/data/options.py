@@ -63,7 +63,27 @@ def _arrow(schema: dict) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetOptions:
-    """The options of one dataset."""
+    """The options of one dataset. Every study has `limit`; a study may declare it again, at another
+    place and in its own words.
+    """
+
+    limit: int | None = option(default=None, minimum=1, maximum=1_000_000_000)
+    """the most items of each evaluation split to measure on, drawn by hash; every number is
+    marked"""
+
+    @classmethod
+    @cache
+    def sentences(cls) -> dict[str, str]:
+        """Return the sentence below each option, in the order in which the study declares them."""
+        found: dict[str, str] = {}
+        for of in (one for one in cls.__mro__ if one is not object):
+            body = ast.parse(inspect.getsource(of)).body[0].body  # type: ignore[attr-defined]
+            found |= {
+                one.target.id: " ".join(sentence.value.value.split())
+                for one, sentence in zip(body, body[1:])
+                if isinstance(one, ast.AnnAssign) and one.target.id not in found
+            }
+        return found
 
     @classmethod
     def of(cls, values: Mapping) -> Self:
@@ -80,19 +100,13 @@ class DatasetOptions:
         """Return each option as JSON Schema, with its `description`, and its `default` if it has
         one.
         """
-        body = ast.parse(inspect.getsource(cls)).body[0].body  # type: ignore[attr-defined]
-        sentences = {
-            one.target.id: " ".join(sentence.value.value.split())
-            for one, sentence in zip(body, body[1:])
-            if isinstance(one, ast.AnnAssign) and isinstance(sentence, ast.Expr)
-        }
-        hints = get_type_hints(cls)
+        hints, options = get_type_hints(cls), {one.name: one for one in fields(cls)}
         return {
-            one.name: _type(hints[one.name])
-            | one.metadata["bounds"]
-            | {"description": sentences[one.name]}
-            | ({} if one.default is MISSING else {"default": one.default})
-            for one in fields(cls)
+            name: _type(hints[name])
+            | options[name].metadata["bounds"]
+            | {"description": sentence}
+            | ({} if options[name].default is MISSING else {"default": options[name].default})
+            for name, sentence in cls.sentences().items()
         }
 
     @classmethod

@@ -23,12 +23,14 @@ def texts_of(
     published: Iterable[str],
     claims: Iterable[str] = (),
     released: dict[str, list[str]] | None = None,
+    numbers: Iterable[list[str]] = (),
     root: Path = ROOT,
 ) -> dict[str, str]:
     """Return texts by file name. published: the studies whose papers' numbers are shown; claims:
-    the study whose claims are shown; released: by study the sources of released answers.
+    the study whose claims are shown; released: by study the sources of released answers; numbers:
+    from numbers_of(), of the sources that are measured.
     """
-    texts = {"published.csv": rows_of(_rows(root), "study", set(published))}
+    texts = {"published.csv": rows_of([*_rows(root), *numbers], "study", set(published))}
     for study in claims:
         texts["claims.yaml"] = json.dumps(read_claims(study, root))
     for study, sources in (released or {}).items():

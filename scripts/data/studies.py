@@ -17,6 +17,8 @@ study.yaml and options.py are required. Not a program.
 """
 
 import importlib
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from scripts.data.options import DatasetOptions
@@ -63,15 +65,18 @@ def beside(study: str, name: str, root: Path = ROOT):
     return read_yaml(file) if file.exists() else None
 
 
-def read_figures(studies: dict[str, dict], root: Path = ROOT) -> list[dict]:
+def read_figures(
+    studies: dict[str, dict], root: Path = ROOT, running: Iterable[str] | None = None
+) -> list[dict]:
     """Return the items of resources/figures.yaml and of each study's figures.yaml, with `study` in
-    each.
+    each. running: the studies whose probes the captions explain; None: all.
 
     Items for every study (study: each) come before the study's first table. A study has such an
     item if it has the file that the item needs.
     """
     shared = items_in(root / "resources/figures.yaml", ALL)
-    probes = (entry.get("probe", {}) for entry in studies.values() if isinstance(entry, dict))
+    shown = [studies[name] for name in studies if running is None or name in running]
+    probes = (entry.get("probe", {}) for entry in shown if isinstance(entry, dict))
     says = " ".join(probe["says"].strip() for probe in probes if "says" in probe)
     items = [
         with_text(item, "caption", "{probes}", says) for item in shared if item["study"] != EACH
@@ -108,8 +113,10 @@ def is_made(item: dict, study: str, root: Path) -> bool:
 
 
 def item_of(item: dict, study: str, entry: dict) -> dict:
-    """Return an item for every study, for this study: `title` names the authors of its paper."""
-    authors = entry.get("paper", study).rsplit(" ", 1)[0]
+    """Return an item for every study, for this study. `title` names the authors of its paper, or
+    `others` where each source has a paper of its own.
+    """
+    authors = re.sub(r" \d{4}$", "", entry.get("paper", "others"))
     named = {key: value for key, value in item.items() if key != "needs_file"}
     named |= {"name": f"{study}_{item.get('name')}", "study": study}
     return with_text(named, "title", "{authors}", authors)
@@ -129,6 +136,37 @@ def read_published(studies: dict[str, dict], root: Path = ROOT) -> list[list[str
             text = file.read_text(encoding="utf-8")
             rows += [[study, *row] for row in csv_rows(text, PUBLISHED, str(file))[1:]]
     return rows
+
+
+def numbers_of(sources: dict[str, dict], studies: dict[str, dict]) -> list[list[str]]:
+    """Return the numbers that others print of sources (`published` of an entry), as rows of
+    read_published() without a header.
+    """
+    return [
+        [
+            *(study, one.get("table", entry["citation"]), one["row"], one.get("model", "")),
+            "; ".join([f"source={name}", *settings_of(one)]),
+            *(
+                one.get("metric", of.get("headline", "")),
+                f"{one['value']:g}",
+                "%",
+                one.get("note", ""),
+            ),
+        ]
+        for name, entry in sources.items()
+        for study, of in studies.items()
+        for one in (entry.get("published", []) if entry["kind"] in of["reads"] else [])
+    ]
+
+
+def settings_of(number: dict) -> list[str]:
+    """Return the parts of the setting of a number that a source declares. A system without a model
+    is in no run.
+    """
+    model, setting = number.get("model"), number.get("setting", "")
+    whole = [] if "slice=" in setting else ["slice=all"]
+    none = [f"model={model or 'none'}"] if model in (None, "human") else []
+    return [*whole, *none, *filter(None, [setting])]
 
 
 def read_released(study: str, root: Path = ROOT) -> list[list[str]]:

@@ -22,9 +22,9 @@ spans         a row for each temporal expression: source, split, dialog_id (in a
               of the turn's text), text, kind (date, time, duration, set, age), has_numeral, value
               (its normalised meaning: equal for "two weeks" and "14 days"; the words in lower case
               if no quantity is recognised)
-endings       a row for each ending: source, split (of the release), item_id, activity, domain
-              (activitynet, wikihow), video_id (missing where the release lacks it), context,
-              ending, place (from 0, within its item), label (1 right)
+choices       a row for each option: source, split, item_id, group_id (items that belong together;
+              missing where that is not known), category, context, question, option, place (from 0,
+              within its item), label (1 right); empty text where a file has no such thing
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last
               epoch, if nothing is held out; peak: the epoch best on this very split; direct: a
               model without training), epoch, example_id, group_id, label, score (a list of the
@@ -142,17 +142,17 @@ SPANS = pa.schema(
         "value": "string",
     }
 )
-ENDINGS = pa.schema(
+CHOICES = pa.schema(
     {
         "source": "string",
         "split": "string",
         "item_id": "string",
-        "activity": "string",
-        "domain": "string",
-        "video_id": "string",
+        "group_id": "string",
+        "category": "string",
         "context": "string",
-        "ending": "string",
-        "place": "int8",
+        "question": "string",
+        "option": "string",
+        "place": "int16",
         "label": "int8",
     }
 )

@@ -10,8 +10,7 @@ from scripts.plan.models import ELSEWHERE
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.program import UserError
 
-OWN_CAPTIONS = ("captions_table", "howto100m")  # cleaners that read captions of many forms
-READ_BEFORE = 4_000_000  # bytes of captions that are read before a job runs
+READ_BEFORE = 4_000_000  # bytes of a file of one's own that are read before a job runs
 
 
 def manifests_of(work: Workplan) -> set[str]:
@@ -108,23 +107,24 @@ def _is_newer(place: Path, made: Path) -> bool:
     return not made.exists() or max(one.stat().st_ctime for one in places) > made.stat().st_mtime
 
 
-def _check_captions(work: Workplan) -> None:
-    """Raise UserError if captions of one's own cannot be read. Captions are not read again while
-    their files, and the configuration, are older than their tables. Of large files the beginning is
-    read.
+def _check_local_files(work: Workplan) -> None:
+    """Raise UserError if a cleaner that can check a file of one's own (`check_source`) cannot read
+    it. Files are not read again while they, and the configuration, are older than their tables. Of
+    large files of captions the beginning is read.
     """
     for name in work.used_sources:
         entry = work.sources[name]
-        cleaner = entry.get("cleaner", name)
-        if "local" not in entry or cleaner not in OWN_CAPTIONS:
+        if "local" not in entry:
             continue
         place = Path(work.project_path(entry["local"]))
         if not any(_is_newer(one, Path(cleaned(name))) for one in (place, *work.configfiles)):
             continue
         try:  # imported here, because pandas takes a second
-            program = importlib.import_module(f"scripts.clean.{cleaner}")
+            program = importlib.import_module(f"scripts.clean.{entry['cleaner']}")
         except ModuleNotFoundError:  # the jobs have environments of their own, and check it there
             return
+        if not hasattr(program, "check_source"):
+            continue
         try:
             program.check_source(place, entry, READ_BEFORE)
         except UserError as error:
@@ -166,7 +166,7 @@ def check_places(work: Workplan, has_gpus: bool) -> list[str]:
                 f"{work.place_of(kind, name)}: {path} was not found; put it there, or correct the "
                 "entry"
             )
-    _check_captions(work)
+    _check_local_files(work)
     if not has_gpus:
         _check_gpus(work, models)
     downloads = [

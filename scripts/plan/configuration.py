@@ -33,6 +33,7 @@ from scripts.plan.systems import (
     Asked,
     Levels,
     System,
+    is_test_alone,
     models_of,
     systems_of,
     wordings_of,
@@ -156,6 +157,13 @@ def runs_of_system(
             "method there"
         )
     how = experiment.methods[method]
+    point = {"source": dataset.source, **dataset.data}
+    if how["learns"] and method != CONTROL and is_test_alone(asked, experiment, point):
+        raise UserError(
+            f"{experiment.where}.methods: {method} trains a model, but {dataset.source} is a test "
+            "alone; write `fold: [0, 1, 2, 3, 4]` under data, to measure each fifth by a model "
+            "that learnt from the others, or name methods that only ask"
+        )
     tried = settings_of_system(asked, experiment, system)
     seeds = asked.seeds(experiment) if has_seed(how, tried[0]) else [0]
     is_worded = how.get("paradigm") in WORDED

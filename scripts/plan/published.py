@@ -5,6 +5,8 @@ Each figure or table gets only the entries that it uses, with the fields that it
 another entry then reruns nothing.
 """
 
+import csv
+import io
 import json
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +14,7 @@ from pathlib import Path
 from scripts.data.files import sha256_of
 from scripts.data.papers import files_of, texts_of
 from scripts.data.plain_json import as_json
-from scripts.data.studies import ALL, SUFFIXES
+from scripts.data.studies import ALL, SUFFIXES, numbers_of
 from scripts.plan.fields import fields_of, has_options
 from scripts.plan.models import STAGES, UNTRAINED
 from scripts.plan.workplan import Workplan, built, cleaned, spans
@@ -45,6 +47,10 @@ class Published:
             self.workplan.experiments_of(study)
         ):
             return False
+        if item.get("show") == "published":
+            text = texts_of([study], numbers=self.numbers, root=work.root)["published.csv"]
+            if len(list(csv.reader(io.StringIO(text)))) < 2:  # a header alone
+                return False
         runs = work.model_runs(study) if item.get("needs_model") else work.measured_runs(study)
         if item.get("needs_people"):
             answered = {
@@ -205,11 +211,27 @@ class Published:
         work, item = self.workplan, self.items[name]
         study, reads = item["study"], item["reads"]
         sources = {one for name in work.experiments_of(study) for one in work.released[name]}
-        return {
+        numbers = [row for row in self.numbers if study in (row[0], ALL)]
+        return ({"numbers": numbers} if numbers else {}) | {
             "published": sorted({run.study for run in work.measured_runs(study)}),
             "claims": [study] if "claims" in reads else [],
             "released": {study: sorted(sources)} if "others" in reads else {},
         }
+
+    def citations_of(self, study: str) -> str:
+        """Return the title and the citation of each measured source of a study without a paper."""
+        sources = sorted({run.dataset.source for run in self.workplan.measured_runs(study)})
+        entries = [self.workplan.sources[name] for name in sources]
+        return "; ".join(f"{entry['title']}: {entry['citation']}" for entry in entries)
+
+    @cached_property
+    def numbers(self) -> list[list[str]]:
+        """The numbers that others print of the sources that are measured."""
+        work = self.workplan
+        sources = fields_of(
+            work.sources, work.measured_sources("all"), ("kind", "citation", "published")
+        )
+        return numbers_of(sources, fields_of(work.studies, work.studies, ("reads", "headline")))
 
     def digest_of_papers(self, study: str) -> str:
         """Return a hash of all that the items of a study show of papers."""
@@ -264,6 +286,8 @@ class Published:
         studies = self.studies_shown(
             work.used_studies, "short", "counted", "paper", "asks", "chance", "extensions"
         )
+        for name, entry in studies.items():
+            entry.setdefault("paper", self.citations_of(name))
         shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
         items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
         resources = {
@@ -272,6 +296,7 @@ class Published:
             "studies": studies,
             "figures": items,
             "left_out": self.left_out,
+            "numbers": self.numbers,
         }
         return {
             **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
@@ -284,7 +309,8 @@ class Published:
     @cached_property
     def page_papers(self) -> str:
         """A hash of the published numbers that the page shows."""
-        texts = texts_of(self.workplan.used_studies, root=self.workplan.root)
+        work = self.workplan
+        texts = texts_of(work.used_studies, numbers=self.numbers, root=work.root)
         return hash_of(texts, files_of(texts))
 
     @cached_property

@@ -71,7 +71,7 @@ def recorded_runs(work: Workplan) -> list[dict]:
             "programs": [
                 f"build/{run.study}",
                 *(
-                    f"clean/{work.sources[source].get('cleaner', source)}"
+                    f"clean/{work.sources[source]['cleaner']}"
                     for source in dict.fromkeys(work.sources_of(run.dataset))
                 ),
             ],

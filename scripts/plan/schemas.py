@@ -277,10 +277,33 @@ def check_entries(kind: str, entries: dict, where: str) -> dict:
     the place in messages. Raises UserError for a broken entry.
     """
     entries = check(entries, schema(kind), where)
-    for name, entry in entries.items():
-        if kind == "sources" and entry["kind"] != JUDGEMENTS:
-            _check_programs([f"scripts.clean.{entry.get('cleaner', name)}"], name, where)
-    return entries
+    if kind == "models":
+        return entries
+    studies = [study for study in read_studies().values() if isinstance(study, dict)]
+    cleaners = dict(pair for study in studies for pair in study.get("kinds", {}).items())
+    return {name: check_source(name, entry, cleaners, where) for name, entry in entries.items()}
+
+
+def check_source(name: str, entry: dict, cleaners: dict[str, str], where: str) -> dict:
+    """Return a source with its cleaner and its splits. cleaners: those of the kinds that studies
+    declare. Raises UserError for another kind, and for a cleaner that is missing.
+    """
+    if entry["kind"] == JUDGEMENTS:
+        return entry
+    if entry["kind"] not in cleaners:
+        raise UserError(
+            f"{where}: {name}.kind: no study declares the kind {shown(entry['kind'])}"
+            f"{closest(entry['kind'], [*cleaners, JUDGEMENTS])}"
+        )
+    own = (ROOT / f"scripts/clean/{name}.py").is_file()
+    cleaner = entry.get("cleaner", name if own else cleaners[entry["kind"]])
+    _check_programs([f"scripts.clean.{cleaner}"], name, where)
+    splits: dict = {}
+    if "answers_are" in entry:
+        files = entry.get("files", {"test": ""})
+        splits = {"evaluate": [split for split in files if split != "train"]}
+        splits |= {"train": "train"} if "train" in files else {}
+    return splits | entry | {"cleaner": cleaner}
 
 
 def check_study(name: str, entry: dict) -> dict:

@@ -13,6 +13,9 @@ from scripts.plan.grid import Dataset
 from scripts.plan.workplan import Workplan, cleaned, spans
 from scripts.running.reasons import hash_of
 
+# the keys of a source that say where questions with options stand
+LAYOUT = ["columns", "answers_are", "labels", "header", "lines", "patterns", "empty", "files"]
+
 
 def deciding_fields(work: Workplan, model: str) -> dict:
     """Return the fields of a model's entry that decide its files, and the hashes of its
@@ -58,6 +61,16 @@ def provenance_of(work: Workplan, source: str) -> dict:
         key: entry[key] for key in ("licence", "citation", "sample", "language") if key in entry
     }
     return kept | {"sha256": work.fetched_hashes(source)}
+
+
+def columns_of(work: Workplan, source: str) -> dict | None:
+    """Return the columns of a source's files. Of questions with options: all that says where they
+    stand (scripts/clean/choices.py).
+    """
+    entry = work.sources[source]
+    if "answers_are" not in entry:
+        return entry.get("columns")
+    return {key: entry[key] for key in LAYOUT if key in entry}
 
 
 def tables_of_corpus(work: Workplan, source: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scripts.data.declared import BLIND
+from scripts.data.declared import BLIND, method_of_blind
 from scripts.plan.entries import Entries
 from scripts.plan.grid import Experiment, points_of
 from scripts.plan.plan import CONTROL
@@ -50,6 +50,14 @@ def models_of(asked: Asked, experiment: Experiment) -> list[str]:
     return asked.probed
 
 
+def is_test_alone(asked: Asked, experiment: Experiment, point: dict) -> bool:
+    """Return whether a point of the grid has no training split: its source is a test alone, and
+    no fold of it is measured.
+    """
+    source = asked.entries.source(point["source"], experiment)
+    return "train" not in source and point.get("fold") is None
+
+
 def methods_of(
     asked: Asked, experiment: Experiment, model: str, levels: Levels
 ) -> tuple[list[str], list[LeftOut]]:
@@ -70,6 +78,11 @@ def methods_of(
             if not any(options.refuses(method) for options in points)
         }
         chosen, reasons = fitting(methods, known, asked.config.get("fine_tune", "auto"))
+        if any(is_test_alone(asked, experiment, point) for point in points_of(levels)):
+            learns = [method for method in chosen if methods[method]["learns"]]
+            why = "it trains the model, and the source is a test alone"
+            reasons |= {method: why for method in learns if not method_of_blind(method)}
+            chosen = [method for method in chosen if method not in learns]
         return chosen, [
             LeftOut(experiment.name, entry["study"], model, method, why)
             for method, why in reasons.items()

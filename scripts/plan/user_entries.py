@@ -40,6 +40,25 @@ def from_command_line(config: dict) -> dict:
     return plain
 
 
+def with_probes(config: dict, studies: dict) -> dict:
+    """Return the configuration of a probe with an experiment for each study that declares
+    `probe: data`, unless an experiment is of that study. Return another configuration as it is.
+    """
+    entries = config["experiments"]
+    if "probed" not in [entries.get(name, {}).get("models") for name in config["run"]]:
+        return config
+    known = {entry["study"] for entry in entries.values()}
+    added = {
+        f"probe_{name}": {"study": name, "title": study["title"]}
+        | {"models": "probed", "methods": "fitting", "data": study["probe"]["data"]}
+        | {"training": study["probe"].get("training", {})}
+        for name, study in studies.items()
+        if "data" in study.get("probe", {}) and name not in known
+    }
+    added_to = {"run": [*config["run"], *added], "experiments": entries | added}
+    return check(config | added_to, schema("config"))
+
+
 def of_study(config: dict) -> dict:
     """Return the configuration with the experiments under `run` that are of the studies under
     `study`. Raises UserError for a study that none of them is of.
@@ -81,10 +100,11 @@ def _check_splits(configured: dict, tracked: dict, where: str) -> None:
     own may write any.
     """
     known = {cleaner: set(splits) for cleaner, splits in SPLITS.items()}
-    for name, entry in tracked.items():
-        known.setdefault(entry.get("cleaner", name), set()).update(_splits_of(entry))
+    for entry in tracked.values():
+        if "answers_are" not in entry:
+            known.setdefault(entry.get("cleaner", ""), set()).update(_splits_of(entry))
     for name, entry in configured.items():
-        written = known.get(cleaner := entry.get("cleaner", name))
+        written = known.get(cleaner := entry.get("cleaner", ""))
         if written and (others := sorted(_splits_of(entry) - written)):
             raise UserError(
                 f"{where}.{name}: the cleaner {cleaner} writes no split {others[0]}"

@@ -27,10 +27,14 @@ from scripts.plan.user_entries import (
     merge_entries,
     of_study,
     probed_models,
+    with_probes,
 )
 from scripts.data.csv_rows import rows_of
 from scripts.running.code_lock import is_todays
 from scripts.running.program import UserError, closest
+
+
+TRAIN = "train"  # the training split of a dataset whose source is a test alone
 
 
 def laid_over(base: dict, over: dict) -> dict:
@@ -71,14 +75,14 @@ class Workplan:
                     "the default study, which it would replace; write `name: …`"
                 )
         laid = from_command_line(laid_over(default, given))
-        self.config = of_study(check(laid, schema("config")))
+        self.studies = {
+            study: check_study(study, entry) for study, entry in read_studies(root).items()
+        }
+        self.config = of_study(with_probes(check(laid, schema("config")), self.studies))
         self.name = self.config["name"]
         self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
         self.tracked = {
             kind: read_yaml(root / f"resources/{kind}.yaml") for kind in ("sources", "models")
-        }
-        self.studies = {
-            study: check_study(study, entry) for study, entry in read_studies(root).items()
         }
         # Merge: entries of the configuration are laid over those of resources/.
         (self.sources, notes_on_sources), (models, notes_on_models) = (
@@ -94,7 +98,6 @@ class Workplan:
                 f"{self.configfiles[0]}: has no `name`, so its study is {self.name} and its page "
                 f"{self.pages}/index.html"
             )
-        self.figures = check_figures(read_figures(self.studies, root))
         read_published(self.studies, root)  # raises UserError for a broken file
         # Expand: grids, runs, experiments
         self.plan = resolve(
@@ -106,6 +109,7 @@ class Workplan:
             facts_reader(root, self.mirror, lambda name: self.place_of("models", name)),
         )
         # Files
+        self.figures = check_figures(read_figures(self.studies, root, self.used_studies))
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
         if self.config["recorded"]:
             left = [run for name, run in self.runs.items() if name not in self.recorded]
@@ -628,11 +632,18 @@ class Workplan:
     # ---- Splits
 
     def splits(self, source: str) -> list[str]:
-        """Return the training split of a source, then the splits to measure on."""
-        return [self.sources[source]["train"], *self.sources[self.measured_on(source)]["evaluate"]]
+        """Return the training split of a source, then the splits to measure on. From a test alone
+        the study's builder makes the training split.
+        """
+        return [self.sources[source].get("train", TRAIN), *self.evaluated_splits(source)]
+
+    def evaluated_splits(self, source: str) -> list[str]:
+        return self.sources[self.measured_on(source)]["evaluate"]
 
     def cleaned_splits(self, source: str) -> list[str]:
-        return self.sources[source].get("splits") or self.splits(source)
+        entry = self.sources[source]
+        learnt = [entry["train"]] if "train" in entry else []
+        return entry.get("splits") or learnt + self.evaluated_splits(source)
 
 
 def cleaned(source: str) -> str:

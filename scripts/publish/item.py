@@ -19,7 +19,8 @@ from pathlib import Path
 
 from scripts.data.csv_rows import rows_of
 from scripts.data.runs import Facts, facts_of
-from scripts.data.studies import read_figures, read_published, read_studies
+from scripts.data.studies import numbers_of, read_figures, read_published, read_studies
+from scripts.data.yaml_files import read_yaml
 from scripts.data.yaml_files import entries_of
 from scripts.publish.names import with_released
 from scripts.running.project_version import ROOT
@@ -91,12 +92,13 @@ def write_texts(texts: dict[str, str], folder: Path) -> Path:
 
 def project_texts(studies: dict, items: list[dict], shown: Collection[str]) -> dict[str, str]:
     """Return the files of resources/ that an item about these studies (shown) reads, by name."""
+    numbers = numbers_of(read_yaml(ROOT / "resources/sources.yaml"), studies)
     kept = [ROOT / "resources" / name for name in ("sources.yaml", "models.yaml")]
     return {
         **{file.name: file.read_text(encoding="utf-8") for file in kept},
         "studies.yaml": json.dumps({name: studies[name] for name in shown}),
         "figures.yaml": json.dumps(items),
-        "published.csv": rows_of(read_published(studies), "study", set(shown)),
+        "published.csv": rows_of([*read_published(studies), *numbers], "study", set(shown)),
     }
 
 

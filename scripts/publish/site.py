@@ -284,7 +284,8 @@ def main(given: argparse.Namespace) -> None:
         with tempfile.TemporaryDirectory() as folder:
             given.resources, given.texts = write_texts(texts, Path(folder)) / "resources", None
             studies = entries_of(given.resources / "studies.yaml")
-            write_texts(texts_of(studies), given.resources)
+            numbers = read_yaml(given.resources / "numbers.yaml")
+            write_texts(texts_of(studies, numbers=numbers), given.resources)
             return main(given)
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (

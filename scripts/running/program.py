@@ -310,8 +310,9 @@ def execute(
     opens_log: bool = False,
 ) -> None:
     """Run main(arguments). Messages go to stderr and to --log. An expected error ends the program
-    with one line and exit 1, Ctrl-C with exit 130. The files that the program reads are checked
-    first, and the folder that it writes gets its manifest. opens_log: main itself calls log_to.
+    with one line and exit 1, Ctrl-C with exit 130. The files that the program reads (`reads`) are
+    checked first, `follows` is called after main, and the folder that main writes gets its
+    manifest. opens_log: main itself calls log_to.
     """
     from scripts.data.manifest import check_made, replaced_folder  # late: it imports this module
 
@@ -329,6 +330,8 @@ def execute(
             check_made(reads(arguments))
         with replaced_folder(getattr(arguments, "manifest", None)):
             main(arguments)
+            if follows := getattr(arguments, "follows", None):
+                follows(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         log.error(

@@ -277,7 +277,8 @@ class Start:
                 with or_warn():
                     describe_datasets(
                         folder,
-                        {"name": study} | {key: facts[key] for key in OF_STUDY if key != "name"},
+                        {"name": study, "paper": "a paper for each source"}
+                        | {key: facts[key] for key in OF_STUDY if key in facts},
                         folder_of(study, self.work.root) / "columns.yaml",
                     )
         if any(Path("results/publish").glob("*/index.html")):

@@ -32,7 +32,7 @@ FIGURES = {
     "temporal_nli_learning_curve": ("temporal_nli", "curves"),
     "mctaco_by_category": ("mctaco", "base"),
     "mctaco_training_size": ("mctaco", "base"),
-    "hellaswag_accuracy": ("hellaswag", "transfer"),
+    "choices_accuracy": ("choices", "transfer"),
     "timedial_accuracy": ("timedial", "base"),
     "timedial_errors_by_rule": ("timedial", "base"),
 }

@@ -34,10 +34,43 @@ def lines_of(folder: Path) -> int:
     return sum(len(file.read_text().splitlines()) for file in folder.rglob("*.*"))
 
 
+def check_limit_and_probe(study) -> None:
+    """The option `limit` and a probe work for a study that says nothing of the one, and `probe` of
+    the other. A kind of source is a line of a study.
+    """
+    study.run("evaluate", "--configfile", "drill.yaml", "--config", "name=few", "limit=20")
+    metrics = pd.read_parquet(study / "results/evaluate/few/metrics.parquet")
+    assert set(metrics["n"]) == {20} == set(metrics["limit"])
+    built = study / "results/build/halves/sample_activitynet"
+    few, whole = (
+        pd.read_parquet(built / f"{name}/val_1.parquet") for name in ("limit-20", "default")
+    )
+    assert len(few) == 20 and set(few["example_id"]) < set(whole["example_id"])
+    learnt = [pd.read_parquet(built / f"{name}/train.parquet") for name in ("limit-20", "default")]
+    assert learnt[0].equals(learnt[1]), "what a model learns from is never cut"
+    probe = ("--configfile", "presets/probe.yaml", "--config", "model=tiny_bert", "limit=20")
+    jobs = study.jobs("evaluate", *probe, "study=halves")
+    assert list(jobs["evaluate_experiment"]) == ["Evaluating probe_halves"]
+    assert "Evaluating probe_halves" in study.jobs("evaluate", *probe)["evaluate_experiment"]
+    study.edit("scripts/studies/halves/study.yaml", "reads: [captions]", KINDS)
+    study.edit("drill.yaml", "name: drill", f"name: drill\n{CLIPS}")
+    study.edit("drill.yaml", "source: sample_activitynet", "source: clips")
+    assert study.jobs("--configfile", "drill.yaml")["clean_corpus"] == ["Cleaning clips"]
+
+
+KINDS = "kinds: {clips: captions_table}\nreads: [captions, clips]"
+CLIPS = """
+sources:
+  clips: {title: t, kind: clips, local: clips.csv, train: train, evaluate: [test], licence: MIT, citation: none}
+"""
+
+
 def test_a_folder_is_a_study(tmp_path):
     assert lines_of(HALVES) <= 150
     study = checkout(tmp_path / "project")
     shutil.copytree(HALVES, study / "scripts/studies/halves")
+    texts = "".join(f"v{n // 3},{n % 3},{n % 3 + 1},We wait {n}.\n" for n in range(150))
+    (study / "clips.csv").write_text("video_id,start,end,text\n" + texts)
     (study / "drill.yaml").write_text(CONFIG)
     study.run("--configfile", "drill.yaml")
     points = read_csv(study / "results/publish/drill/figures/halves_accuracy.csv")
@@ -74,6 +107,7 @@ def test_a_folder_is_a_study(tmp_path):
     card = (study / "results/build/halves/README.md").read_text()
     assert "whether it stands in the first half" in card
     assert study.jobs("--configfile", "drill.yaml") == {}
+    check_limit_and_probe(study)
     declared = "  wrong_halves: {title: halves named wrong, better: lower}\n"
     study.edit("scripts/studies/halves/study.yaml", declared, "")
     said = study.snakemake("--configfile", "drill.yaml")

@@ -26,7 +26,7 @@ ASKED = [
 ]
 # methods whose name contains the omitted field
 LEARNT = [*sorted({*BLIND} - {*ASKED}), ("temporal_nli", "hypothesis_only")]
-OF_CANDIDATES = ("timedial", "hellaswag")
+OF_CANDIDATES = ("timedial", "choices")
 
 
 def job_of(study: str, method: str, prompt: dict) -> dict:

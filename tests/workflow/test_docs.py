@@ -25,7 +25,7 @@ def blocks(page: str, kind: str) -> list[str]:
 
 
 EXPERIMENT, WORDING = map(yaml.safe_load, blocks("docs/add_experiment.md", "yaml"))
-MODEL, SOURCE, DOWNLOADS, DIALOGS, RELEASED, EVENTS = map(
+MODEL, SOURCE, DOWNLOADS, DIALOGS, RELEASED, BENCHMARK, EVENTS = map(
     yaml.safe_load, blocks("docs/add_data.md", "yaml")
 )
 
@@ -120,6 +120,23 @@ def test_a_corpus(study):
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty," in counts
     assert study.jobs("evaluate", *MINE) == {}
+
+
+def test_a_benchmark(study):
+    """The preset of the docs, with controls alone in place of a model."""
+    [source], [experiment] = (BENCHMARK[key].values() for key in ("sources", "experiments"))
+    columns = source["columns"]
+    names = [columns[key] for key in ("context", "question", "answer", "category")]
+    rows = [
+        dict(zip(names, [f"Text {n}.", f"How long is {n}?", "ABC"[n % 3], "ab"[n % 2]]))
+        | {name: f"{n + place} hours" for place, name in enumerate(columns["options"])}
+        for n in range(40)
+    ]
+    pd.DataFrame(rows).to_csv(study / source["local"], index=False)
+    experiment |= {"models": ["bag_of_words"], "controls": False}
+    write_yaml(study / "presets/mine.yaml", BENCHMARK)
+    study.run("evaluate", *MINE)
+    assert set(read_table(study / METRICS, ["n"])["n"].to_pylist()) == {20, 40}
 
 
 def test_the_walkthrough(study):
