@@ -28,7 +28,7 @@ from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.content_digests import digest_of
 from tests.files import read_json, write_json, write_yaml
-from tests.samples import downloads
+from tests.samples import downloads, members
 from tests.train.api_server import as_vllm, serving, written_of
 
 Pinned = dict[str, str | list[float]]
@@ -40,6 +40,7 @@ EVALUATED = {
     "temporal_nli": "nli sets",
     "mctaco": "questions questions_asked units",
     "timedial": "dialogs filled candidates",
+    "choices": "endings endings_read trips",
 }
 
 
@@ -185,6 +186,42 @@ def nli() -> dict[str, bytes]:
     return found | {"cs3_test.csv": as_csv(units), "templates.csv": as_csv([templates])}
 
 
+def endings() -> dict[str, bytes]:
+    """Items that end as a caption of the sample goes on, and articles."""
+    videos = {
+        name: json.loads(members("activitynet")[f"{name}.json"]) for name in ("train", "val_1")
+    }
+    chosen = [pair for part in videos.values() for pair in [*part.items()][:24]]
+    items = []
+    for number, (video, entry) in enumerate(chosen):
+        first, second, *_ = (sentence.strip() for sentence in entry["sentences"])
+        begin, _, rest = second.partition(" ")
+        ends = ["flies away.", "sings a song.", "is a cube."]
+        ends.insert(number % 4, rest)
+        items.append((f"{first} {begin.lower()}", ends, number % 4, f"activitynet~{video}"))
+    items += [
+        (f"Rest {number} hours.", [f"End {place}." for place in range(4)], number % 4, "wikihow~1")
+        for number in range(12)
+    ]
+    lines = [
+        {"ind": number, "activity_label": "Doing", "ctx": context, "split": "val", "split_type": "indomain",
+         "label": label, "endings": ends, "source_id": source}
+        for number, (context, ends, label, source) in enumerate(items)
+    ]  # fmt: skip
+    return {"hellaswag_val.jsonl": "".join(json.dumps(one) + "\n" for one in lines).encode()}
+
+
+def trips() -> dict[str, bytes]:
+    """Questions with options of one's own, some of which repeat between the splits."""
+    rows = [
+        {"context": f"Trip {number % 20}.", "question": f"How long is leg {number % 25}?"}
+        | {f"Option {name}": f"{number * place % 7} hours" for place, name in enumerate("ABC", 1)}
+        | {"answer": "ABC"[number % 3], "category": "a long one" if number % 2 else "b"}
+        for number in range(60)
+    ]
+    return {"train.csv": as_csv(rows[:40]), "test.csv": as_csv(rows[30:])}
+
+
 def vectors() -> bytes:
     words = (ROOT / "resources/sample_vocabulary.txt").read_text(encoding="utf-8").split()
     drawn = np.random.default_rng(1).normal(size=(len(words), DIMENSION)).round(3)
@@ -199,6 +236,8 @@ FILES = {
     "schema_guided_rows": schema_guided,
     "dialogs_rows": dialogs,
     "nli_rows": nli,
+    "endings": endings,
+    "trips": trips,
 }
 
 
@@ -372,7 +411,7 @@ def of_evaluations(folder: Path) -> Pinned:
         f"evaluate/{study}": [place / study / f"{name}.parquet" for name in names.split()]
         for study, names in EVALUATED.items()
     }
-    files["measure/collect"] = [place / "mctaco.parquet"]
+    files["measure/collect"] = [place / "choices.parquet"]
     wanted = [file for of_program in files.values() for file in of_program]
     snakemake(folder, "--", *(str(file.relative_to(folder)) for file in wanted))
     return {program: together(map(of_metrics, tables)) for program, tables in files.items()}
