@@ -1,0 +1,38 @@
+"""Group texts that are near copies of each other. Not a program.
+
+Two texts are near copies if they share at least ALIKE of their different pairs of neighbouring
+words, numbers counted as one word: the resemblance of shingles of Broder (1997). Near copies of
+near copies are one group (connected components). So a template is mostly one group.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.feature_extraction.text import HashingVectorizer
+
+ALIKE = 0.4
+AT_ONCE = 500  # texts that are compared with all others at one time: bounds memory
+PAIRS = HashingVectorizer(
+    token_pattern=r"\w+", ngram_range=(2, 2), binary=True, norm=None, alternate_sign=False
+)
+
+
+def without_numbers(texts: pd.Series) -> pd.Series:
+    return texts.str.lower().str.replace(r"\d+", "0", regex=True)
+
+
+def near_copies(texts: pd.Series) -> np.ndarray:
+    """Return (n,) the number of each text's group of near copies."""
+    code, different = pd.factorize(without_numbers(texts))
+    pairs = PAIRS.transform(different).astype(np.float32).tocsr()
+    count, turned = np.asarray(pairs.sum(1)).ravel(), pairs.T.tocsr()
+    near = []
+    for start in range(0, len(different), AT_ONCE):
+        both = (pairs[start : start + AT_ONCE] @ turned).tocoo()
+        either = count[both.row + start] + count[both.col] - both.data
+        is_near = both.data >= ALIKE * either
+        near.append(np.column_stack([both.row + start, both.col])[is_near])
+    one, other = np.concatenate(near).T
+    graph = sparse.coo_array((np.ones(len(one), bool), (one, other)), [len(different)] * 2)
+    return connected_components(graph, directed=False)[1][code]
