@@ -20,7 +20,7 @@ os.environ.update(PYTHONSAFEPATH="1")
 from scripts.data.files import sha256_of
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
-from scripts.plan import evaluation, recording, rehearsal, sources, training
+from scripts.plan import audits, evaluation, recording, rehearsal, sources, training
 from scripts.plan.workplan import built, cleaned, spans
 from scripts.running.start import Start, code, one_hashed, one_of, option
 

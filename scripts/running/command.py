@@ -6,6 +6,7 @@
     ./timestride run base recorded=true        keys of the configuration
     ./timestride probe ORG/NAME limit=200      a model on all four studies (presets/probe.yaml)
     ./timestride compare A B …                 two systems (scripts/measure/compare.py)
+    ./timestride audit FILE columns=…          a benchmark without a model (scripts/audit/audit.py)
 
 The presets are checked first, so an error names its file and line. The first word that begins with
 `-`, and all words after it, go to Snakemake. `--configfile` and `--config` there add to the words
@@ -26,7 +27,7 @@ from scripts.running.program import UserError, closest, sentence_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = (
-    "all fetch clean build train evaluate publish rehearse record harness".split()
+    "all fetch clean build train evaluate publish rehearse record harness audit".split()
 )  # the rules that a user can name
 FILES, VALUES = ("--configfile", "--configfiles"), ("--config", "-C")
 CORES = ("-c", "--cores", "-j", "--jobs", "--profile", "--help", "-h", "--version", "-v")
@@ -114,8 +115,11 @@ def call_of(words: list[str]) -> list[str]:
             raise UserError("probe: names no model; give ORG/NAME of the hub, or a folder")
         case ["compare", *rest]:
             return ["scripts.measure.compare", *rest]
+        case ["audit", *rest]:
+            return ["scripts.audit.audit", *rest]
         case [word, *_]:
-            raise UserError(f"{word}: is no command{closest(word, ['run', 'probe', 'compare'])}")
+            known = ["run", "probe", "compare", "audit"]
+            raise UserError(f"{word}: is no command{closest(word, known)}")
     raise UserError("no command; `timestride --help` lists them")
 
 

@@ -19,6 +19,7 @@ from scripts.data.files import whole
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
 from scripts.plan import checks, training
+from scripts.plan.audits import benchmarks_of
 from scripts.plan.expected import cost_of_probe
 from scripts.plan.published import CAPTIONS, Published
 from scripts.plan.workplan import Workplan
@@ -138,6 +139,7 @@ class Start:
             internals.end_until_at_last_jobs()
         self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
         self.published = Published(self.work)
+        self.audits = benchmarks_of(self.work)
         config = self.work.config
         may_use = config["device"] != "cpu"
         self.gpus = internals.Gpus(

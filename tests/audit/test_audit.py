@@ -1,0 +1,260 @@
+"""Audits of tests whose cues are known: what is planted is found and named, and nothing else."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.audit.features import VIEWS, centred
+from scripts.audit.reach import (
+    Benchmark,
+    answered,
+    estimate,
+    folds_of,
+    learnt,
+    reaches_of,
+    benchmark_of,
+)
+from scripts.text.near_copies import near_copies
+from tests.rows import each_row
+
+WORDS = (
+    "river stone bread lamp window cloud horse paper bridge candle garden mirror ladder basket wheel "
+    "anchor feather hammer island jacket kettle lemon marble needle orange pepper quilt ribbon saddle "
+    "teapot umbrella violin walnut zipper button carrot dragon engine flower guitar"
+).split()
+
+
+def some_words(rng: np.random.Generator, count: int) -> str:
+    return " ".join(rng.choice(WORDS, count))
+
+
+def items(count: int, seed: int, option=None, right: bool = True) -> pd.DataFrame:
+    """Return items with three options, the right place drawn; option: of the generator and whether
+    the option is right, a text.
+    """
+    rng = np.random.default_rng(seed)
+    option = option or (lambda rng, _: some_words(rng, 3))
+    rows = []
+    for number in range(count):
+        place = int(rng.integers(3)) if right else 0
+        texts = [option(rng, each == place) for each in range(3)]
+        rows.append([some_words(rng, 12) + "?", *texts, "ABC"[place], "xy"[number % 2]])
+    return pd.DataFrame(rows, columns=["question", "A", "B", "C", "answer", "category"])
+
+
+def as_test(table: pd.DataFrame, train: pd.DataFrame | None = None) -> Benchmark:
+    def options_of(part: pd.DataFrame) -> pd.DataFrame:
+        rows = part.assign(item_id=[str(number) for number in range(len(part))], context="")
+        rows = rows.melt(
+            ["item_id", "question", "context", "answer", "category"],
+            list("ABC"),
+            "letter",
+            "option",
+        )
+        rows = rows.assign(
+            group_id=rows["item_id"], place=rows["letter"].map("ABC".index),
+            right=(rows["letter"] == rows["answer"]).astype(int),
+        )  # fmt: skip
+        return rows.sort_values(["item_id", "place"], key=lambda column: column.astype(int))
+
+    return benchmark_of(options_of(table), None if train is None else options_of(train), "test.csv")
+
+
+def audit(program, folder, table: pd.DataFrame, *words: str, ok: bool = True):
+    """Audit a table by the program; returns audit.json, or what it says if it fails."""
+    table.to_csv(folder / "test.csv", index=False)
+    ended = program(
+        "scripts.running.command audit", folder / "test.csv", *words, "--output", folder / "out"
+    )
+    assert (ended.returncode == 0) == ok, ended.stderr
+    return json.loads((folder / "out/audit.json").read_text()) if ok else ended.stderr
+
+
+CUES = {
+    "the longest": lambda rng, right: some_words(rng, 6 if right else int(rng.integers(2, 5))),
+    "the middle in size": None,
+    "the nearest two in size": None,
+    "a unit that only one option has": lambda rng, right: f"{rng.integers(2, 60)} {'years' if right else 'days'}",
+    "a list of all, or none": lambda rng, right: "all of these" if right else some_words(rng, 3),
+    "stands in the question": None,
+}  # fmt: skip
+
+
+def planted(cue: str) -> pd.DataFrame:
+    table, rng = items(150, 1, CUES[cue]), np.random.default_rng(2)
+    for row, answer in zip(table.index, table["answer"]):
+        others = [letter for letter in "ABC" if letter != answer]
+        days = np.sort(rng.choice(np.arange(2, 29), 3, replace=False))
+        if cue == "the middle in size":
+            table.loc[row, [others[0], answer, others[1]]] = [f"{day} days" for day in days]
+        if cue == "the nearest two in size":
+            sizes = [f"{days[1]} hours", f"{days[1] + 1} hours", f"{days[2] + 20} years"]
+            table.loc[row, [answer, *others]] = sizes
+        if cue == "stands in the question":
+            table.loc[row, answer] = " ".join(table.at[row, "question"].strip("?").split()[2:5])
+    return table
+
+
+@pytest.mark.slow
+@each_row("cue", list(CUES))
+def test_a_planted_cue_is_found_and_named(program, tmp_path, cue):
+    """It stands among the first, its precision is that of the plan, and the page names it."""
+    found = audit(program, tmp_path, planted(cue))
+    names = [each["cue"] for each in found["cues"]]
+    assert cue in names[:10], names
+    precision = found["cues"][names.index(cue)]["precision"]
+    assert precision == pytest.approx(0.5 if "two" in cue else 1, abs=0.02)
+    assert cue in (tmp_path / "out/index.html").read_text()
+    if "question" not in cue:
+        assert found["reaches"]["options"] > 0.6 and found["verdict"]["part"] != "none"
+
+
+def test_what_an_audit_writes(program, tmp_path):
+    """The keys for machines, with intervals; hostile texts stay data; the same call gives the same
+    numbers.
+    """
+    table = planted("the longest")
+    table["question"] = "<script>alert(1)</script> =1+1 " + table["question"]
+    found = audit(program, tmp_path, table)
+    assert list(found) == ["items", "groups", "chance", "reaches", "cues", "faults", "verdict"]
+    assert found["items"] == 150 and found["chance"] == pytest.approx(1 / 3)
+    for name in ("position", "one_option", "options", "question", "words"):
+        low, high = found["reaches"][f"{name}_interval"]
+        assert low <= found["reaches"][name] <= high
+    assert found["reaches"]["context"] is None  # there is none
+    page = (tmp_path / "out/index.html").read_text()
+    assert found["verdict"]["sentence"] in page and "<script>" not in page
+    assert "The question is not needed for most of this test" in page
+    hard = pd.read_csv(tmp_path / "out/hard_items.csv")
+    assert hard.equals(pd.read_parquet(tmp_path / "out/hard_items.parquet").astype(hard.dtypes))
+    assert len(hard) < 15 and "audit" in (tmp_path / "out/reaches.tex").read_text()
+    assert audit(program, tmp_path, table) == found
+
+
+def options_reach(test: Benchmark):
+    features = VIEWS["options"].features(test.options)
+    features = centred(features, test.options["item"].to_numpy())
+    right = answered(test, learnt(test, features, "apart", True))
+    return estimate(right, test.items["apart"].to_numpy())
+
+
+@pytest.mark.slow
+def test_a_clean_test_stays_at_chance():
+    """In 200 draws without a cue, the interval holds chance in nearly all: 95 of 100 are meant."""
+    inside = 0
+    for seed in range(200):
+        found = options_reach(as_test(items(60, seed)))
+        inside += found.ci_low <= 1 / 3 <= found.ci_high
+    assert inside >= 180, inside
+
+
+def test_permuted_answers_fall_to_chance():
+    table = planted("the longest")
+    assert options_reach(as_test(table)).value > 0.9
+    answers = table["answer"].sample(frac=1, random_state=0).to_numpy()
+    permuted = options_reach(as_test(table.assign(answer=answers)))
+    assert permuted.ci_low <= 1 / 3 <= permuted.ci_high
+
+
+def test_near_copies_and_groups_never_cross_folds():
+    """Variants of a template are a group: what only they share is learnt only where they may be
+    learnt from.
+    """
+    table = items(120, 3)
+    for number in range(120):  # forty templates, each three times with other numbers
+        first = number - number % 3
+        table.loc[number, "question"] = f"{number} {table.at[first, 'question']} {number + 7}"
+        table.loc[number, ["A", "B", "C", "answer"]] = table.loc[first, ["A", "B", "C", "answer"]]
+    test = as_test(table)
+    assert test.items["apart"].nunique() == 40
+    group = test.items["apart"].to_numpy()[test.options["item"]]
+    scored = np.zeros(len(group), int)
+    for learn, score in folds_of(test, "apart"):
+        assert not set(group[learn]) & set(group[score])
+        scored += score
+    assert (scored == 1).all()
+    reach = {each.name: each for each in reaches_of(test)}["options"]
+    assert reach.share_copies.value > 0.9 and reach.share.ci_low <= 1 / 3
+
+
+@each_row(
+    "one, other, alike",
+    """
+    How long do 3 trains need to Rome? | How long do 12 trains need to Rome? | true
+    How long does the trip to Rome take? | How long does the trip to Oslo take? | true
+    How long does the trip to Rome take? | When did the war in the north begin? | false
+    why | why | true
+    why | when | false
+    """,
+)
+def test_near_copies(one, other, alike):
+    first, second = near_copies(pd.Series([str(one), str(other)]))
+    assert (first == second) == alike
+
+
+def test_faults_of_a_file(program, tmp_path):
+    table = items(60, 4)
+    table.loc[1] = table.loc[0]
+    table.loc[2, ["question", "A", "B", "C"]] = table.loc[3, ["question", "A", "B", "C"]]
+    table.loc[[2, 3], "answer"] = ["A", "B"]
+    table.loc[4, ["B", "C"]] = table.loc[4, "A"]
+    table.loc[5, "question"] = "It\ufffds broken, is it?"
+    table.loc[6, "answer"], table.loc[6, "A"] = "A", "a violin that nobody ever played"
+    table.loc[7, "question"] = "There was a violin that nobody ever played. Why?"
+    found = {each["fault"]: each for each in audit(program, tmp_path, table)["faults"]}
+    examples = {
+        "repeats another item": ["2", "3"],
+        "contradicts another item with the same question and options": ["4", "5"],
+        "has two equal options": ["6"],
+        "has broken characters": ["7"],
+        "its right answer stands in another item": ["8"],
+    }
+    assert {name: each["examples"] for name, each in found.items()} == examples
+
+
+def test_uneven_positions_are_a_fault(program, tmp_path):
+    faults = audit(program, tmp_path, items(90, 5, right=False))["faults"]
+    assert faults[0]["fault"].startswith("has its right option at place 1")
+
+
+def test_what_models_keep(program, tmp_path):
+    """A model that follows the cue, and one that is right where the cue misleads."""
+    train, test = planted("the longest"), planted("the longest")
+    train["question"] = "train " + train["question"].sample(frac=1, random_state=1).to_numpy()
+    longest = test[list("ABC")].map(len).idxmax(axis=1)
+    test["answer"] = np.where(
+        test.index % 3 == 0, longest.map({"A": "B", "B": "C", "C": "A"}), longest
+    )
+    train.to_csv(tmp_path / "train.csv", index=False)
+    (tmp_path / "follower.txt").write_text("\n".join(longest))
+    rows = pd.DataFrame({"item_id": range(2, 152), "answer": test["answer"]})
+    rows.iloc[::-1].to_csv(tmp_path / "knower.csv", index=False)
+    predictions = f"predictions=[{tmp_path}/follower.txt, {tmp_path}/knower.csv]"
+    audit(program, tmp_path, test, f"train={tmp_path}/train.csv", predictions)
+    kept = pd.read_csv(tmp_path / "out/predictions.csv")
+    kept = kept[kept["shortcut"] == "all options"]
+    kept = kept.set_index(kept["model"].str.split("/").str[-1])
+    assert kept["share"].round(2).to_dict() == {"follower.txt": 0.67, "knower.csv": 1}
+    assert kept.at["follower.txt", "right"] > 0.95 and kept.at["follower.txt", "misled"] < 0.05
+    (tmp_path / "follower.txt").write_text("\n".join(longest[1:]))
+    said = audit(program, tmp_path, test, predictions, ok=False)
+    assert "follower.txt: has 149 answers for 150 items" in said
+
+
+@each_row(
+    "words, said",
+    [
+        (["colums={}"], "is no KEY=VALUE of an audit; did you mean columns?"),
+        (["columns={"], "is no YAML"),
+        (["columns={asked: question}"], "Object contains unknown field `asked`"),
+        (["answers_are=words"], "answers_are"),
+        (["answers_are=numbers1"], "row 2: column answer"),
+        (["train=missing.csv"], "missing.csv: no such file"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence_and_writes_nothing(program, tmp_path, words, said):
+    text = audit(program, tmp_path, items(10, 6), *words, ok=False)
+    assert said in text and text.strip().splitlines()[-1].startswith("error: ")
+    assert not (tmp_path / "out").exists()
