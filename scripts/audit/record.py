@@ -61,7 +61,7 @@ def figure_of(rows: pd.DataFrame) -> Figure:
     axes.set_yticks(rows.index, rows["title"])
     axes.set(xlim=(0, 100), xlabel="items answered, %")
     axes.grid(axis="x")
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     return figure
 
 
