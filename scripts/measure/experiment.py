@@ -25,7 +25,7 @@ from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, read_predictions
 from scripts.data.tables import read_complete, write_table
 from scripts.measure.tally import Replicate
-from scripts.train.asking.answer import UNREAD
+from scripts.train.asking.answer import SHARES
 
 OF_PEOPLE = re.compile(
     r"^human_|_(?:beside|above)_people$"
@@ -161,8 +161,7 @@ def write_metrics(
         *given.contest["metrics"],
         "agreement",
         "left_out",
-        "unread_answers",
-        *(f"{end}_answers" for end in UNREAD),
+        *(f"{name}_answers" for name in SHARES),
     }
     if unknown := {OF_PEOPLE.sub("", row["metric"]) for row in rows} - known:
         raise UserError(

@@ -22,7 +22,7 @@ from scripts.measure.comparisons import Contest, Control
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.people_answers import Answers, answers_given
 from scripts.running.program import UserError
-from scripts.train.asking.answer import UNREAD
+from scripts.train.asking.answer import SHARES
 
 STILL_FALLS = 0.02  # of the held-out loss in the last epoch: training was not at its end
 
@@ -142,10 +142,10 @@ def names_of(part: Part, row: dict) -> str | None:
 def unread_rows(part: Part, n: int) -> list[dict]:
     """Return the share of unreadable answers of each model that was asked in words, over its n
     answers. The metric is `unread_answers`, with a row for each wording and a row for their mean.
-    Answers that were cut or refused, and questions that were too long, have shares of their own.
+    Each other share of SHARES has a metric of its own.
     """
     rows = []
-    systems = itertools.product(("unread", *UNREAD), part.systems.items())
+    systems = itertools.product(SHARES, part.systems.items())
     for end, ((model, method), runs) in systems:
         shares = {
             run.facts["wording"]: float(run.facts[end][part.split])

@@ -35,6 +35,7 @@ from scripts.data.tables import read_table
 from scripts.running.program import execute, log, parser
 from scripts.train.asking.letters import LETTERS
 from scripts.train.asking.questions import questions_of
+from scripts.train.asking.shots import answer_line
 from scripts.train.paradigms.prompts import columns_of, filled, scored_texts
 
 TAG, TASKS = "timestride", "tasks"
@@ -127,7 +128,7 @@ def task_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.
 
 
 def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) -> pd.DataFrame:
-    """Return a row for each question of a split. target: the letters of the right options."""
+    """Return a row for each question of a split. target: the line with the right letters."""
     answered = importlib.import_module(f"scripts.studies.{dataset['study']}.evaluate").ANSWERED
     file, ids = Path(dataset["folder"], f"{split}.parquet"), dataset["columns"]
     table = read_table(file, list(dict.fromkeys([*ids.values(), *inputs, "label"])))
@@ -150,7 +151,7 @@ def question_rows(dataset: dict, split: str, inputs: list[str], prompt: dict) ->
             "members": [[example[row], int(option[row])] for row in of_question],
         }
         rows.append(
-            {"question": asked.text[number], "target": ", ".join(LETTERS[one] for one in right)}
+            {"question": asked.text[number], "target": answer_line([LETTERS[one] for one in right])}
             | {name: json.dumps(value, ensure_ascii=False) for name, value in facts.items()}
         )
     return pd.DataFrame(rows).assign(part=split, data=answered.digest(file))

@@ -78,7 +78,8 @@ def as_labels(docs: list[dict], letters: list[str], names: list[str]) -> pd.Data
     """
     rows = []
     for doc, said in zip(docs, letters):
-        chosen = {"ABCDEFGH".index(letter) for letter in said.split(", ") if letter != "none"}
+        named = said.removeprefix("Answer: ").split(", ")
+        chosen = {"ABCDEFGH".index(letter) for letter in named if letter != "none"}
         for example, option in json.loads(doc["members"]):
             if labels := json.loads(doc["labels"]):
                 rows.append((example, labels[min(chosen)]))
@@ -95,7 +96,7 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
     (tmp_path / "out").mkdir()
     for task in one_wording(files):
         docs = docs_of(task)
-        letters = [doc["target"] or "none" if at % 3 else "A" for at, doc in enumerate(docs)]
+        letters = [doc["target"] if at % 3 else "A" for at, doc in enumerate(docs)]
         lines = [answered(at, *said) for at, said in enumerate(zip(docs, letters))]
         doubled = lines + [line | {"filter": "first"} for line in lines]
         write_json(tmp_path / "out/results_1.json", results("me/mine"))

@@ -4,6 +4,7 @@ without a cache.
 
 import json
 import shutil
+from string import ascii_uppercase
 
 import pytest
 import torch
@@ -28,7 +29,8 @@ from tests.train.decoders import READ_PADDING, write_decoder
 
 pytestmark = pytest.mark.models
 TOKENS = 8  # as in arguments()
-CHATS = ("chat", "ends", "turns", "between")
+CHATS = ("chat", "ends", "turns", "between", "bytes")
+KNOWS_LETTERS = ("gpt2", "bytes", "t5")  # the tokenizers of the others have no capital letters
 END = 65  # a token that the chat model writes
 # settings of a search that is not greedy, as old models have in config.json
 SEARCH = yaml.safe_load("""
@@ -39,7 +41,7 @@ TEMPLATE = "{% for turn in messages %}<{{ turn.role }}> {{ turn.content }} {% en
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """Write tiny models with random weights: four decoders, one more with a chat template, one
+    """Write tiny models with random weights: four decoders, two more with a chat template, one
     whose end of turn stands in generation_config.json alone, one where only the template writes it,
     one whose tokenizer puts an end of text behind every text, and a T5. Two name another search.
     """
@@ -47,10 +49,11 @@ def models(tmp_path_factory):
     for name in ("gpt2", "llama", *READ_PADDING):
         write_decoder(name, folder / name)
     fetched("tiny_t5", folder / "t5", AutoModelForSeq2SeqLM)
-    shutil.copytree(folder / "llama", folder / "chat")
-    tokenizer = AutoTokenizer.from_pretrained(folder / "chat")
-    tokenizer.chat_template = TEMPLATE
-    tokenizer.save_pretrained(folder / "chat")
+    for name, base in (("bytes", "gpt2"), ("chat", "llama")):
+        shutil.copytree(folder / base, folder / name)
+        tokenizer = AutoTokenizer.from_pretrained(folder / name)
+        tokenizer.chat_template = TEMPLATE
+        tokenizer.save_pretrained(folder / name)
     shutil.copytree(folder / "chat", folder / "ends")
     shutil.copytree(folder / "chat", folder / "turns")
     end = tokenizer.convert_ids_to_tokens(END)
@@ -75,13 +78,13 @@ def models(tmp_path_factory):
     return folder
 
 
-def written(model, question: str, shots: list[dict]) -> str:
+def written(model, question: str, shots: list[dict]) -> tuple[str, str]:
     """Return a model's greedy answer; each token comes from a reading of the whole text
-    before it.
+    before it. Also return the letters by the log-probability of all their tokens behind "Answer:".
     """
     tokenizer = AutoTokenizer.from_pretrained(model)
     said = [turn["content"] for turn in shots]
-    before = "".join(f"{one}\nAnswer: {two}\n\n" for one, two in zip(said[::2], said[1::2]))
+    before = "".join(f"{one}\n{two}\n\n" for one, two in zip(said[::2], said[1::2]))
     turns = "".join(f"<{turn['role']}> {turn['content']} " for turn in shots)
     if model.name == "t5":
         network = AutoModelForSeq2SeqLM.from_pretrained(model).eval()
@@ -101,16 +104,32 @@ def written(model, question: str, shots: list[dict]) -> str:
     ends = [tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])]
     ends += [END] if model.name in ("turns", "between") else []
     start = len(found)
-    for _ in range(TOKENS):
+
+    def scored(tokens: list[int]) -> torch.Tensor:
         name = "decoder_input_ids" if read else "input_ids"
         with torch.no_grad():
-            logits = network(**read, **{name: torch.tensor([found])}).logits
-        found = [*found, int(logits[0, -1].argmax())]
+            logits = network(**read, **{name: torch.tensor([tokens])}).logits[0]
+        return logits.log_softmax(-1)
+
+    def likely(letter: str) -> float:
+        begun, line = tokenizer(["Answer:", f"Answer: {letter}"], add_special_tokens=False)[
+            "input_ids"
+        ]
+        ends = model.name not in (*CHATS, "t5") or (model.name == "t5" and shots)
+        line = line[len(begun) :] if ends else line
+        values = scored([*found[:start], *line])[start - 1 : -1]
+        return float(values.gather(1, torch.tensor(line)[:, None]).sum())
+
+    ranked = ""
+    if model.name in KNOWS_LETTERS:
+        ranked = "".join(sorted(ascii_uppercase, key=likely, reverse=True))
+    for _ in range(TOKENS):
+        found = [*found, int(scored(found)[-1].argmax())]
         if found[-1] in ends:
             break
     found = found[start:-1] if found[-1] in ends else found[start:]
     text = tokenizer.decode(found, skip_special_tokens=True).strip()
-    return text if model.name in (*CHATS, "t5") else text.split("\n")[0]
+    return text if model.name in (*CHATS, "t5") else text.split("\n")[0], ranked
 
 
 def asked(folder, model, method: dict, **options):
@@ -128,6 +147,7 @@ def asked(folder, model, method: dict, **options):
         ("chat", ALL, 0),
         ("ends", ALL, 0),
         ("t5", ONE, 0),
+        ("bytes", ONE, 0),
         ("llama", ONE, 3),
         ("chat", ALL, 2),
         ("t5", ALL, 1),
@@ -143,18 +163,22 @@ def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, caplog, n
     table = read_split(tmp_path / "data", "train", method)
     inputs, prompt = method["inputs"], method["prompt"]
     turns = shots_of(table, prompt, method["labels"], inputs, shots, 0) if shots else []
-    answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
+    answers = read_table(output / "answers.parquet", ["question", "answer", "letters"]).to_pylist()
     assert answers
     assert caplog.text.count("so each question is asked alone") == (name in READ_PADDING)
     if name in ("ends", "turns", "between"):
         assert any(
-            row["answer"] != written(models / "chat", row["question"], []) for row in answers
+            row["answer"] != written(models / "chat", row["question"], [])[0] for row in answers
         )
     for row in answers:
-        assert row["answer"] == written(models / name, row["question"], turns)
+        text, letters = written(models / name, row["question"], turns)
+        assert (row["answer"], row["letters"]) == (text, letters)
     facts = json.loads((output / "run.json").read_text())
     assert facts["chat_template"] == (name in CHATS)
-    assert facts["parameters"] > 1000 and 0 <= facts["unread"]["test"] <= 1
+    assert facts["parameters"] > 1000
+    is_unread = facts["likeliest" if name in KNOWS_LETTERS else "unread"]["test"]
+    assert facts["unread"]["test"] == (0 if name in KNOWS_LETTERS else is_unread)
+    assert is_unread == 1, "a model with random weights writes no letter"
 
 
 PARTS = (

@@ -3,42 +3,47 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scripts.train.asking.letters import named_in, restated
+from scripts.train.asking.letters import LETTERS, named_in
 from scripts.train.asking.thoughts import without_thought
 
 WHOLE = "whole"  # how an answer ended
 UNREAD = CUT, REFUSED, TOO_LONG = "cut", "refused", "too_long"  # ends that leave it unread
+LIKELIEST = "likeliest"  # an answer that cannot be read, of a model whose likeliest letter counts
+SHARES = ("unread", LIKELIEST, *UNREAD)  # shares of answers in run.json
 
 
 class Answer(NamedTuple):
     """end: `cut` if the model had no tokens left, `refused` if the server or the model gave no
     answer to this question, `too_long` if the model cannot read the question. The text is then the
-    server's reason.
+    server's reason. letters: the letters A to Z, the likeliest first; empty for a model behind an
+    API.
     """
 
     text: str
     end: str = WHOLE
+    letters: str = ""
 
 
 class Reading(NamedTuple):
     """named: the options that an answer names; None if it cannot be read. end: as in Answer; `cut`
-    also for a thought that does not end.
+    also for a thought that does not end. ranked: if the answer cannot be read and the letters are
+    ranked, the options by their letters; the first then is `named`.
     """
 
     named: set[int] | None
     end: str
+    ranked: tuple[int, ...] = ()
 
 
 def reading_of(
     answer: Answer, options: Sequence[str], several: bool, thought_end: str | None = None
 ) -> Reading:
-    """Read an answer. An answer that was cut is not read, since more could have followed; a letter
-    with the beginning of its option's text is.
-    """
-    text = without_thought(answer.text, thought_end)
+    """Read an answer. An answer that was cut is not read, since more could have followed."""
+    text, end = without_thought(answer.text, thought_end), answer.end
     if text is None:
-        return Reading(None, CUT)
-    if answer.end != WHOLE:
-        named = restated(text, options) if answer.end == CUT and not several else None
-        return Reading(named, answer.end if named is None else WHOLE)
-    return Reading(named_in(text, options, several), WHOLE)
+        end = CUT
+    elif end == WHOLE and (named := named_in(text, options, several)) is not None:
+        return Reading(named, end)
+    places = map(LETTERS.index, answer.letters)
+    ranked = tuple(place for place in places if place < len(options))
+    return Reading({*ranked[:1]} or None, end, ranked)

@@ -3,16 +3,16 @@
 The model is on this machine, or behind an API (--api). A model behind an API may also be asked how
 likely it finds the texts of a wording (likelihoods.py). Each distinct question is asked one time.
 Each answer is kept in work/answers.jsonl when it comes, so a killed run asks only the remaining
-questions. An answer that names no option, or several where one is asked for, counts as wrong.
-So does an answer that was cut or refused, or whose question was too long. run.json has the shares
-of these answers (`unread`, and of these `cut`, `refused` and `too_long`), and a warning shows an
-example. With `shots`, solved examples of the training split are written before each question
-(shots.py).
+questions. Where an answer cannot be read (letters.py), was cut or refused, or its question was too
+long, the likeliest letter of a model on this machine counts; of a model behind an API the answer
+counts as wrong. run.json has the shares of these answers (`unread`, `likeliest`, `cut`, `refused`,
+`too_long`), and a warning shows an example. With `shots`, solved examples of the training split are
+written before each question (shots.py).
 
 Reads  <data>/<split>.parquet, <model>/ unless --api is given
 Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN where the answer
-       cannot be read), answers.parquet (each question with its answer and how it
-       ended), history.parquet (empty),
+       cannot be read), answers.parquet (each question with its answer, how it
+       ended, and the letters by likelihood), history.parquet (empty),
        run.json
 
     python -m scripts.train.asking.ask --run NAME --settings "$(cat settings.json)" \\
@@ -35,7 +35,7 @@ from scripts.plan.probe import ANSWER
 from scripts.running.devices import processor
 from scripts.running.program import UserError, cut, execute, json_object, log, parser
 from scripts.train.asking.echo import EchoServer
-from scripts.train.asking.answer import CUT, REFUSED, TOO_LONG, UNREAD, WHOLE, Answer, Reading
+from scripts.train.asking.answer import CUT, REFUSED, SHARES, TOO_LONG, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import questions_of, readings_of, scores_of, shares_of
 from scripts.train.asking.server import FEWER, Server, stopping
@@ -63,8 +63,8 @@ from scripts.train.work import (
     write_json,
 )
 
-ANSWERS = pa.schema(
-    [(name, pa.string()) for name in ("split", "question", "answer", "end")]  # end: of Answer
+ANSWERS = pa.schema(  # answer, end and letters: of Answer
+    [(name, pa.string()) for name in ("split", "question", "answer", "end", "letters")]
 )
 ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 
@@ -118,15 +118,12 @@ def measure(
         readings = readings_of(questions, said, thought_end)
         scores = scores_of(questions, readings, job["labels"])
         shares[split] = shares_of(questions, readings)
-        warn(job, split, said, readings, shares[split])
+        warn(job, split, said, readings)
         table = tables[split]
         predictions.append(predictions_on(split, table, scores, job["run"], "direct"))
-        texts, ends = zip(*said)
-        columns = [[split] * len(said), questions.text, texts, ends]
+        columns = [[split] * len(said), questions.text, *zip(*said)]
         answers.append(pa.table(columns, schema=ANSWERS))
-    found = {
-        kind: {split: of[kind] for split, of in shares.items()} for kind in ("unread", *UNREAD)
-    }
+    found = {name: {split: of[name] for split, of in shares.items()} for name in SHARES}
     return pa.concat_tables(predictions), pa.concat_tables(answers), found
 
 
@@ -171,38 +168,31 @@ def draw_shots(job: dict, tables: dict[str, pa.Table], data: Path) -> list[dict[
     return turns
 
 
-def warn(
-    job: dict, split: str, said: list[Answer], readings: list[Reading], shares: dict[str, float]
-) -> None:
+def warn(job: dict, split: str, said: list[Answer], readings: list[Reading]) -> None:
     """Log how many answers cannot be read, why, and what to do, with an example of each reason."""
     tokens = job["settings"]["training"]["answer_tokens"]
-    unclear = shares["unread"] - sum(shares[end] for end in UNREAD)
-    for share, end, what in (
-        (unclear, WHOLE, "of the answers cannot be read and count as wrong"),
+    counts = "count by their likeliest letter" if said[0].letters else "count as wrong"
+    for end, what in (
+        (WHOLE, f"of the answers cannot be read and {counts}"),
         (
-            shares[CUT],
             CUT,
-            f"of the answers were cut after {tokens} tokens and count as wrong; raise "
-            "`answer_tokens` (or the tokens in `request` of the model's entry)",
+            f"of the answers were cut after {tokens} tokens and {counts}; raise `answer_tokens` "
+            "(or the tokens in `request` of the model's entry)",
         ),
-        (shares[REFUSED], REFUSED, "of the questions were refused and count as wrong"),
-        (
-            shares[TOO_LONG],
-            TOO_LONG,
-            f"of the questions are too long for the model and count as wrong; {FEWER}",
-        ),
+        (REFUSED, "of the questions were refused and count as wrong"),
+        (TOO_LONG, f"of the questions are too long for the model and count as wrong; {FEWER}"),
     ):
         examples = [
             answer.text
-            for answer, (named, ended) in zip(said, readings)
-            if named is None and ended == end
+            for answer, reading in zip(said, readings)
+            if (reading.named is None or reading.ranked) and reading.end == end
         ]
         if examples:
             log.warning(
                 "warning: %s: %s: %.1f %% %s; one is %r",
                 job["run"],
                 split,
-                100 * share,
+                100 * len(examples) / len(said),
                 what,
                 cut(examples[0], 200),
             )

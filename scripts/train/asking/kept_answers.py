@@ -65,7 +65,7 @@ class Kept:
                 yield key, answer
             elif (
                 isinstance(answer, list)
-                and [*map(type, answer)] == [str, str]
+                and [*map(type, answer)] == [str] * len(Answer._fields)
                 and answer[1] != TOO_LONG
             ):
                 yield key, Answer(*answer)

@@ -1,4 +1,5 @@
-"""Ask a model on this machine: it writes its answer, greedily. Not a program.
+"""Ask a model on this machine: it writes its answer, greedily, and ranks the letters by their
+log-probability behind the question and "Answer:". Not a program.
 
 Where its tokenizer has a chat template, and `chat_template` is auto, a question is the user's turn.
 Otherwise a decoder reads the question and "Answer:", and its answer is the first line that it
@@ -7,6 +8,7 @@ decoder does.
 """
 
 from collections.abc import Iterator, Sequence
+from os.path import commonprefix
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +19,10 @@ from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, Generation
 from scripts.plan.kinds import kind_of
 from scripts.running.program import UserError, cut, log
 from scripts.train.asking.answer import CUT, WHOLE, Answer
-from scripts.train.asking.shots import as_text, turn
+from scripts.train.asking.letters import BEGIN, LETTERS
+from scripts.train.asking.shots import answer_line, as_text, turn
 from scripts.train.asking.templates import templated, turn_end
-from scripts.train.asking.thoughts import BEGIN, END
+from scripts.train.asking.thoughts import BEGIN as THOUGHT, END
 from scripts.train.plain import alike
 from scripts.train.scoring import ALONE
 from scripts.train.paradigms.paradigm import (
@@ -54,6 +57,18 @@ def greedy(
         eos_token_id=sorted(ends) or None,
         decoder_start_token_id=getattr(network.config, "decoder_start_token_id", None),
     )
+
+
+def letter_tokens(tokenizer, stands: bool) -> tuple[list[int], list[int]]:
+    """The tokens between a prompt and the letter of its answer, and the 26 tokens of the letters,
+    empty if the tokenizer lacks one. stands: whether a prompt ends with "Answer:".
+    """
+    lines = [BEGIN, *map(answer_line, LETTERS)]
+    begin, *ids = tokenizer(lines, add_special_tokens=False)["input_ids"]
+    before = commonprefix(ids)
+    letters = [one[len(before)] for one in ids if len(one) > len(before)]
+    is_known = len({*letters} - {tokenizer.unk_token_id}) == len(LETTERS)
+    return before[len(begin) if stands else 0 :], letters if is_known else []
 
 
 def beside(alone: torch.Tensor, together: torch.Tensor) -> torch.Tensor:
@@ -121,13 +136,17 @@ class LocalModel:
                 sorted(self.given),
             )
 
+    def ends_with_begin(self) -> bool:
+        """Whether a prompt ends with "Answer:"."""
+        return not self.chats and bool(self.kind == "decoder" or self.shots)
+
     def prompts(self, questions: list[str]) -> list[str]:
         """The questions as the model reads them."""
         if self.chats:
             chats = [[*self.shots, turn("user", one)] for one in questions]
             return [templated(self.tokenizer, one, self.model, self.given) for one in chats]
-        if self.kind == "decoder" or self.shots:
-            return [f"{as_text(self.shots)}{one}\nAnswer:" for one in questions]
+        if self.ends_with_begin():
+            return [f"{as_text(self.shots)}{one}\n{BEGIN}" for one in questions]
         return questions
 
     def read(self, questions: list[str]) -> list[list[int]]:
@@ -151,7 +170,8 @@ class LocalModel:
             return
         ids = self.read(questions)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-        room = self.longest - (self.tokens if self.kind == "decoder" else 0)
+        before, _ = letter_tokens(self.tokenizer, self.ends_with_begin())
+        room = self.longest - (max(self.tokens, len(before) + 1) if self.kind == "decoder" else 0)
         if lengths.max() > room:
             at = int(lengths.argmax())
             raise UserError(
@@ -181,7 +201,7 @@ class LocalModel:
         places = np.unique(np.linspace(0, len(shared) - 1, most).astype(int))
         rows = [ids[shared[place]] for place in places]
         try:
-            pairs = zip(rows, self.first_tokens(rows).transpose(0, 1))
+            pairs = zip(rows, self.first_tokens(rows, COMPARED).transpose(0, 1))
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
             log.warning(
@@ -192,7 +212,7 @@ class LocalModel:
             )
             return True
         together, alone = torch.cat(
-            [beside(self.first_tokens([row])[:, 0], found) for row, found in pairs], 1
+            [beside(self.first_tokens([row], COMPARED)[:, 0], found) for row, found in pairs], 1
         )
         if alike(together, alone, self.network.dtype):
             return False
@@ -204,15 +224,33 @@ class LocalModel:
         )
         return True
 
-    def first_tokens(self, ids: list[list[int]]) -> torch.Tensor:
+    def first_tokens(self, ids: list[list[int]], most: int, **options) -> torch.Tensor:
         """(tokens, prompts, vocabulary) the log-probabilities of the first tokens of answers."""
         found = self.generate(
             ids,
-            max_new_tokens=min(self.tokens, COMPARED),
+            max_new_tokens=min(self.tokens, most),
             output_logits=True,
             return_dict_in_generate=True,
+            **options,
         )
         return torch.stack(found.logits).float().log_softmax(-1)
+
+    def ranked_letters(self, ids: list[list[int]]) -> list[str]:
+        """The letters A to Z behind each prompt and "Answer:", the likeliest first."""
+        before, letters = letter_tokens(self.tokenizer, self.ends_with_begin())
+        if not letters:
+            return [""] * len(ids)
+        options = {}
+        if self.kind == "decoder":
+            ids = [[*one, *before] for one in ids]
+        else:
+            begun = [self.greedy.decoder_start_token_id, *before]
+            options["decoder_input_ids"] = torch.tensor([begun] * len(ids), device=self.device)
+        likely = self.first_tokens(ids, 1, **options)[0][:, letters]
+        return [
+            "".join(LETTERS[place] for place in order)
+            for order in likely.argsort(descending=True, stable=True).tolist()
+        ]
 
     def written(self, ids: list[list[int]]) -> list[Answer]:
         """The model's answer to each prompt; in halves where the memory is too small."""
@@ -239,7 +277,9 @@ class LocalModel:
         found = self.generate(ids)
         start = max(map(len, ids)) if self.kind == "decoder" else 1
         stops = {*(self.greedy.eos_token_id or ())}
-        return [self.answer_of(row, stops) for row in found[:, start:].tolist()]
+        answers = [self.answer_of(row, stops) for row in found[:, start:].tolist()]
+        letters = self.ranked_letters(ids)
+        return [answer._replace(letters=one) for answer, one in zip(answers, letters)]
 
     def answer_of(self, tokens: list[int], stops: set[int]) -> Answer:
         """The answer of the tokens that the model wrote, up to the one that stops it. The marks of
@@ -250,7 +290,7 @@ class LocalModel:
         text, raw = (
             self.tokenizer.decode(tokens, skip_special_tokens=skips) for skips in (True, False)
         )
-        thinks = BEGIN.search(raw) or END.search(raw) or (self.thought_end or "\0") in raw
+        thinks = THOUGHT.search(raw) or END.search(raw) or (self.thought_end or "\0") in raw
         text = (raw if thinks else text).strip()
         if self.kind == "decoder" and not self.chats:
             line, *more = text.split("\n")

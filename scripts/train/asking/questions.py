@@ -6,7 +6,6 @@ A wording (method answer, prompts.yaml of the study) has a question with {option
 of the examples, so a model that always says A is at chance. Not a program; without torch.
 """
 
-import re
 from collections.abc import Sequence
 from itertools import permutations
 from typing import NamedTuple
@@ -17,12 +16,10 @@ import pyarrow as pa
 
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, cut
-from scripts.train.asking.answer import UNREAD, Answer, Reading, reading_of
+from scripts.train.asking.answer import LIKELIEST, UNREAD, Answer, Reading, reading_of
 from scripts.train.asking.letters import LETTERS
 from scripts.train.paradigms.prompts import columns_of, filled
 
-# how a question ends that asks for one of the candidates
-ASKS_FOR_ONE = re.compile(r"\bone letter\W*\Z", re.I)
 ORDER = 31  # marks the draw of the order of options
 
 
@@ -102,31 +99,39 @@ def readings_of(
     """How the answer to each question is read."""
     several = questions.option is not None
     return [
-        reading_of(answer, options, several and not ASKS_FOR_ONE.search(text), thought_end)
-        for answer, options, text in zip(answers, questions.options, questions.text)
+        reading_of(answer, options, several, thought_end)
+        for answer, options in zip(answers, questions.options)
     ]
 
 
 def shares_of(questions: Questions, readings: Sequence[Reading]) -> dict[str, float]:
-    """The shares of examples whose answer cannot be read, and of those with an end of UNREAD."""
+    """The SHARES of examples: whose answer cannot be read, whose likeliest letter counts, and with
+    each end of UNREAD.
+    """
     ends = np.array([one.end for one in readings])[questions.question]
     unread = np.array([one.named is None for one in readings])[questions.question]
-    return {"unread": float(unread.mean()), **{end: float((ends == end).mean()) for end in UNREAD}}
+    likeliest = np.array([bool(one.ranked) for one in readings])[questions.question]
+    shares = {"unread": unread, LIKELIEST: likeliest, **{end: ends == end for end in UNREAD}}
+    return {name: float(of_examples.mean()) for name, of_examples in shares.items()}
 
 
 def scores_of(questions: Questions, readings: Sequence[Reading], labels: list[str]) -> np.ndarray:
     """(n, labels) 1 for the label that each example's answer names and 0 for others; NaN where the
-    answer cannot be read. For candidates the labels are wrong and right.
+    answer cannot be read. For candidates the labels are wrong and right; if the answer cannot be
+    read, but its letters are ranked, the right scores are 1, 1/3, 1/5, … in their order.
     """
     if questions.option is None:
         rows = np.full((len(readings), len(labels)), np.nan)
-        for row, (named, _), order in zip(rows, readings, questions.labels):
+        for row, (named, *_), order in zip(rows, readings, questions.labels):
             if named:
                 row[:] = 0
                 row[labels.index(order[min(named)])] = 1
         return rows[questions.question]
     right = np.full(len(questions.option), np.nan)
     for place, (question, option) in enumerate(zip(questions.question, questions.option)):
-        if (named := readings[question].named) is not None:
+        named, _, ranked = readings[question]
+        if ranked:
+            right[place] = 1 / (2 * ranked.index(option) + 1)
+        elif named is not None:
             right[place] = option in named
     return np.stack([1 - right, right], 1)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.running.program import UserError
-from scripts.train.asking.letters import LETTERS
+from scripts.train.asking.letters import BEGIN, LETTERS, NONE
 from scripts.train.asking.questions import questions_of
 from scripts.train.paradigms import prompts
 
@@ -20,9 +20,14 @@ def turn(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
+def answer_line(letters: Sequence[str]) -> str:
+    """The last line of an answer that names these letters."""
+    return f"{BEGIN} {', '.join(letters) or NONE}"
+
+
 def as_text(shots: Sequence[dict[str, str]]) -> str:
     """The turns as text, with a blank line after the system's text and after each answer."""
-    ends = {"user": "\nAnswer: ", "system": "\n\n", "assistant": "\n\n"}
+    ends = {"user": "\n", "system": "\n\n", "assistant": "\n\n"}
     return "".join(f"{one['content']}{ends[one['role']]}" for one in shots)
 
 
@@ -72,12 +77,12 @@ def shots_of(
     if questions.option is None:
         for place, label in zip(questions.question, right):
             letter = LETTERS[questions.labels[place].index(labels[label])]
-            turns += [turn("user", questions.text[place]), turn("assistant", letter)]
+            turns += [turn("user", questions.text[place]), turn("assistant", answer_line(letter))]
         return turns
     for place, text in enumerate(questions.text):
         options = questions.option[(questions.question == place) & (right == 1)]
-        letters = ", ".join(LETTERS[option] for option in sorted(options)) or "None"
-        turns += [turn("user", text), turn("assistant", letters)]
+        letters = [LETTERS[option] for option in sorted(options)]
+        turns += [turn("user", text), turn("assistant", answer_line(letters))]
     return turns
 
 
