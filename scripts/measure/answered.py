@@ -2,8 +2,12 @@
 examples. Not a program.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 from scripts.data.tables import content_digest
 
@@ -16,12 +20,15 @@ class Answered:
              first text is the one by which candidates are judged
     labels   the sets of labels that may be given; the dataset's own set comes first
     scored   whether the candidates of one text are ranked; a prediction may then be a score
+    own      reads a file in the authors' own form: takes the file and the ids of a split, and
+             returns the number of each one's label; None for a file of another form
     """
 
     study: str
     columns: tuple[str, ...]
     labels: tuple[list[str], ...]
     scored: bool = False
+    own: Callable[[Path, pd.Series], np.ndarray | None] | None = None
 
     def digest(self, file: Path) -> str:
         """Return a digest of a split's ids, texts and labels."""

@@ -25,8 +25,8 @@ Writes a Parquet file (schema metrics: scripts/data/tables.py), and the comparis
         --sources resources/sources.yaml --contest scripts/studies/{study}/study.yaml \\
         --output /tmp/metrics.parquet
 
-Predictions made elsewhere (scripts/measure/external.py) are measured in the same way, and printed
-in per cent:
+Predictions made elsewhere (scripts/measure/elsewhere/rows.py) are measured in the same way, and
+printed in per cent:
 
     python -m scripts.studies.{study}.evaluate --predictions FILE \\
         --dataset results/build/{study}/SOURCE/DATASET
@@ -78,10 +78,8 @@ def read_by(given: argparse.Namespace) -> list[Path]:
     ]
 
 
-def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argparse.ArgumentParser:
-    """Return the arguments of every study's evaluation. gold: the help text of --gold. A study has
-    it if its paper scored predictions against a gold file, which may replace a dataset.
-    """
+def evaluation_arguments(doc: str, study: str) -> argparse.ArgumentParser:
+    """Return the arguments of every study's evaluation."""
     options = parser(HELP.format(doc=doc, study=study))
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
     runs.add_argument("--experiment", help="the experiment's name, for the table")
@@ -130,14 +128,15 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
     )
     runs.add_argument("--output", type=Path, help="the Parquet file to write")
     files = options.add_argument_group(
-        "predictions made elsewhere (scripts/measure/external.py describes their form)"
+        "predictions made elsewhere (scripts/measure/elsewhere/rows.py describes their form)"
     )
     files.add_argument(
         "--predictions",
         type=Path,
         nargs="+",
         metavar="FILE",
-        help="a CSV file or JSON lines, with example_id, and label or scores",
+        help="CSV or JSON lines with example_id, and label or scores; samples of "
+        "lm-evaluation-harness; a log of inspect_ai",
     )
     files.add_argument(
         "--dataset",
@@ -151,8 +150,6 @@ def evaluation_arguments(doc: str, study: str, gold: str | None = None) -> argpa
         "--name",
         help="keep the predictions under this name in results/external/, as a model of the study",
     )
-    if gold:
-        files.add_argument("--gold", type=Path, help=gold)
     options.add_argument(
         "--resamples",
         type=whole_number(1, 1_000_000),
@@ -170,18 +167,8 @@ def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
     given = options.parse_args()
     if given.runs == ["-"]:
         given.runs = sys.stdin.read().split()
-    gold = getattr(given, "gold", None)
-    if gold and (given.dataset or given.name):
-        options.error(
-            "--gold is given with --dataset or --name: predictions in the form of the paper's "
-            "release are scored against its gold file, all others against a dataset"
-        )
-    if gold or given.predictions or given.dataset or given.name:
-        wanted = ["predictions", "gold" if gold else "dataset"]
-    else:
-        wanted = OF_RUNS
+    of_file = given.predictions or given.dataset or given.name
+    wanted = ["predictions", "dataset"] if of_file else OF_RUNS
     if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
-        of_authors = missing == ["--dataset"] and hasattr(given, "gold")
-        other = "; of a file in the form of the paper's release give --gold instead" * of_authors
-        options.error(f"{', '.join(missing)} is missing{other}")
+        options.error(f"{', '.join(missing)} is missing")
     return given

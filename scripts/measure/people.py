@@ -115,15 +115,15 @@ def agreement_row(
     [row] = metric_rows([tally], [], drawn)
     has_interval = np.isfinite(row["draws"]).all() and row["effective_groups"] > 1
     low, high = combination([row | {"sd": None}], [1])[1:3] if has_interval else (None, None)
-    return [row | {"ci_low": low, "ci_high": high, "seeds": answers["person"].nunique()}]
+    return [row | {"ci_low": low, "ci_high": high, "seeds": answers["system"].nunique()}]
 
 
 def kinds_of(answers: pd.DataFrame, units: pd.Index) -> dict[str, np.ndarray]:
     """Return for each slice (all, type=…) which units belong to the slice."""
-    unit_answers = answers.drop_duplicates(["person", "unit"])
+    unit_answers = answers.drop_duplicates(["system", "unit"])
     person_counts = unit_answers.groupby("unit").size().reindex(units)
     given = unit_answers.assign(type=unit_answers["types"].str.split("; ")).explode("type")
-    given = given[given["type"].fillna("") != ""].drop_duplicates(["person", "unit", "type"])
+    given = given[given["type"].fillna("") != ""].drop_duplicates(["system", "unit", "type"])
     slices = {"all": np.ones(len(units), bool)}
     for name, rows in given.groupby("type"):
         slices[f"type={name}"] = (
@@ -185,7 +185,7 @@ def people_rows(
     group, groups = pd.factorize(first)
     units, slices = Units(names, group, resampling(groups, resamples)), kinds_of(answers, names)
     by_person = {}
-    for person, person_answers in answers.sort_values("at").groupby("person"):
+    for person, person_answers in answers.sort_values("at").groupby("system"):
         part = examples.iloc[person_answers["at"].to_numpy()].reset_index(drop=True)
         by_person[person] = pd.DataFrame(
             values(part, person_answers["chosen"].to_numpy()),

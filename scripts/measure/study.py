@@ -20,7 +20,8 @@ from scripts.measure.answered import Answered
 from scripts.measure.filtered import Filter, after_filter, filtered
 from scripts.measure.comparisons import Contest, Control
 from scripts.measure.external import external_systems, score_predictions
-from scripts.measure.people_answers import Answers, answers_given
+from scripts.measure.elsewhere.people import are_for, on_split, people_given
+from scripts.measure.elsewhere.table import refuse
 from scripts.running.program import UserError
 from scripts.train.asking.answer import SHARES
 
@@ -53,7 +54,7 @@ class Study(NamedTuple):
     read     reads the examples of a split (with label, and the columns that `answered` names)
     rows     makes the rows of metrics, without the columns that are the same in all rows; takes the
              examples, the part, the number of bootstrap draws, and people's answers
-             (from Answers.on_split(), or None)
+             (from on_split(), or None)
     unit     the column of the units that people answer as a whole
     columns  turns the options of a dataset into columns of metrics
     printed  see print_rows()
@@ -69,22 +70,23 @@ class Study(NamedTuple):
     printed: Mapping[str, tuple[str, ...]] = {}
     filters: Filter | None = None
 
-    def measure(self, part: Part, resamples: int, people: Answers | None = None) -> list[dict]:
+    def measure(self, part: Part, resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
         """Return every metric on a split (schema metrics, without the experiment); people: from
-        answers_given().
+        people_given().
         """
         examples = self.read(part.file)
         if examples.empty:
             return []
         answered = None
-        if people:
+        if people is not None:
             facts = next(iter(part.systems.values()))[0].facts
             options = options_of(self.answered.study).of(part.options)
             if option := options.refuses(PEOPLE):
-                people.refuse(facts, f"people cannot be asked about {{dataset}} with {option}")
+                why = f"people cannot be asked about {{dataset}} with {option}"
+                refuse(people, are_for(people, facts), why, "take its rows out")
             else:
                 units = examples.assign(unit=examples[self.unit])
-                answered = people.on_split(facts, part.split, units)
+                answered = on_split(people, facts, part.split, units)
         # A file that is measured by itself is printed; its dataset need not record its options.
         columns = self.columns(part.options) if part.source else {}
         same = columns | {
@@ -262,7 +264,7 @@ def evaluate(
     datasets = {place: with_ensembles(systems) for place, systems in by_dataset.items()}
     sources = given.sources
     external = external_systems(given.external, given.build, study.answered)
-    people = answers_given(given, study.answered.study, datasets, study.answered.labels[0])
+    people = people_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))
     rows = [row for part in parts for row in study.measure(part, given.resamples, people)]
     write_metrics(rows + released(parts), study.schema, given, contest_of(datasets, given))

@@ -2,12 +2,11 @@
 
 A task is a dataset, an evaluation split, a method that asks by likelihood or in words, and a
 wording. If a method asks in words, a row is one question with lettered options. The model writes
-its answer, and scripts/measure/harness_answers.py reads it. Otherwise a row is one label (or
-candidate) of one example in the words of prompts.yaml. The model reads `context`, and `text` is
-scored. The other columns identify the row, so that scripts/measure/harness_samples.py can join the
-results. With a threshold, the task also has rows of the training split. With a domain, the task
-also has a row without an example for each text after its domain. A method that divides scores by
-tokens is left out, because the harness does not count tokens.
+its answer. Otherwise a row is one label (or candidate) of one example in the words of prompts.yaml.
+The model reads `context`, and `text` is scored. The other columns identify the row, so that
+scripts/measure/elsewhere/asked.py can join the results. With a threshold, the task also has rows of
+the training split. With a domain, the task also has a row without an example for each text after
+its domain. A method that divides scores by tokens is left out: the harness does not count tokens.
 
 Reads  STUDY, JSON of the workflow: for each dataset study, source, name, folder, splits (the
        training split first), columns, and methods (by name: inputs, and prompts by wording)

@@ -154,6 +154,52 @@ def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path)
     assert both.stdout == done[0].stdout + done[1].stdout
 
 
+def own_form(study: str, folder, chosen: np.ndarray) -> list[str]:
+    """Return the lines of predictions in the form of the study's authors."""
+    if study == "mctaco":
+        return [["no", "yes"][number] for number in chosen]
+    table = read_table(folder / "test.parquet", ["instance_id", "candidate"]).to_pandas()
+    return [
+        json.dumps({"id": name, "scores": {f" {text} ": float(score) for text, score in scores}})
+        for name, scores in (
+            (name, zip(rows["candidate"], rows["score"]))
+            for name, rows in table.assign(score=chosen).groupby("instance_id")
+        )
+    ]
+
+
+@pytest.mark.parametrize("dataset", ["mctaco", "timedial"], indirect=True)
+def test_the_form_of_the_authors_gives_the_same_numbers(program, dataset, tmp_path):
+    study, folder, table = dataset
+    chosen = half_wrong(study, table)
+    lines = own_form(study, folder, chosen)
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(lines))
+    labels_of(study, table, chosen).to_csv(tmp_path / "labels.csv", index=False)
+    done = measure(program, study, folder, file, tmp_path / "labels.csv").stdout.splitlines()
+    half = len(done) // 2
+    assert done[1:half] == done[half + 1 :]
+    wrong = {
+        "mctaco": [
+            (lines[:-1], "has 119 lines, but the split has 120; line 120 is in only one"),
+            ([*lines, "no"], "has 121 lines, but the split has 120; line 121 is in only"),
+            ([*lines[:3], "maybe", *lines[4:]], "line 4 is 'maybe'; write yes or no"),
+        ],
+        "timedial": [
+            (lines[1:], "for the example 0:0 (4 of 160 examples of default test have no row)"),
+            ([*lines, lines[0]], "line 41: example 0:0 is already in line 1; keep one of them"),
+            ([lines[0].replace("hours", "days"), *lines[1:]], "line 1: id 0: "),
+            ([lines[0].replace('"0"', '"99"'), *lines[1:]], "no example and no question 99"),
+            ([lines[0].replace("1.0", "NaN"), *lines[1:]], "line 1: score is nan, not a finite"),
+            ([lines[0].replace("{", "[", 1)], "broken JSON"),
+        ],
+    }[study]
+    for text, said in wrong:
+        file.write_text("\n".join(text))
+        done = measure(program, study, folder, file, ok=False)
+        assert said in done.stderr and len(done.stderr.splitlines()) == 1, (said, done.stderr)
+
+
 def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
     """Return (name, content, message) of files that are refused."""
     label = SETS[study][0]
@@ -230,7 +276,7 @@ def test_wrong_arguments(program, dataset, tmp_path):
     doubled.parent.mkdir()
     pq.write_table(pa.concat_tables([pq.read_table(folder / "test.parquet")] * 2), doubled)
     for place, files, options, said in (
-        (doubled.parent, [file], {}, "occurs twice; build it again"),
+        (doubled.parent, [file], {}, "occurs twice; build the dataset again"),
         (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
         (folder, [file], {"name": "a/b"}, "is not a valid name"),
         (
@@ -248,9 +294,6 @@ def test_wrong_arguments(program, dataset, tmp_path):
         ([], "--experiment, --runs"),
     ):
         program(f"scripts.studies.{study}.evaluate", *given).refused(said, code=2)
-    program(
-        f"scripts.studies.{study}.evaluate --predictions {file} --gold {file} --dataset {folder}"
-    ).refused("--gold is given with --dataset or --name", code=2)
     assert not (tmp_path / "results/external").exists()
 
 

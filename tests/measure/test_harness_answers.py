@@ -109,7 +109,7 @@ def test_letters_are_the_labels_that_they_stand_for(program, tasks, tmp_path):
         facts = read_json(kept)
         assert (
             facts["unread"] == facts["cut"] == {"test": 0.0}
-            and facts["harness"]["model_name"] == "me/mine"
+            and facts["made_by"]["model_name"] == "me/mine"
         )
         if study != "mctaco":
             continue
@@ -141,13 +141,13 @@ def test_wrong_answers_files_are_refused_in_one_sentence(program, tasks, tmp_pat
     sent = {"gen_args_0": {"arg_0": "Quite another text", "arg_1": {}}}
     for number, (wrong, said) in enumerate(
         [
-            (lines[1:], "have no answer"),
-            ([*lines, answered(0, docs[0], "B")], "has two answers, so the file holds two runs"),
-            ([lines[0] | {"arguments": sent}, *lines[1:]], "line 1: the harness asked 'Quite"),
+            (lines[1:], "have no row); run the task without --limit"),
             (
-                [lines[0], lines[1] | {"doc": {"question": "?"}}],
-                "line 2: is not an answer to a task",
+                [*lines, answered(0, docs[0], "B")],
+                "its row is already above with another answer; the file holds two runs",
             ),
+            ([lines[0] | {"arguments": sent}, *lines[1:]], "line 1: the harness asked 'Quite"),
+            ([lines[0], lines[1] | {"doc": {"question": "?"}}], "line 2: is not a row of a task"),
         ]
     ):
         file = write_lines(wrong, tmp_path / f"{number}.jsonl")

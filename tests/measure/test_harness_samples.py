@@ -157,7 +157,7 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
         ours = measure(program, study, folder, tmp_path / "plain.csv")
         assert theirs.stdout.splitlines()[1:] == ours.stdout.splitlines()[1:], task.name
         (kept,) = tmp_path.glob("results/external/*/*/*/test/mine/run.json")
-        facts = read_json(kept)["harness"]
+        facts = read_json(kept)["made_by"]
         assert facts["model_name"] == "me/mine" and facts["lm_eval_version"] == "0.4.13"
         assert task.stem.endswith(f"_{facts['method']}_{facts['wording']}")
         # Files are known by content, not by name; no file names the model.
@@ -182,10 +182,13 @@ def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
     mixed = put(3, sample(3, docs[3] | {"wording": "another"}))
     asked = {"gen_args_0": {"arg_0": "Quite another text", "arg_1": row["text"]}}
     return [
-        (lines[:last] + lines[last + 1 :], f"the first is {row['label']} of {row['example_id']}"),
+        (
+            lines[:last] + lines[last + 1 :],
+            f"lack a row (or one of their domain), {row['example_id']} first",
+        ),
         (other, "has the dataset sample/other, not"),
         (rebuilt, "has changed since these rows"),
-        (twice, f"line {len(lines) + 1}: its row is already above with another log-likelihood"),
+        (twice, f"line {len(lines) + 1}: its row is already above with another answer"),
         (mixed, "its rows have 2 values of wording; give the samples of one task"),
         (put(last, lines[last] | {"arguments": asked}), "the harness asked 'Quite another text'"),
     ]

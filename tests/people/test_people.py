@@ -11,13 +11,12 @@ import pytest
 import yaml
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.people.answer_files import read_answers
+from scripts.measure.elsewhere.people import on_split, read_people
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.timedial import evaluate as timedial
 from scripts.measure.people import alpha, coincidences_of
-from scripts.measure.people_answers import Answers
 from scripts.measure.ranking import checked
 from scripts.publish.people import people_metrics, tabulate
 from scripts.data.studies import beside
@@ -169,7 +168,7 @@ def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
     files = [folder / f"{number}.csv" for number in range(len(tables))]
     for file, table in zip(files, tables):
         table.to_csv(file, index=False)
-    return read_answers(files, "strided_sop", {("sample_howto100m", "stride-0"): ["val"]}, WORDS)
+    return read_people(files, "strided_sop", {("sample_howto100m", "stride-0"): ["val"]}, WORDS)
 
 
 @each_row(
@@ -225,7 +224,7 @@ def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UserError, match=f"{file.name}: .*; "):
-        read_answers([file], "s", {}, WORDS)
+        read_people([file], "s", {}, WORDS)
 
 
 def answered(
@@ -250,8 +249,9 @@ def answered(
         for person, numbers in numbers_of.items()
     ]
     pd.concat(tables)[ANSWER_COLUMNS].to_csv(folder / "a.csv", index=False)
-    answers = Answers(read_answers([folder / "a.csv"], study, {("s", "d"): None}, labels))
-    return answers.on_split({"source": "s", "dataset": "d", "data_options": {}}, "test", examples)
+    answers = read_people([folder / "a.csv"], study, {("s", "d"): None}, labels)
+    facts = {"source": "s", "dataset": "d", "data_options": {}}
+    return on_split(answers, facts, "test", examples)
 
 
 QUESTIONS = pd.DataFrame(

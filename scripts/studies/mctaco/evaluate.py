@@ -22,8 +22,7 @@ untrained model (method untrained) has train_questions 0. Contrast pairs have th
 contrast=original and contrast=counterpart.
 
 External predictions have the labels likely and unlikely. Or they have the form of the authors'
-release, one yes or no a line, in the order of the gold file:
-    python -m scripts.studies.mctaco.evaluate --predictions FILE --gold test_9442.tsv
+release, one yes or no a line, in the order of their file.
 """
 
 import argparse
@@ -36,7 +35,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.mctaco import CATEGORIES, read
+from scripts.clean.mctaco import CATEGORIES
 from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.running.program import execute
 from scripts.studies.mctaco.options import Options
@@ -45,11 +44,10 @@ from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
 from scripts.measure.answered import Answered
-from scripts.measure.external import print_rows
 from scripts.text.sizes import KINDS, shared_kind
 from scripts.studies.mctaco.prediction_files import (
     lettered_judgements,
-    read_judgements,
+    own_judgements,
     released_judgements,
 )
 from scripts.studies.mctaco.released import Released, read_released
@@ -67,7 +65,10 @@ from scripts.measure.tally import (
 OF_PEOPLE = ("exact_match", "f1")  # metrics that are also measured on people
 PRINTED = {"category=": OF_PEOPLE}  # metrics of slices to print for external predictions
 ANSWERED = Answered(
-    "mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],)
+    "mctaco",
+    ("example_id", "group_id", "text_a", "text_b"),
+    (["unlikely", "likely"],),
+    own=own_judgements,
 )
 SCHEMA = metrics_schema(Options, {"train_pairs": pa.int64()})
 
@@ -343,7 +344,9 @@ def released_answers(
     for name, entry in part.entry.get("predictions", {}).items():
         if entry["split"] == part.split:
             how = {"dataset": "released", "unit_normalization": entry["unit_normalization"]}
-            accepted = released_judgements(fetched / part.source / entry["file"], answers)
+            accepted = released_judgements(
+                fetched / part.source / entry["file"], answers["example_id"]
+            )
             yield same | how | {"model": name}, accepted
     for one in others:
         if one.corpus == part.source:
@@ -351,34 +354,12 @@ def released_answers(
             if one.form == "letters":
                 accepted = lettered_judgements(file, answers, one.joined)
             else:
-                accepted = released_judgements(file, answers)
+                accepted = released_judgements(file, answers["example_id"])
             how = {"dataset": one.source, "unit_normalization": False}
             yield same | how | {"model": one.name, "wording": one.wording or None}, accepted
 
 
-def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics, in per cent, of prediction files in the form of the authors' release."""
-    table = read(gold)
-    answers = pd.DataFrame(
-        {
-            "group_id": table["sentence"] + " " + table["question"],
-            "sentence_id": table["sentence"],
-            "answer": table["answer"],
-            "label": table["label"],
-            "category": table["category"],
-        }
-    )
-    asked = questions_of(answers, resamples)
-    for file in predictions:
-        values = question_values(answers, [read_judgements(file, len(answers), str(gold))])
-        print(file)
-        print_rows(rows_of(values, asked), PRINTED)
-
-
 def main(given: argparse.Namespace) -> None:
-    if given.gold:
-        score_released(given.gold, given.predictions, given.resamples)
-        return
     others = read_released(given.released) if given.released else []
     if named := given.released_sources:
         others = [one for one in others if one.source in named]
@@ -388,11 +369,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = evaluation_arguments(
-        __doc__,
-        "mctaco",
-        gold="the authors' gold file, for predictions of one yes or no a line in its order",
-    )
+    options = evaluation_arguments(__doc__, "mctaco")
     options.add_argument(
         "--fetched",
         type=Path,

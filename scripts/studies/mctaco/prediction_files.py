@@ -19,47 +19,37 @@ LINES = "give an answer a line"
 LETTERS = "abcdefghijklnmopqrstuvwxyz"
 
 
-def read_judgements(file: Path, rows: int | None = None, gold: str = "") -> np.ndarray:
-    """Return (rows,) 1 for yes, 0 for no.
+def released_judgements(file: Path, example_ids: pd.Series) -> np.ndarray:
+    """Return (n,) 1 for yes, 0 for no, for the answers of a built split. The file has a line for
+    each answer of the whole split, in its order.
 
-    Raises UserError that names the first line that is not yes or no. If the number of lines is
-    wrong, the error names the first line that only one file has.
-
-    rows: how many lines the file must have, if known; gold: the name of the gold file, for the
-    message.
+    The option limit may have cut the split. The ids of the answers, `split:row`, then give the rows
+    in the file. Raises UserError for a line that is not yes or no, and for another number of lines.
     """
-    words = pd.Series(
-        lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY) or [""], dtype=object
-    ).str.strip()
+    lines = lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY) or [""]
+    words = pd.Series(lines, dtype=object).str.strip()
     wrong = words.index[~words.isin(LABELS)]
     if len(wrong):
         raise UserError(f"{file}: line {wrong[0] + 1} is {shown(words[wrong[0]])}; write yes or no")
-    if rows is not None and len(words) != rows:
+    row = example_ids.str.rpartition(":")[2].astype(int).to_numpy()
+    is_whole = row.max() + 1 == len(row)
+    if row.max() >= len(words) or (is_whole and len(words) != len(row)):
         raise UserError(
-            f"{file}: has {len(words)} lines, but {gold} has {rows}; line "
-            f"{min(len(words), rows) + 1} is in only one of the files; give one "
-            "prediction for each row"
+            f"{file}: has {len(words)} lines, but the split has {row.max() + 1}; line "
+            f"{min(len(words), row.max() + 1) + 1} is in only one of the two; give one prediction "
+            "for each answer"
         )
-    return words.map(LABELS).to_numpy()
+    return words.map(LABELS).to_numpy()[row]
 
 
-def released_judgements(file: Path, answers: pd.DataFrame) -> np.ndarray:
-    """Return (n,) 1 for yes, 0 for no, for the answers of a built split. The file covers the whole
-    split, in its order.
-
-    The option limit may have cut the split. The ids of the answers, `split:row`, then give the rows
-    in the file.
-    """
-    row = answers["example_id"].str.rpartition(":")[2].astype(int).to_numpy()
-    if row.max() + 1 == len(answers):
-        return read_judgements(file, len(answers), "the split")[row]
-    judged = read_judgements(file)
-    if row.max() >= len(judged):
-        raise UserError(
-            f"{file}: has {len(judged)} lines, but the split has an answer number "
-            f"{row.max() + 1}; give one prediction for each answer"
-        )
-    return judged[row]
+def own_judgements(file: Path, example_ids: pd.Series) -> np.ndarray | None:
+    """Return released_judgements(); None for a file that does not begin with yes or no."""
+    try:
+        with file.open(encoding="utf-8-sig") as opened:
+            is_own = opened.readline(9).strip() in LABELS
+    except (OSError, ValueError):
+        is_own = False
+    return released_judgements(file, example_ids) if is_own else None
 
 
 def lettered_judgements(

@@ -41,11 +41,9 @@ options tie, this is 1/6 for two right options of four, and 1/3 for one right op
   few_shot      the model saw a few examples
   external      external predictions
 
-External predictions give a score of every candidate, or a label right or wrong. They may also refer
-to the released gold file. Each line is then a JSON object with the scores of one instance's
-options; higher is better. Spaces around options do not matter:
+External predictions give a score of every candidate, or a label right or wrong. A line of JSON may
+also have the scores of one instance's options; higher is better:
 
-    python -m scripts.studies.timedial.evaluate --predictions FILE --gold test.json
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9,
                          "12 days": -7.0}}
 """
@@ -68,11 +66,9 @@ from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, replicates_of
 from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
-from scripts.measure.external import print_rows
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
-from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import checked, outranked, outranked_by_chance, scores_of
 from scripts.studies.timedial.tallies import ACCURACY, joined_tallies, tallies_of
 
@@ -222,41 +218,9 @@ STUDY = Study(
 )
 
 
-# ---- predictions for the released gold file
-
-
-def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
-    """Print the metrics, in per cent, of files with scores for the options of the released gold
-    file.
-    """
-    gold = read_gold(gold_file)
-    for file in predictions:
-        scored = gold.assign(score=read_scores_file(file, gold))
-        for split, part in scored.groupby("split", sort=False):
-            options = checked(part, gold_file)
-            outcome = outranked(
-                *(options[name].to_numpy() for name in ("score", "label", "instance"))
-            )
-            drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
-            print(f"{file}: {split}")
-            print_rows(metric_rows(tallies_of(options, [outcome]), [], drawn), PRINTED)
-
-
 def main(given: argparse.Namespace) -> None:
-    if given.gold:
-        score_released(given.gold, given.predictions, given.resamples)
-        return
     evaluate(given, STUDY)
 
 
 if __name__ == "__main__":
-    execute(
-        main,
-        evaluation_given(
-            evaluation_arguments(
-                __doc__,
-                "timedial",
-                gold="TimeDial's test.json, for predictions of one object a line: id and scores",
-            )
-        ),
-    )
+    execute(main, evaluation_given(evaluation_arguments(__doc__, "timedial")))

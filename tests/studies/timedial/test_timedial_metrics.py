@@ -3,7 +3,6 @@ scores, wrong input.
 """
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -16,11 +15,10 @@ from hypothesis import strategies as st
 from scripts.data.tables import PREDICTIONS, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.studies.timedial.evaluate import SCHEMA
-from scripts.studies.timedial.prediction_files import read_gold
 from scripts.measure.ranking import outranked, outranked_by_chance
 from scripts.controls.simple import fit
 from tests.files import write_rows, write_yaml
-from tests.rows import each_row, rows_of
+from tests.rows import rows_of
 from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -407,100 +405,3 @@ def labelled(*labels: int):
 def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
     damage(tmp_path)
     experiment().refused(said, lines=1)
-
-
-# ---- A file of scores.
-
-GOLD = yaml.safe_load("""
-- conversation: ['A: <MASK>']
-  id: 1
-  correct1: 'two hours '
-  correct2: ' 2 hours'
-  incorrect1: a day
-  incorrect1_rule: Rule 1
-  incorrect2: 9 days
-  incorrect2_rule: Rule 2
-- conversation: ['A: <MASK>']
-  id: 7
-  correct1: noon
-  correct2: none
-  incorrect1: 'night '
-  incorrect1_rule: Rule 3
-  incorrect2: midnight
-  incorrect2_rule: Rule 3
-""")
-FIRST = '{"id": 1, "scores": {"two hours": 0.5, "2 hours ": 0.2, "a day": 0.2, "9 days": -1}}'
-SECOND = '{"id": "7", "scores": {"noon": 3, "night": 2, "midnight": 1e-3}}'
-
-
-@pytest.fixture
-def scored(tmp_path, program):
-    def call(lines: str, gold=GOLD):
-        (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
-        (tmp_path / "scores.jsonl").write_bytes(lines.encode(errors="surrogateescape"))
-        return program(
-            f"scripts.studies.timedial.evaluate --gold {tmp_path}/test.json "
-            f"--predictions {tmp_path}/scores.jsonl"
-        )
-
-    return call
-
-
-def test_a_file_of_scores(scored):
-    done = scored(f"{SECOND}\n{FIRST}\n").checked()
-    lines, numbers = done.stdout.splitlines(), {}
-    for line in lines:
-        if line.endswith((": test", ": extras")):
-            split = line.rpartition(" ")[2]
-        numbers[f"{split}: {line[:52].strip()}"] = line[52:].split()
-    assert numbers["test: two best accuracy"][0] == "0.00"
-    assert numbers["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
-    assert numbers["test: wrong above right, rule=phrase"][0] == "100.00"
-    assert numbers["test: wrong above right, rule=numeral"][0] == "0.00"
-    assert numbers["test: wrong above right"] == "50.00 none of 1 2".split(), (
-        "of one, nothing is told"
-    )
-    assert "test: wrong above right, rule=open_ended" not in numbers, "there is none"
-
-
-@each_row(
-    "lines, said",
-    [
-        (FIRST, "none of its 1 lines is for id 7 (1 of 2 ids have no line)"),
-        (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 repeats an earlier line"),
-        (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
-        (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
-        (f"{FIRST}\n{SECOND.replace('7', '8')}", "line 2: no instance has the id 8"),
-        (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
-        (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
-        (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
-    ],
-)
-def test_wrong_scores_are_refused_with_the_line(lines, said, scored):
-    scored(lines).refused(said, lines=1)
-
-
-def test_the_released_file(mirror, program, tmp_path):
-    """The file has 1,104 instances and 342 extras. Perfect scores give 1, reversed scores 0; the
-    wrong options by rule are as released.
-    """
-    gold = read_gold(mirror / AT)
-    assert gold.groupby("split")["instance_id"].nunique().to_dict() == {"test": 1104, "extras": 342}
-    assert gold[gold["split"] == "test"].groupby("rule").size().to_dict() == {
-        "": 2208,
-        "numeral": 984,
-        "open_ended": 901,
-        "phrase": 323,
-    }
-    for sign, wanted in ((1, "100.00"), (-1, "0.00")):
-        with (tmp_path / "scores.jsonl").open("w") as file:
-            for name, options in gold.groupby("instance_id"):
-                scores = dict(zip(options["option"], (sign * options["label"]).tolist()))
-                file.write(json.dumps({"id": name, "scores": scores}) + "\n")
-        done = program(
-            f"scripts.studies.timedial.evaluate --gold {mirror}/{AT} "
-            f"--predictions {tmp_path}/scores.jsonl"
-        ).checked()
-        lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
-        assert [line[3] for line in lines] == [wanted] * 2
-        assert [line[-1] for line in lines] == ["1,104", "342"]

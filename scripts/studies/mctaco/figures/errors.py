@@ -36,7 +36,9 @@ def released(items: Items, answers: pd.DataFrame) -> list[System]:
     systems, source = [], items.facts["source"]
     for name, entry in items.sources[source].get("predictions", {}).items():
         if items.given.fetched and entry.get("split", items.split) == items.split:
-            judged = released_judgements(items.given.fetched / source / entry["file"], answers)
+            judged = released_judgements(
+                items.given.fetched / source / entry["file"], answers["example_id"]
+            )
             title = model_title(name, {name: entry})
             title += NORMALIZED if entry.get("unit_normalization") else ""
             score, wrong = np.full(len(judged), np.nan), judged != answers["label"].to_numpy()

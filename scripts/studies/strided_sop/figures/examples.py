@@ -7,10 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.people.answer_files import AGAIN, rows_of
+from scripts.data.items import items_of
 from scripts.data.tables import read_table
-from scripts.measure.people_answers import Answers
+from scripts.measure.elsewhere.people import are_for, rows_of
 from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
 from scripts.studies.strided_sop.evaluate import columns_of
 from scripts.publish.item import Given
@@ -28,17 +27,17 @@ def key(facts: Mapping) -> tuple | None:
 
 
 def answers_of_people(items: Items, pairs: pd.DataFrame) -> list[System]:
-    files = [rows_of(file, ANSWER_COLUMNS, AGAIN) for file in items.given.human]
-    answers = pd.concat([pd.DataFrame(columns=ANSWER_COLUMNS), *files])
-    is_here = Answers(answers).on_dataset(items.facts) & (answers["split"] == items.split)
-    answers = answers[is_here]
+    if not items.given.human:
+        return []
+    answers = pd.concat(map(rows_of, items.given.human))
+    answers = answers[are_for(answers, items.facts) & (answers["split"] == items.split)]
     ids = [f"{item:016x}" for item in items_of(pairs["pair_id"])]
-    counts = answers.groupby(["item", "answer"]).size().unstack(fill_value=0)
+    counts = answers.groupby(["item", "candidate"]).size().unstack(fill_value=0)
     labels = [label.replace(" ", "_") for label in LABELS]
     counts = counts.reindex(index=ids, columns=labels, fill_value=0).to_numpy()
     if not counts.any():
         return []
-    several = answers["person"].nunique() > 1
+    several = answers["system"].nunique() > 1
     texts = [
         ", ".join(
             f"{label} ({count})" if several else label for label, count in zip(LABELS, row) if count
