@@ -1,4 +1,4 @@
-"""The name of an example on a page for people, and in their answers. The example's id would reveal
+"""The name of an example on a sheet for people, and in their answers. The example's id would reveal
 its label or its place. For example, a pair's id has the video, and among options the right ones
 come first.
 """

@@ -11,7 +11,7 @@ claims.yaml    the claims of its paper in words (resources/schemas/claims.schema
 published.csv  the numbers of its paper (scripts/publish/comparison.py)
 released.csv   answers of language models to its items, as others released them
                (scripts/studies/mctaco/released.py)
-labelling.yaml how people are asked (scripts/people/labelling/page.py)
+labelling.yaml how people are asked (scripts/people/sheet.py)
 prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
 study.yaml and options.py are required. Not a program.
 """

@@ -176,9 +176,9 @@ def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
     """
         {answer: inorder} | 'row 2: answers ''inorder''; write swapped or in_order'
         {answer: ''} | 'row 2: Ann has not answered item'
-        {item: v0:0:0} | 'row 2: item v0:0:0 is none of a page'
+        {item: v0:0:0} | 'row 2: item v0:0:0 is none of a sheet'
         {dataset: stride-9} | 'row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out'
-        {split: test} | 'row 2: answers for split test of sample_howto100m stride-0; make the page from a split that is wanted: val of'
+        {split: test} | 'row 2: answers for split test of sample_howto100m stride-0; write the sheet of a split that is wanted: val of'
         {study: mctaco} | 'row 2: answers of the study mctaco, not of strided_sop'
         {person: '  '} | 'row 2: nobody is named in the column person'
         {types: <b>} | 'row 2: types <b> are no names'
@@ -346,8 +346,8 @@ def test_an_instance_is_right_where_both_right_options_are_chosen(tmp_path):
 @each_row(
     "path, value, said",
     """
-        [types, u, name] | Needs knowledge | 'types.u.name: ''Needs knowledge'' does not match'
-        [types, '1'] | {name: one, title: one, help: one} | types
+        [types, Needs knowledge] | it has to be known | types
+        [answers] | {in_order: Sentence 1 comes first} | answers
         [items] | 0 | items
     """,
 )

@@ -1,5 +1,5 @@
-"""Read people's answers from the files (CSV, docs/people.md) of pages
-(scripts/people/labelling/page.py), and join them with the examples. Not a program.
+"""Read people's answers from filled sheets (scripts/people/sheet.py, docs/people.md), and join them
+with the examples. Not a program.
 
 Beside the columns of table.py, the table has study, source, dataset, split and types of an answer.
 """
@@ -17,7 +17,7 @@ from scripts.data.texts import csv_of
 from scripts.measure.elsewhere.table import refuse, table_of
 from scripts.running.program import UserError, log
 
-AGAIN = "download the answers from the page anew (docs/people.md)"
+AGAIN = "write the sheet anew, and keep its columns (docs/people.md)"
 KEY = ["source", "dataset", "split", "item", "system"]  # one person gives one answer to it
 TYPES = r"([a-z][a-z0-9_]*(; [a-z][a-z0-9_]*)*)?"
 
@@ -29,7 +29,8 @@ def rows_of(file: Path) -> pd.DataFrame:
     if rows.empty:
         raise UserError(f"{file}: has no rows below its header; {AGAIN}, or leave it out")
     places = [f"row {row}" for row in range(2, len(rows) + 2)]
-    table = table_of(file, places, rows["item"], rows["answer"], 1.0)
+    items = rows["item"].str.removeprefix("i")  # without it a spreadsheet may read a number
+    table = table_of(file, places, items, rows["answer"], 1.0)
     return table.assign(
         system=rows["person"], **rows[["study", "source", "dataset", "split", "types"]]
     )
@@ -88,10 +89,10 @@ def read_people(
         (
             other_split,
             "answers for split {split} of {source} {dataset}",
-            f"make the page from a split that is wanted: {wanted}",
+            f"write the sheet of a split that is wanted: {wanted}",
         ),
         (rows["system"] == "", "nobody is named in the column person", "name whoever answered"),
-        (~rows["item"].str.fullmatch(ITEM), "item {item} is none of a page", AGAIN),
+        (~rows["item"].str.fullmatch(ITEM), "item {item} is none of a sheet", AGAIN),
         (
             ~rows["types"].str.fullmatch(TYPES),
             "types {types} are no names with `; ` between them",
@@ -100,7 +101,7 @@ def read_people(
         (
             rows["candidate"] == "",
             "{system} has not answered item {item}",
-            "answer it on the page, or take its rows out",
+            "answer it, or take its rows out",
         ),
         (~rows["candidate"].isin(labels), "answers {candidate!r}", f"write {' or '.join(labels)}"),
         (
@@ -136,11 +137,11 @@ def on_split(
         )
         part = part[part["at"] >= 0].drop_duplicates(["item", "system"])
     why = "item {item} is not in split {split} of {source} {dataset}"
-    refuse(part, part["at"] < 0, why, "make the page from the dataset that is measured")
+    refuse(part, part["at"] < 0, why, "write the sheet of the dataset that is measured")
     part = part.assign(unit=examples["unit"].to_numpy()[part["at"]])
     counts = part.groupby(["system", "unit"])["item"].transform("size")
     why = "{system} has answered only a part of the unit of item {item}"
-    remedy = "answer the rest on the page, or take those rows out"
+    remedy = "answer the rest, or take those rows out"
     refuse(part, counts < part["unit"].map(examples["unit"].value_counts()), why, remedy)
     return part if len(part) else None
 

@@ -71,11 +71,11 @@ def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):
     place = tmp_path / "strided_sop/captions/orders"
     build(program, cleaned / "whole", place, span=3, **PERMUTATIONS)
     done = program(
-        f"scripts.people.labelling.page --dataset {place} --split val --output {tmp_path}/page.html"
+        f"scripts.people.sheet --dataset {place} --split val --person Ann --output {tmp_path}/a.csv"
     )
     assert done.returncode != 0
     assert "people cannot be asked about a dataset with order_by: permutations" in done.stderr
-    assert not (tmp_path / "page.html").exists()
+    assert not (tmp_path / "a.csv").exists()
 
 
 def test_the_best_order_is_told():
