@@ -17,16 +17,7 @@ from urllib.request import url2pathname
 from scripts.data.files import sha256_of, whole_set
 from scripts.running.program import UserError, add_manifest, closest, json_object, log, parser
 from scripts.data.yaml_files import entries_of
-from scripts.fetch.web import (
-    NoAnswer,
-    NotThere,
-    TooLarge,
-    copy,
-    note_of,
-    session,
-    size_at,
-    transfer,
-)
+from scripts.fetch.web import NoAnswer, NotThere, TooLarge, copy, note_of, size_at, transfer
 
 ROOT = Path(__file__).parents[2]
 LOCAL = ("file://", "resources/")  # how the address of a file on this machine begins
@@ -272,40 +263,30 @@ class Downloads(NamedTuple):
         sends too many bytes.
         """
         tried = []
-        with session() as web:
-            for place in [*mirrored, *urls]:
-                part = self.place_of(place, "part")
-                try:
-                    if place.startswith(LOCAL):
-                        copy(local_path(place), part, name, most)
-                    else:
-                        transfer(web, place, part, name, most)
-                    return part, place
-                except NoAnswer as error:
-                    if place in mirrored and not isinstance(error, NotThere):
-                        raise UserError(
-                            f"{name}: the mirror does not give {place} ({error}): start "
-                            f"the mirror, or correct {SETTING} or remove it"
-                        ) from error
-                    log.info(
-                        "%s: %s%s: %s",
-                        name,
-                        "the mirror has no " if place in mirrored else "",
-                        place,
-                        error,
-                    )
-                    tried.append(f"{place}: {error}")
-                except TooLarge as error:
-                    bound = (
-                        f"the {most:,} bytes that {self.pin} allows"
-                        if most is not None
-                        else f"{int(str(error)):,} bytes, with none declared in {self.pin}"
-                    )
+        for place in [*mirrored, *urls]:
+            part = self.place_of(place, "part")
+            try:
+                if place.startswith(LOCAL):
+                    copy(local_path(place), part, name, most)
+                else:
+                    transfer(place, part, name, most)
+                return part, place
+            except NoAnswer as error:
+                if place in mirrored and not isinstance(error, NotThere):
                     raise UserError(
-                        f"{name} from {place} is more than {bound}: the download was stopped "
-                        "and removed; get the right file into the mirror, or, if the change "
-                        "is meant, declare its bytes there"
+                        f"{name}: the mirror does not give {place} ({error}): start "
+                        f"the mirror, or correct {SETTING} or remove it"
                     ) from error
+                whose = "the mirror has no " if place in mirrored else ""
+                log.info("%s: %s%s: %s", name, whose, place, error)
+                tried.append(f"{place}: {error}")
+            except TooLarge as error:
+                whose = "with none declared in" if most is None else "the limit of"
+                raise UserError(
+                    f"{name} from {place} is more than {error}, {whose} {self.pin}: the download was stopped "
+                    "and removed; get the right file into the mirror, or, if the change "
+                    "is meant, declare its bytes there"
+                ) from error
         raise NoFile(
             f"{name} could not be fetched (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
             "to a folder or URL laid out as <host>/<path> that has it"

@@ -45,7 +45,7 @@ from scripts.fetch.pretrained import (
     read_architecture,
 )
 from scripts.fetch.text_half import text_names
-from scripts.fetch.web import LONGEST_WAIT, TIMEOUT, NoAnswer, deadline, session
+from scripts.fetch.web import PATIENCE, TIMEOUT, NoAnswer, deadline, session
 
 # kinds of models that are trained with sentinels; their prompts use sentinels, too
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")
@@ -82,9 +82,9 @@ def ask(place: str, headers: dict[str, str], count: int) -> bytes:
     """Return the first bytes of a file on a server, within a bounded time."""
     ranged = headers | {"Range": f"bytes=0-{count - 1}"}
     with (
-        session() as web,
+        session(place) as web,
+        deadline(PATIENCE),
         web.get(place, headers=ranged, stream=True, timeout=TIMEOUT) as answer,
-        deadline(LONGEST_WAIT),
     ):
         answer.raise_for_status()
         return answer.raw.read(count)

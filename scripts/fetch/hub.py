@@ -17,9 +17,9 @@ from scripts.plan.models import CONFIG, GENERATION, INDEX, TOKENIZER_CONFIG
 from scripts.running.program import UserError, log
 from scripts.fetch.download import SETTING, Absent, Downloads, NoFile, find, in_mirror
 from scripts.fetch.web import (
-    HEADERS,
     LONGEST_JSON,
     MOST,
+    PATIENCE,
     SLOWEST,
     NoAnswer,
     TooLarge,
@@ -114,7 +114,7 @@ class Hub(Origin):
         names = [self.entry["revision"], *(["main"] if self.pinned.get(file) else [])]
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
 
-    def _load(self, file: str, seconds: float = HEADERS, **options):
+    def _load(self, file: str, seconds: float = PATIENCE, **options):
         with deadline(seconds):
             return hf_hub_download(
                 self.where, file, revision=self.entry["revision"], endpoint=endpoint(), **options
@@ -128,7 +128,7 @@ class Hub(Origin):
         if found := find(in_mirror(self.downloads.mirror, self._addresses(file))):
             return found
         try:
-            seconds = HEADERS if self.answered else FIRST
+            seconds = PATIENCE if self.answered else FIRST
             about = self._load(file, seconds, dry_run=True, local_files_only=bool(self.failed))
         except errors.RemoteEntryNotFoundError:
             self.answered.append(file)
@@ -175,7 +175,7 @@ class Hub(Origin):
                 raise TooLarge(most)
             check_room(called, {part.parent: declared})
             bar = type("Bar", (Bar,), {"most": declared or most})
-            seconds = HEADERS + (declared or most) / SLOWEST
+            seconds = PATIENCE + (declared or most) / SLOWEST
             cached = Path(self._load(file, seconds, tqdm_class=bar))
             if about.is_cached and not is_whole(cached, sha256):
                 log.info("%s: the cache holds a wrong file, %s; fetching it again", called, cached)
@@ -184,7 +184,7 @@ class Hub(Origin):
             raise
         except TooLarge as error:
             raise UserError(
-                f"{called}: {endpoint()} sends more than {int(str(error)):,} bytes, the size "
+                f"{called}: {endpoint()} sends more than {error}, the size "
                 "that it declared or the limit here: the download was stopped and removed; "
                 "take another endpoint or model"
             ) from error

@@ -1,9 +1,8 @@
-"""Download one http(s) URL into a file. Size and time are bounded. A new try continues where an
-earlier one ended.
+"""Download one http(s) URL into a file. requests and urllib3 send the requests and try again. This
+module continues a cut download, and bounds bytes and time.
 
 Pieces of two versions of a file are never joined. A download continues only if the server's ETag or
-date shows that the file is the same. Every wait is logged, and no wait is longer than the limits
-here.
+date shows that the file is the same.
 """
 
 import os
@@ -11,29 +10,29 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
+from requests.adapters import HTTPAdapter
 from tqdm import tqdm
 
 from scripts.running.program import UserError, log
 
 CHUNK = 1 << 16  # bytes; a cut connection loses at most these
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte
-HEADERS = 60  # seconds until an answer's headers are whole, redirects included
-# bytes a second, measured over so many seconds: a slower connection counts as silent
-SLOWEST, WINDOW = (1_000, 60)
+# Within so many seconds an answer's headers must come, redirects and waits included. Later, within
+# each such time, SLOWEST bytes a second must come.
+PATIENCE = 120
+SLOWEST = 1_000
 TRIES = 4  # without progress, at one place
-BACKOFF = 0.3  # seconds; doubled with every try
-LONGEST_WAIT = 120  # seconds that a busy server may ask for; the sum may grow by bytes / SLOWEST
+BACKOFF = 1  # seconds
 MOST = 20_000_000_000  # bytes of a file whose size only its server declares
 UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
 LONGEST_JSON = 20_000_000  # bytes of a JSON read whole; the index of 600 billion weights has 9 MB
-BUSY = {429, 500, 502, 503, 504}
+BUSY = (429, 500, 502, 503, 504)
 
 
 class NoAnswer(Exception):
@@ -47,15 +46,12 @@ class NotThere(NoAnswer):
 class TooLarge(Exception):
     """A place gives more bytes than it may; the text is the limit."""
 
+    def __init__(self, most: int):
+        super().__init__(f"{most:,} bytes")
+
 
 class Cut(Exception):
-    """A try ended before the end of the file; the text has the reason. wait: the seconds that the
-    server asks for.
-    """
-
-    def __init__(self, why: str, wait: float | None = None):
-        super().__init__(why)
-        self.wait = wait
+    """A request ended before the end of the file; the text has the reason."""
 
 
 class _Overdue(BaseException):
@@ -63,54 +59,73 @@ class _Overdue(BaseException):
 
 
 @contextmanager
-def deadline(seconds: float) -> Iterator[None]:
+def deadline(seconds: float, size: Callable[[], int] = lambda: 0) -> Iterator[None]:
     """Raise NoAnswer if the block takes longer, whatever it waits for. Main thread only.
+
+    size: a number of bytes. While it grows by SLOWEST a second, the time starts again.
 
     The time-outs of sockets count from byte to byte. So they never stop a server that sends a few
     bytes now and then.
     """
+    known = size()
 
     def ring(*_):
-        raise _Overdue
+        nonlocal known
+        before, known = known, size()
+        if known - before < max(1, SLOWEST * seconds):
+            raise _Overdue
 
-    before, (left, _) = signal.signal(signal.SIGALRM, ring), signal.getitimer(signal.ITIMER_REAL)
+    handler, timer = signal.signal(signal.SIGALRM, ring), signal.getitimer(signal.ITIMER_REAL)
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
         yield
         signal.setitimer(signal.ITIMER_REAL, 0)
     except _Overdue:
         raise NoAnswer(f"no whole answer in {seconds:g} s") from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
 
 
-class Session(requests.Session):
-    """A session that bounds the time until an answer's headers. It follows redirects to http(s)
-    only, never from https to http.
+class Tries(urllib3.Retry):
+    """urllib3's tries, each logged. A server that asks for a wait beyond PATIENCE gets no more."""
+
+    def parse_retry_after(self, retry_after: str) -> float:
+        try:
+            wait = super().parse_retry_after(retry_after)
+        except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
+            return 0
+        if wait > PATIENCE:
+            raise NoAnswer(f"it asks to wait for {wait:,.0f} s, more than {PATIENCE} s")
+        return wait
+
+    def sleep(self, response: urllib3.BaseHTTPResponse | None = None) -> None:
+        wait = response is not None and self.get_retry_after(response)
+        wait, last = wait or self.get_backoff_time(), self.history[-1]
+        reason = last.error or f"HTTP {last.status}"
+        log.info("%s: %s; trying again in %.1f s", last.url, reason, wait)
+        time.sleep(wait)
+
+
+def _close_redirect(answer: requests.Response, **_) -> None:
+    """Close a redirect, since requests would read its body to the end."""
+    if answer.is_redirect:
+        answer.close()
+
+
+def session(url: str) -> requests.Session:
+    """Return a session for a URL. It asks for uncompressed bytes, and follows five redirects to
+    http(s), from https to https only.
     """
-
-    def request(self, *given, **named) -> requests.Response:
-        with deadline(HEADERS):
-            return super().request(*given, **named)
-
-    def get_redirect_target(self, resp: requests.Response) -> str | None:
-        target = super().get_redirect_target(resp)
-        if target:
-            now, then = urlsplit(resp.url).scheme, urlsplit(urljoin(resp.url, target)).scheme
-            if then not in ("http", "https") or (now, then) == ("https", "http"):
-                raise NoAnswer(
-                    f"it redirects to {target[:200]}, which is not followed: from {now} to {then}"
-                )
-            resp.close()  # requests would read its body to the end
-        return target
-
-
-def session() -> Session:
-    """Return a session that asks for uncompressed bytes. It does not try again; `transfer` does."""
-    web = Session()
+    web = requests.Session()
+    tries = Tries(TRIES - 1, status_forcelist=BUSY, raise_on_status=False, backoff_factor=BACKOFF)
+    for scheme in ("https://", "http://"):
+        web.mount(scheme, HTTPAdapter(max_retries=tries))
+    if url.startswith("https://"):
+        del web.adapters["http://"]
     web.max_redirects = 5
+    web.hooks["response"].append(_close_redirect)
     web.headers.update({"User-Agent": "timestride", "Accept-Encoding": "identity"})
     return web
 
@@ -196,19 +211,15 @@ def size_at(url: str) -> int | None:
     """Return the bytes of a file on a server; 0 if the server does not give the size. None: the
     server has no such file or does not answer.
     """
-    for tries in range(1, TRIES + 1):
-        try:
-            with session() as web, web.head(url, allow_redirects=True, timeout=TIMEOUT) as answer:
-                if answer.status_code == 200:
-                    return declared_size(answer) or 0
-                if answer.status_code not in BUSY or tries == TRIES:
-                    return None
-        except (requests.RequestException, NoAnswer):
-            return None
-        wait = BACKOFF * 2**tries
-        log.info("%s: HTTP %d; trying again in %.1f s", url, answer.status_code, wait)
-        time.sleep(wait)
-    return None
+    try:
+        with (
+            session(url) as web,
+            deadline(PATIENCE),
+            web.head(url, allow_redirects=True, timeout=TIMEOUT) as answer,
+        ):
+            return (declared_size(answer) or 0) if answer.status_code == 200 else None
+    except (requests.RequestException, NoAnswer):
+        return None
 
 
 def _is_packed(answer: requests.Response) -> bool:
@@ -231,12 +242,18 @@ def _piece(part: Path) -> tuple[int, str]:
     return (part.stat().st_size, version) if version.isprintable() and version else (0, "")
 
 
-def _wait(answer: requests.Response) -> float | None:
-    """Seconds that `Retry-After` asks to wait; None if they cannot be read."""
+def _request(url: str, headers: dict[str, str]) -> requests.Response:
+    """Return an answer without its body. Raises NoAnswer."""
     try:
-        return urllib3.Retry().get_retry_after(answer.raw)
-    except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
-        return None
+        with session(url) as web, deadline(PATIENCE):
+            return web.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except requests.exceptions.InvalidSchema as error:
+        raise NoAnswer(
+            f"it redirects to an address which is not followed ({short(error)})"
+        ) from error
+    except requests.RequestException as error:
+        reason = getattr(next(iter(error.args), None), "reason", error)  # of the last try
+        raise NoAnswer(f"no answer ({short(reason)})") from error
 
 
 def _check_answer(answer: requests.Response, done: int, version: str, part: Path) -> None:
@@ -246,14 +263,6 @@ def _check_answer(answer: requests.Response, done: int, version: str, part: Path
     status = answer.status_code
     if status in (401, 403, 404, 410):
         raise NotThere(f"HTTP {status}")
-    if status in BUSY:
-        wait = _wait(answer)
-        if wait is not None and wait > LONGEST_WAIT:
-            raise NoAnswer(
-                f"HTTP {status}: it asks to wait for {wait:,.0f} s, more than "
-                f"{LONGEST_WAIT} s; try again later"
-            )
-        raise Cut(f"the server is busy (HTTP {status})", wait)
     continues = (
         done > 0
         and _version(answer) == version
@@ -266,42 +275,13 @@ def _check_answer(answer: requests.Response, done: int, version: str, part: Path
         raise NoAnswer(f"HTTP {status}")
 
 
-def _pieces(answer: requests.Response) -> Iterator[bytes]:
-    """Yield the uncompressed bytes as they come. Raises Cut if no bytes come, or too few."""
-    since, count = time.monotonic(), 0
-    try:
-        while True:
-            with deadline(WINDOW):
-                piece = answer.raw.read1(CHUNK, decode_content=True)
-            if not piece:
-                return
-            yield piece
-            count += len(piece)
-            if (passed := time.monotonic() - since) >= WINDOW:
-                if count < SLOWEST * passed:
-                    raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {passed:.0f} s")
-                since, count = time.monotonic(), 0
-    except NoAnswer:
-        raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {WINDOW} s") from None
-    except urllib3.exceptions.ReadTimeoutError:
-        raise Cut(f"no byte came for {TIMEOUT[1]} s") from None
-    except (urllib3.exceptions.HTTPError, ConnectionError, ValueError):
-        raise Cut("the connection ended early") from None
-
-
-def _request(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
+def _continue(url: str, part: Path, name: str, most: int | None) -> None:
     """Send one request. Add the missing bytes to `part`, or write it again. Raises NoAnswer,
     NotThere, TooLarge, Cut.
     """
     done, version = _piece(part)
     headers = {"Range": f"bytes={done}-", "If-Range": version} if done else {}
-    try:
-        answer = web.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except (requests.ConnectionError, requests.Timeout) as error:
-        raise Cut(f"no answer ({type(error).__name__})") from None
-    except requests.RequestException as error:
-        raise NoAnswer(f"no answer ({type(error).__name__}: {short(error)})") from error
-    with answer:
+    with _request(url, headers) as answer:
         _check_answer(answer, done, version, part)
         if answer.status_code == 206:
             log.info("%s: going on after %s bytes", name, f"{done:,}")
@@ -318,34 +298,32 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
         if (total or 0) > bound:
             raise TooLarge(bound)
         check_room(name, {part.parent: (total or done) - done})
-        write(_pieces(answer), part, name, done, total, bound)
-    if total is not None and part.stat().st_size != total:
-        raise Cut("the connection ended early")
+        part.touch()
+        try:
+            with deadline(PATIENCE, lambda: part.stat().st_size):
+                write(answer.iter_content(CHUNK), part, name, done, total, bound)
+        except requests.RequestException as error:
+            raise Cut(f"the connection ended early ({type(error).__name__})") from error
+        except NoAnswer as error:
+            raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {PATIENCE:g} s") from error
 
 
-def transfer(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
+def transfer(url: str, part: Path, name: str, most: int | None) -> None:
     """Download `url` to `part`. After a cut connection, send a new request as long as there is
     progress. most: the bytes that the file may have; None: unknown. Raises NoAnswer, NotThere,
     TooLarge.
     """
-    furthest, tries, waited = 0, 0, 0.0
+    furthest, tries = 0, 0
     while True:
         try:
-            return _request(web, url, part, name, most)
+            return _continue(url, part, name, most)
         except Cut as cut:
             size = part.stat().st_size if part.exists() else 0
             furthest, tries = (size, 0) if size >= furthest + CHUNK else (furthest, tries + 1)
             if tries == TRIES:
                 raise NoAnswer(f"{cut} {tries} times at {size:,} bytes") from cut
-            wait = BACKOFF * 2**tries if cut.wait is None else cut.wait
-            waited += wait
-            if waited > LONGEST_WAIT + size / SLOWEST:
-                raise NoAnswer(
-                    f"{cut} again and again: it asks to wait for {waited:,.0f} s in all; "
-                    "try again later"
-                ) from cut
-            log.info("%s: %s, at %s bytes; trying again in %.1f s", name, cut, f"{size:,}", wait)
-            time.sleep(wait)
+            log.info("%s: %s, at %s bytes; trying again", name, cut, f"{size:,}")
+            time.sleep(BACKOFF * tries)
         except TooLarge:
             part.unlink(missing_ok=True)
             note_of(part).unlink(missing_ok=True)

@@ -233,7 +233,7 @@ def test_of_a_mirror(tmp_path, server, kind):
 
 def test_weights_that_come_too_slowly(tmp_path, server, monkeypatch):
     server.state.add("slow")
-    monkeypatch.setattr(facts, "LONGEST_WAIT", 0.3)
+    monkeypatch.setattr(facts, "PATIENCE", 0.3)
     said = refused(tmp_path, ENTRY)
     assert "the hub does not give" in said and "no whole answer in 0.3 s" in said
 
