@@ -283,9 +283,9 @@ class Downloads(NamedTuple):
             except TooLarge as error:
                 whose = "with none declared in" if most is None else "the limit of"
                 raise UserError(
-                    f"{name} from {place} is more than {error}, {whose} {self.pin}: the download was stopped "
-                    "and removed; get the right file into the mirror, or, if the change "
-                    "is meant, declare its bytes there"
+                    f"{name} from {place} is more than {error}, {whose} {self.pin}: the "
+                    "download was stopped and removed; get the right file into the mirror, or, "
+                    "if the change is meant, declare its bytes there"
                 ) from error
         raise NoFile(
             f"{name} could not be fetched (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "

@@ -5,10 +5,19 @@ Files are copied from the cache, so the cache does not change. They are verified
 """
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from huggingface_hub import constants, errors, hf_hub_download, hf_hub_url
+from huggingface_hub import (
+    HfApi,
+    constants,
+    errors,
+    hf_hub_download,
+    hf_hub_url,
+    try_to_load_from_cache,
+)
+from huggingface_hub.file_download import REGEX_COMMIT_HASH
 from huggingface_hub.utils import build_hf_headers, tqdm
 from huggingface_hub.utils.sha import git_hash
 
@@ -30,8 +39,21 @@ from scripts.fetch.web import (
 )
 
 HOST = "https://huggingface.co"  # the host in a mirror's paths, whatever HF_ENDPOINT is
-FIRST = 15  # seconds until the hub must have answered one question
+FIRST = 15  # seconds until the hub must have listed a model's files
 SMALL = 200_000_000  # bytes that a file beside the weights may have
+TOKEN = "give your token (`hf auth login`, or HF_TOKEN)"
+REMEDIES = {  # of what the hub refuses
+    errors.RemoteEntryNotFoundError: (
+        "{hub} has no such file at {revision}: name in {pin} the files that it has"
+    ),
+    errors.GatedRepoError: (
+        f"{{hub}} is gated: ask for access at {{place}}/{{hub}}, then {TOKEN}, and fetch again"
+    ),
+    errors.RepositoryNotFoundError: (
+        f"{{place}} shows no model {{hub}}: correct hub in {{pin}} or, if it is private, {TOKEN}"
+    ),
+    errors.RevisionNotFoundError: "{hub} has no revision {revision}: correct it in {pin}",
+}
 
 
 def longest(file: str) -> int:
@@ -45,17 +67,22 @@ class Bar(tqdm):
     """The progress of one file. It ends the download if more than `most` bytes come."""
 
     most = MOST
+    came = 0  # a hidden bar does not count by itself
 
     def update(self, n: float | None = 1) -> bool | None:
-        self.n += n if self.disable else 0  # a hidden bar does not count by itself
-        shown = super().update(n)
-        if self.n > self.most:
+        self.came += n or 0
+        if self.came > self.most:
             raise TooLarge(self.most)
-        return shown
+        return super().update(n)
 
 
 def endpoint() -> str:
     return (os.environ.get("HF_ENDPOINT") or HOST).rstrip("/")
+
+
+def status_of(error: Exception) -> int | None:
+    """Return the status of the hub's answer; None if it did not answer."""
+    return getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)
 
 
 def is_whole(file: Path, sha256: str | None) -> bool:
@@ -86,13 +113,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Hub(Origin):
-    """A model of the hub. answered: the files of which the hub said whether it has them. failed:
-    the error of a request before the first answer. Then only the cache is searched, because each of
-    ten names would take as long.
-    """
-
-    answered: list[str] = field(default_factory=list)
-    failed: list[Exception] = field(default_factory=list)
+    """A model of the hub."""
 
     @property
     def where(self) -> str:
@@ -107,6 +128,34 @@ class Hub(Origin):
         """By its name: a mirror cannot list files."""
         return "gguf" in self.where.lower()
 
+    @cached_property
+    def listing(self) -> tuple[str, dict[str, int]]:
+        """The commit and the bytes of each file (0: unknown), as the hub lists them. The hub is
+        asked once. If it is silent: the entry's revision, and no files.
+        """
+        revision = self.entry["revision"]
+        try:
+            with deadline(FIRST):
+                api = HfApi(endpoint())
+                about = api.model_info(self.where, revision=revision, files_metadata=True)
+        except Exception as error:  # several kinds, which differ between versions
+            if status_of(error):
+                raise self._refusal(self.name, error) from error
+            return revision, {}
+        if about.sha and about.sha != revision:
+            log.info(
+                "%s: revision %s is commit %s now: pin it in %s",
+                *(self.name, revision, about.sha, self.downloads.pin),
+            )
+        sizes = {file.rfilename: file.size or 0 for file in about.siblings or ()}
+        return about.sha or revision, sizes
+
+    @property
+    def commit(self) -> str:
+        """The commit of the entry's revision; the revision itself if the hub is silent."""
+        revision = self.entry["revision"]
+        return revision if REGEX_COMMIT_HASH.fullmatch(revision) else self.listing[0]
+
     def _addresses(self, file: str) -> list[str]:
         """Return the addresses that a mirror may have for a file. The address of a branch
         (resolve/main) is used only if the file's hash is pinned.
@@ -114,33 +163,23 @@ class Hub(Origin):
         names = [self.entry["revision"], *(["main"] if self.pinned.get(file) else [])]
         return [f"{HOST}/{self.where}/resolve/{name}/{file}" for name in dict.fromkeys(names)]
 
-    def _load(self, file: str, seconds: float = PATIENCE, **options):
-        with deadline(seconds):
-            return hf_hub_download(
-                self.where, file, revision=self.entry["revision"], endpoint=endpoint(), **options
-            )
+    def _cached(self, file: str) -> Path | None:
+        """Return a file of the user's cache."""
+        place = try_to_load_from_cache(
+            self.where, file, constants.HF_HUB_CACHE, revision=self.commit
+        )
+        return Path(place) if isinstance(place, str) else None
 
     def locate(self, file: str) -> tuple[str | None, int] | None:
         """Return the URL of a file's copy in the mirror or the cache (None if only the hub has the
-        file), and its bytes. Return None for a missing file, or if the hub never answers. Raises
-        UserError if it answered before, since then the file may be there.
+        file), and its bytes. Return None for a missing file, or if the hub is silent.
         """
-        if found := find(in_mirror(self.downloads.mirror, self._addresses(file))):
-            return found
-        try:
-            seconds = PATIENCE if self.answered else FIRST
-            about = self._load(file, seconds, dry_run=True, local_files_only=bool(self.failed))
-        except errors.RemoteEntryNotFoundError:
-            self.answered.append(file)
-            return None
-        except Exception as error:  # several kinds
-            if self.answered:
-                raise self._refusal(f"{self.name}/{file}", error) from error
-            self.failed.append(error)  # bring() reports it
-            return None
-        if not about.is_cached:
-            self.answered.append(file)
-        return Path(about.local_path).as_uri() if about.is_cached else None, about.file_size or 0
+        if copied := find(in_mirror(self.downloads.mirror, self._addresses(file))):
+            return copied
+        if cached := self._cached(file):
+            return cached.as_uri(), cached.stat().st_size
+        _, sizes = self.listing
+        return (None, sizes[file]) if file in sizes else None
 
     def bring(self, file: str) -> Path:
         """Return a verified file under `partial`. Raises NoFile, and Absent if the hub does not
@@ -156,8 +195,7 @@ class Hub(Origin):
 
     def address(self, file: str) -> tuple[str, dict[str, str]]:
         """Return the URL of a file on the hub, and the headers for the request."""
-        revision = self.entry["revision"]
-        url = hf_hub_url(self.where, file, revision=revision, endpoint=endpoint())
+        url = hf_hub_url(self.where, file, revision=self.commit, endpoint=endpoint())
         return url, build_hf_headers()
 
     def _write(self, file: str, part: Path) -> str:
@@ -165,106 +203,86 @@ class Hub(Origin):
         Return its URL. Raises NoFile if no place has it, UserError for every other refusal of the
         hub.
         """
-        called, sha256, cached = f"{self.name}/{file}", self.pinned.get(file), None
-        most = longest(file)
+        called, sha256 = f"{self.name}/{file}", self.pinned.get(file)
+        place = damaged = self._cached(file)
+        if place is None or not is_whole(place, sha256):
+            check_room(called, {part.parent: self.listing[1].get(file, 0)})
+            place = self._download(file, damaged)
+            if sha256 is None and not is_whole(place, None):
+                raise UserError(
+                    f"{called}: the file from {endpoint()} does not have the hash that the hub "
+                    "names: try again, or take another endpoint"
+                )
+        copy(place, part, called, None)
+        return f"{endpoint()}/{self.where}/resolve/{place.parent.name}/{file}"
+
+    def _download(self, file: str, damaged: Path | None) -> Path:
+        """Bring a file into the user's cache, in place of a damaged one."""
+        called = f"{self.name}/{file}"
+        if damaged:
+            log.info("%s: the cache holds a wrong file, %s; fetching it again", called, damaged)
+        most, limit = self.listing[1].get(file) or longest(file), longest(file)
         try:
-            about = self._load(file, dry_run=True, local_files_only=bool(self.failed))
-            # A cached file states its own size, and it may be damaged.
-            declared = 0 if about.is_cached else about.file_size or 0
-            if declared > most:
-                raise TooLarge(most)
-            check_room(called, {part.parent: declared})
-            bar = type("Bar", (Bar,), {"most": declared or most})
-            seconds = PATIENCE + (declared or most) / SLOWEST
-            cached = Path(self._load(file, seconds, tqdm_class=bar))
-            if about.is_cached and not is_whole(cached, sha256):
-                log.info("%s: the cache holds a wrong file, %s; fetching it again", called, cached)
-                cached = Path(self._load(file, seconds, tqdm_class=bar, force_download=True))
-        except UserError:
-            raise
+            if most > limit:
+                raise TooLarge(limit)
+            with deadline(PATIENCE + most / SLOWEST):
+                place = hf_hub_download(
+                    self.where,
+                    file,
+                    revision=self.commit,
+                    endpoint=endpoint(),
+                    tqdm_class=type("Bar", (Bar,), {"most": most}),
+                    force_download=bool(damaged),
+                )
+                return Path(place)
         except TooLarge as error:
             raise UserError(
-                f"{called}: {endpoint()} sends more than {error}, the size "
-                "that it declared or the limit here: the download was stopped and removed; "
-                "take another endpoint or model"
+                f"{called}: {endpoint()} sends more than {error}, the size that it declared or "
+                "the limit here: the download was stopped and removed; take another endpoint or "
+                "model"
             ) from error
         except Exception as error:  # several kinds, which differ between versions
             if isinstance(error, OSError) and error.errno is not None:  # an error of the disk
                 error.filename = error.filename or constants.HF_HUB_CACHE
                 raise
-            raise self._refusal(called, [*self.failed, error][0], cached) from error
-        if sha256 is None and not is_whole(cached, None):
-            raise UserError(
-                f"{called}: the file from {endpoint()} does not have the hash that the hub "
-                "names: try again, or take another endpoint"
-            )
-        commit = cached.parent.name
-        if self.entry["revision"] != commit:
-            log.info(
-                "%s: revision %s is commit %s now: pin it in %s",
-                called,
-                self.entry["revision"],
-                commit,
-                self.downloads.pin,
-            )
-        copy(cached, part, called, None)
-        return f"{endpoint()}/{self.where}/resolve/{commit}/{file}"
+            raise self._refusal(called, error, damaged) from error
 
     def _refusal(self, called: str, error: Exception, damaged: Path | None = None) -> UserError:
         """Return the error for the hub's refusal or silence, with a remedy. damaged: the damaged
         file in the cache.
         """
-        hub, revision, place = self.where, self.entry["revision"], endpoint()
-        pin = self.downloads.pin
+        hub, place = self.where, endpoint()
         if damaged:
             return UserError(
                 f"{called}: the cache holds a wrong file, {damaged}, and {place} gives no "
                 f"other ({type(error).__name__}): remove it from the cache, or fetch again "
                 "where there is a network"
             )
-        token = "give your token (`hf auth login`, or HF_TOKEN)"
-        status = getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)
-        if isinstance(error, errors.LocalEntryNotFoundError | NoAnswer) and status is None:
-            offline = (
-                "is not asked, since HF_HUB_OFFLINE is set,"
-                if constants.is_offline_mode()
-                else "does not answer"
+        for kind, remedy in REMEDIES.items():
+            if isinstance(error, kind):
+                refusal = Absent if kind is errors.RemoteEntryNotFoundError else UserError
+                facts = {"revision": self.entry["revision"], "pin": self.downloads.pin}
+                return refusal(f"{called}: {remedy.format(hub=hub, place=place, **facts)}")
+        status = status_of(error)
+        if status in (401, 403):
+            return UserError(
+                f"{called}: {place} refuses {hub} (HTTP {status}): {TOKEN} that may read it, or "
+                "take a wrong one away"
             )
+        if isinstance(error, errors.LocalEntryNotFoundError | NoAnswer) and status is None:
+            offline = "is not asked, since HF_HUB_OFFLINE is set,"
+            silent = offline if constants.is_offline_mode() else "does not answer"
             return NoFile(
-                f"{called}: {place} {offline} and neither the mirror nor the cache "
+                f"{called}: {place} {silent} and neither the mirror nor the cache "
                 f"({constants.HF_HUB_CACHE}) has it: set {SETTING} to a place that has "
                 "it, set HF_HUB_CACHE to a cache that has it, or fetch where there "
                 "is a network"
             )
-        if isinstance(error, errors.RemoteEntryNotFoundError):
-            return Absent(
-                f"{called}: {hub} has no such file at {revision}: name in {pin} the "
-                "files that it has"
-            )
-        known = {
-            errors.GatedRepoError: (
-                f"{hub} is gated: ask for access at {place}/{hub}, then {token}, and fetch again"
-            ),
-            errors.RepositoryNotFoundError: (
-                f"{place} shows no model {hub}: correct hub in {pin} or, if it is private, {token}"
-            ),
-            errors.RevisionNotFoundError: (
-                f"{hub} has no revision {revision}: correct it in {pin}"
-            ),
-        }
-        why = next((text for kind, text in known.items() if isinstance(error, kind)), None)
-        if why is None and status in (401, 403):
-            why = (
-                f"{place} refuses {hub} (HTTP {status}): {token} that may read it, or take a "
-                "wrong one away"
-            )
-        if why is None:
-            said = f"HTTP {status}" if status else f"{type(error).__name__}: {short(error)}"
-            why = (
-                f"{place} does not give it ({said}): try again later, or set {SETTING} to a "
-                "place that has it"
-            )
-        return UserError(f"{called}: {why}")
+        reason = f"HTTP {status}" if status else f"{type(error).__name__}: {short(error)}"
+        return UserError(
+            f"{called}: {place} does not give it ({reason}): try again later, or set {SETTING} to "
+            "a place that has it"
+        )
 
 
 def one_file(name: str, wanted: dict, downloads: Downloads) -> Hub:

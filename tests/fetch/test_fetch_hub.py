@@ -3,6 +3,7 @@ mirror and the user's cache.
 """
 
 import hashlib
+import json
 import shutil
 import time
 from collections.abc import Iterator
@@ -12,7 +13,6 @@ import pytest
 from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
-from scripts.running.program import UserError
 from scripts.fetch import hub as origins
 from scripts.fetch.download import Downloads
 from scripts.plan.models import DEFAULT_FILES
@@ -48,17 +48,24 @@ class Handler(Quiet):
         server.tokens.append(token)
         if "silent" in state:
             return self.connection.close()
-        path = self.path.removeprefix("/huggingface.co").lstrip("/")
-        owner, name, _, revision, file = path.split("/", 4)
+        path = self.path.removeprefix("/huggingface.co").removeprefix("/api/models").lstrip("/")
+        owner, name, kind, revision, *inside = path.partition("?")[0].split("/", 4)
+        file = "/".join(inside) if kind == "resolve" else ""
         for wrong, status, code in (
-            ("gated" in state and not token, 401, "GatedRepo"),
+            ("gated" in state and not token and file, 401, "GatedRepo"),
+            ("busy" in state and not file, 503, ""),
             ("forbidden" in state, 403, "Forbidden"),
             ((owner, name) != ("me", "mine"), 401, "RepoNotFound"),
             (revision not in (COMMIT, "main"), 404, "RevisionNotFound"),
-            (not (server.folder / file).is_file(), 404, "EntryNotFound"),
+            (not (server.folder / file).exists(), 404, "EntryNotFound"),
         ):
             if wrong:
                 return self.answer(status, X_Error_Code=code)
+        if not file:
+            files = [file for file in server.folder.iterdir() if file.is_file()]
+            listed = [{"rfilename": file.name, "size": file.stat().st_size} for file in files]
+            about = {"id": "me/mine", "sha": COMMIT, "siblings": listed}
+            return self.answer(200, json.dumps(about).encode())
         self.serve((server.folder / file).read_bytes(), ranged, file.endswith(".safetensors"))
 
     do_GET = do_HEAD
@@ -114,20 +121,25 @@ def pinned(folder: Path) -> dict:
     return ENTRY | {"files": {file: sha256(folder / file) for file in DEFAULT_FILES}}
 
 
-def test_a_silent_hub_is_asked_for_one_file(server, tmp_path, monkeypatch):
-    """huggingface_hub tries for half a minute, and a model may have its tokenizer under ten
-    names. After an answer, a silent hub proves nothing about a file.
-    """
-    monkeypatch.setattr(time, "sleep", lambda _: None)
-    answered = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
+def test_the_hub_is_asked_for_one_list_of_files(server, tmp_path):
+    """A model may have its tokenizer under ten names. A silent hub costs half a minute a request."""
+
+    def origin() -> origins.Hub:
+        return origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
+
+    answered = origin()
     assert answered.locate("vocab.txt") is None
     server.state.add("silent")
-    origin = origins.Hub("mine", ENTRY, Downloads("models.yaml", tmp_path, None))
-    assert origin.locate("tokenizer.json") is None and server.asked
-    server.asked.clear()
-    assert origin.locate("vocab.txt") is None and not server.asked
-    with pytest.raises(UserError, match="mine/tokenizer_config.json: .* does not give it"):
-        answered.locate("tokenizer_config.json")
+    assert answered.locate("tokenizer.json") and len(server.asked) == 1
+    unanswered = origin()
+    assert unanswered.locate("tokenizer.json") is None and len(server.asked) == 2
+    assert unanswered.locate("vocab.txt") is None and len(server.asked) == 2
+
+
+def test_a_hub_that_answers_with_an_error_proves_nothing(refused, server):
+    """It might have the weights in shards, under names that are asked next."""
+    server.state.add("busy")
+    assert "mine: " in refused(ENTRY) and "does not give it (HTTP 503)" in refused(ENTRY)
 
 
 def spare(tmp_path: Path) -> list[Path]:
@@ -248,7 +260,8 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
     assert server.asked == []
     fetch(ENTRY, mirror)
     assert {path for _, path, _ in server.asked} == {
-        f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES
+        f"/api/models/me/mine/revision/{COMMIT}?blobs=true",
+        *(f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES),
     }
 
 
