@@ -8,7 +8,7 @@ import argparse
 import hashlib
 import os
 import shutil
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -98,15 +98,17 @@ def read_entry(name: str, listing: Path, entry: dict | None = None) -> dict:
 
 def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> None:
     """Give verified files ({name: present place}) their names in `output`: all files or no file.
-    Then remove `partial`.
+    Then remove `partial`. Files of other folders, such as the hub's cache, are copied.
     """
     with whole_set(output) as place:
         for file, now in files.items():
-            (place / file).parent.mkdir(exist_ok=True)
-            try:
-                os.link(now, place / file)
-            except OSError:  # on another disk
-                copy(now, place / file, file, now.stat().st_size)
+            target = place / file
+            target.parent.mkdir(exist_ok=True)
+            if partial in now.parents:
+                with suppress(OSError):  # on another disk
+                    os.link(now, target)
+            if not target.exists():
+                copy(now, target, file, now.stat().st_size)
     shutil.rmtree(partial, ignore_errors=True)
     size = sum((output / file).stat().st_size for file in files)
     log.info("%s: %s files, %s bytes, in %s", name, len(files), f"{size:,}", output)
@@ -167,17 +169,14 @@ def find(places: list[str]) -> tuple[str, int] | None:
 
 
 def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None) -> None:
-    """Raise UserError, and remove the file, unless it has the declared hash and size (None: not
-    known).
-    """
+    """Raise UserError unless a file has the declared hash and size (None: not known)."""
     found, found_size = sha256_of(file), file.stat().st_size
     if sha256 not in (None, found) or size not in (None, found_size):
-        file.unlink()
         wanted = f"sha256 {sha256 or 'unknown'}" + ("" if size is None else f" and {size:,} bytes")
         raise UserError(
             f"{name} is not the file that {pin} names (expected {wanted}, found "
-            f"{found} and {found_size:,} bytes): it was removed; get the right file "
-            "into the mirror, or, if the change is meant, pin what was found"
+            f"{found} and {found_size:,} bytes): get the right file into the mirror, or, if the "
+            "change is meant, pin what was found"
         )
     if sha256 is None:
         log.info(
@@ -213,7 +212,7 @@ class Downloads(NamedTuple):
         size: int | None = None,
         most: int | None = None,
         archive: bool = False,
-        otherwise: Callable[[Path], str] | None = None,
+        only_mirror: bool = False,
     ) -> Path:
         """Bring a file and verify it. Return its place under `partial`; the caller takes it from
         there.
@@ -222,8 +221,7 @@ class Downloads(NamedTuple):
           size        the bytes that the file must have (None: not known)
           most        the bytes that the file may have (None: not known)
           archive     the caller verifies its members instead
-          otherwise   a function that replaces the URLs: it writes the file if the mirror does not
-                      have it, and returns the file's origin
+          only_mirror the URLs themselves are not asked
 
         A verified file that a failed fetch left under `partial` is used again. Raises NoFile if no
         place has the file. Raises UserError if the mirror does not answer, or if hash or size
@@ -236,21 +234,19 @@ class Downloads(NamedTuple):
                 return ready
             ready.unlink()
         self.partial.mkdir(parents=True, exist_ok=True)
-        try:
-            part, place = self._transfer(
-                name,
-                in_mirror(self.mirror, urls),
-                [] if otherwise else urls,
-                size if size is not None else most,
-            )
-        except NoFile:
-            if otherwise is None:
-                raise
-            part = ready.with_suffix(".part")
-            place = otherwise(part)
+        part, place = self._transfer(
+            name,
+            in_mirror(self.mirror, urls),
+            [] if only_mirror else urls,
+            size if size is not None else most,
+        )
         note_of(part).unlink(missing_ok=True)
         if not archive:
-            verify(part, f"{name} from {place}", self.pin, sha256, size)
+            try:
+                verify(part, f"{name} from {place}", self.pin, sha256, size)
+            except UserError:
+                part.unlink()
+                raise
         os.replace(part, ready)
         log.info("%s: %s bytes from %s", name, f"{ready.stat().st_size:,}", place)
         return ready

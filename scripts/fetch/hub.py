@@ -1,7 +1,7 @@
 """Bring the files of a model from the hub: from the mirror first, then through huggingface_hub.
 
 So HF_TOKEN, HF_ENDPOINT, HF_HUB_OFFLINE and the user's cache (HF_HOME, HF_HUB_CACHE) work as usual.
-Files are copied from the cache, so the cache does not change. They are verified like any download.
+Files of the cache are verified like any download, and copied, so the cache does not change.
 """
 
 import os
@@ -24,7 +24,7 @@ from huggingface_hub.utils.sha import git_hash
 from scripts.data.files import sha256_of
 from scripts.plan.models import CONFIG, GENERATION, INDEX, TOKENIZER_CONFIG
 from scripts.running.program import UserError, log
-from scripts.fetch.download import SETTING, Absent, Downloads, NoFile, find, in_mirror
+from scripts.fetch.download import SETTING, Absent, Downloads, NoFile, find, in_mirror, verify
 from scripts.fetch.web import (
     LONGEST_JSON,
     MOST,
@@ -32,8 +32,6 @@ from scripts.fetch.web import (
     SLOWEST,
     NoAnswer,
     TooLarge,
-    check_room,
-    copy,
     deadline,
     short,
 )
@@ -182,39 +180,31 @@ class Hub(Origin):
         return (None, sizes[file]) if file in sizes else None
 
     def bring(self, file: str) -> Path:
-        """Return a verified file under `partial`. Raises NoFile, and Absent if the hub does not
-        have the file.
+        """Return the place of a verified file: a copy of the mirror's, or the file in the user's
+        cache. Raises NoFile if no place has it, and Absent if the hub does not have it.
         """
-        return self.downloads.bring(
-            f"{self.name}/{file}",
-            self._addresses(file),
-            self.pinned.get(file),
-            most=None if file.endswith(".safetensors") else longest(file),
-            otherwise=lambda part: self._write(file, part),
-        )
+        called, sha256, pin = f"{self.name}/{file}", self.pinned.get(file), self.downloads.pin
+        try:
+            addresses, most = self._addresses(file), longest(file)
+            return self.downloads.bring(called, addresses, sha256, most=most, only_mirror=True)
+        except NoFile:
+            place = damaged = self._cached(file)
+        if place is None or not is_whole(place, sha256):
+            place = self._download(file, damaged)
+        url = f"{endpoint()}/{self.where}/resolve/{place.parent.name}/{file}"
+        if sha256 is None and not is_whole(place, None):
+            raise UserError(
+                f"{called} from {url} does not have the hash that the hub names: try again, or "
+                "take another endpoint"
+            )
+        verify(place, f"{called} from {url}", pin, sha256, None)
+        log.info("%s: %s bytes from %s", called, f"{place.stat().st_size:,}", url)
+        return place
 
     def address(self, file: str) -> tuple[str, dict[str, str]]:
         """Return the URL of a file on the hub, and the headers for the request."""
         url = hf_hub_url(self.where, file, revision=self.commit, endpoint=endpoint())
         return url, build_hf_headers()
-
-    def _write(self, file: str, part: Path) -> str:
-        """Copy a file from the user's cache to `part`; download it into the cache first if needed.
-        Return its URL. Raises NoFile if no place has it, UserError for every other refusal of the
-        hub.
-        """
-        called, sha256 = f"{self.name}/{file}", self.pinned.get(file)
-        place = damaged = self._cached(file)
-        if place is None or not is_whole(place, sha256):
-            check_room(called, {part.parent: self.listing[1].get(file, 0)})
-            place = self._download(file, damaged)
-            if sha256 is None and not is_whole(place, None):
-                raise UserError(
-                    f"{called}: the file from {endpoint()} does not have the hash that the hub "
-                    "names: try again, or take another endpoint"
-                )
-        copy(place, part, called, None)
-        return f"{endpoint()}/{self.where}/resolve/{place.parent.name}/{file}"
 
     def _download(self, file: str, damaged: Path | None) -> Path:
         """Bring a file into the user's cache, in place of a damaged one."""
