@@ -22,19 +22,9 @@ from huggingface_hub.utils import build_hf_headers, tqdm
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.data.files import sha256_of
-from scripts.plan.models import CONFIG, GENERATION, INDEX, TOKENIZER_CONFIG
 from scripts.running.program import UserError, log
 from scripts.fetch.download import SETTING, Absent, Downloads, NoFile, find, in_mirror, verify
-from scripts.fetch.web import (
-    LONGEST_JSON,
-    MOST,
-    PATIENCE,
-    SLOWEST,
-    NoAnswer,
-    TooLarge,
-    deadline,
-    short,
-)
+from scripts.fetch.web import MOST, PATIENCE, SLOWEST, NoAnswer, TooLarge, deadline, short
 
 HOST = "https://huggingface.co"  # the host in a mirror's paths, whatever HF_ENDPOINT is
 FIRST = 15  # seconds until the hub must have listed a model's files
@@ -56,9 +46,7 @@ REMEDIES = {  # of what the hub refuses
 
 def longest(file: str) -> int:
     """Return the most bytes that a file without a declared size may have."""
-    if file.endswith(".safetensors"):
-        return MOST
-    return LONGEST_JSON if file in (CONFIG, GENERATION, INDEX, TOKENIZER_CONFIG) else SMALL
+    return MOST if file.endswith(".safetensors") else SMALL
 
 
 class Bar(tqdm):

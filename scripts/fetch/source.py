@@ -16,7 +16,6 @@ import argparse
 import shutil
 import stat
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -76,15 +75,6 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
         )
 
 
-def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[bytes]:
-    """Yield the unpacked bytes of a member. Raises UserError for a damaged member; the message
-    begins with `broken`.
-    """
-    with zip_errors(broken), archive.open(member) as source:
-        while piece := source.read(CHUNK):
-            yield piece
-
-
 def open_archive(
     place: Path, members: dict, folder: Path, called: str, pin: str
 ) -> dict[str, Path]:
@@ -109,7 +99,9 @@ def open_archive(
             most = MOST if facts["bytes"] is None else facts["bytes"]
             target.unlink(missing_ok=True)
             try:
-                write(read_member(archive, member, broken), target, what, 0, facts["bytes"], most)
+                with zip_errors(broken), archive.open(member) as opened:
+                    pieces = iter(lambda: opened.read(CHUNK), b"")
+                    write(pieces, target, what, 0, facts["bytes"], most)
             except TooLarge:
                 raise UserError(
                     f"{what} unpacks to more than the {most:,} bytes that {pin} "
