@@ -29,6 +29,8 @@ from scripts.fetch.web import MOST, PATIENCE, SLOWEST, NoAnswer, TooLarge, deadl
 HOST = "https://huggingface.co"  # the host in a mirror's paths, whatever HF_ENDPOINT is
 FIRST = 15  # seconds until the hub must have listed a model's files
 SMALL = 200_000_000  # bytes that a file beside the weights may have
+# errors of a list of files that the hub sent
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 TOKEN = "give your token (`hf auth login`, or HF_TOKEN)"
 REMEDIES = {  # of what the hub refuses
     errors.RemoteEntryNotFoundError: (
@@ -124,17 +126,20 @@ class Hub(Origin):
             with deadline(FIRST):
                 api = HfApi(endpoint())
                 about = api.model_info(self.where, revision=revision, files_metadata=True)
+            sizes = {file.rfilename: int(file.size or 0) for file in about.siblings or ()}
+            commit = about.sha or ""
+            if not REGEX_COMMIT_HASH.fullmatch(commit):
+                raise ValueError("it names no commit")
         except Exception as error:  # several kinds, which differ between versions
-            if status_of(error):
+            if status_of(error) or isinstance(error, UNREADABLE):
                 raise self._refusal(self.name, error) from error
             return revision, {}
-        if about.sha and about.sha != revision:
+        if commit != revision:
             log.info(
                 "%s: revision %s is commit %s now: pin it in %s",
-                *(self.name, revision, about.sha, self.downloads.pin),
+                *(self.name, revision, commit, self.downloads.pin),
             )
-        sizes = {file.rfilename: file.size or 0 for file in about.siblings or ()}
-        return about.sha or revision, sizes
+        return commit, sizes
 
     @property
     def commit(self) -> str:

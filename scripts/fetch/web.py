@@ -31,6 +31,10 @@ TRIES = 4  # without progress, at one place
 BACKOFF = 1  # seconds
 MOST = 20_000_000_000  # bytes of a file whose size only its server declares
 UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
+FAULTS = (
+    requests.RequestException,
+    ValueError,
+)  # some odd answers are a ValueError of Python's own
 LONGEST_JSON = 20_000_000  # bytes of a JSON read whole; the index of 600 billion weights has 9 MB
 BUSY = (429, 500, 502, 503, 504)
 
@@ -99,6 +103,11 @@ class Tries(urllib3.Retry):
         if wait > PATIENCE:
             raise NoAnswer(f"it asks to wait for {wait:,.0f} s, more than {PATIENCE} s")
         return wait
+
+    def increment(self, *given, response: urllib3.BaseHTTPResponse | None = None, **named):
+        if response is not None:
+            response.close()  # urllib3 would read its body to the end
+        return super().increment(*given, response=response, **named)
 
     def sleep(self, response: urllib3.BaseHTTPResponse | None = None) -> None:
         wait = response is not None and self.get_retry_after(response)
@@ -218,7 +227,7 @@ def size_at(url: str) -> int | None:
             web.head(url, allow_redirects=True, timeout=TIMEOUT) as answer,
         ):
             return (declared_size(answer) or 0) if answer.status_code == 200 else None
-    except (requests.RequestException, NoAnswer):
+    except (*FAULTS, NoAnswer):
         return None
 
 
@@ -251,7 +260,7 @@ def _request(url: str, headers: dict[str, str]) -> requests.Response:
         raise NoAnswer(
             f"it redirects to an address which is not followed ({short(error)})"
         ) from error
-    except requests.RequestException as error:
+    except FAULTS as error:
         reason = getattr(next(iter(error.args), None), "reason", error)  # of the last try
         raise NoAnswer(f"no answer ({short(reason)})") from error
 
@@ -302,7 +311,7 @@ def _continue(url: str, part: Path, name: str, most: int | None) -> None:
         try:
             with deadline(PATIENCE, lambda: part.stat().st_size):
                 write(answer.iter_content(CHUNK), part, name, done, total, bound)
-        except requests.RequestException as error:
+        except FAULTS as error:
             raise Cut(f"the connection ended early ({type(error).__name__})") from error
         except NoAnswer as error:
             raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {PATIENCE:g} s") from error

@@ -76,11 +76,13 @@ class Handler(Quiet):
         self.wfile.write(bytes(1000))
 
     def do_endless(self, _, what):
-        """Send bytes, headers, or the body of a redirect until the connection ends."""
+        """Send bytes, headers, or the body of a redirect or an error until the connection ends."""
         if what == "headers":
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
         elif what == "redirect":
             self.begin(302, Location="/captions.json")
+        elif what == "busy":
+            self.begin(503)
         else:
             self.begin(200, ETag='"1"')
         try:
@@ -88,6 +90,11 @@ class Handler(Quiet):
                 self.server.sent += self.wfile.write(b"X-More: 1\r\n" * 10_000)
         except OSError:
             pass
+
+    def do_chunk(self, _, length):
+        self.protocol_version = "HTTP/1.1"
+        self.begin(200, Transfer_Encoding="chunked")
+        self.wfile.write(f"{length}\r\n".encode() + bytes(1000))
 
     def do_bomb(self, *_):
         content = gzip.compress(bytes(50_000_000))

@@ -40,6 +40,9 @@ IN_TWO_HOURS = f"wait {formatdate(time.time() + 7200, usegmt=True)}"
             redirect ftp://127.0.0.1/captions.json | null | "which is not followed (No connection adapters were found for 'ftp://127.0.0.1/captions.json')"
             redirect data:,x | null | "which is not followed (No connection adapters were found for 'data:,x')"
             redirect /captions.json | null | Exceeded 5 redirects
+            'redirect http://[::1/' | null | no answer (Invalid IPv6 URL)
+            endless busy | null | HTTP 503
+            chunk -5 | null | the connection ended early (ValueError) 4 times
             wait 3600 | null | it asks to wait for 3,600 s, more than 5 s
         """),
         pytest.param(IN_TWO_HOURS, None, "more than 5 s", id="wait DATE"),

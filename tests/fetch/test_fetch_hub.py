@@ -27,12 +27,14 @@ ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
 class Hub(Peer):
     """A hub with the files of one model, `folder`, at `COMMIT` and `main`.
 
-    `state` sets its behaviour; `given` counts the bytes of weights that it sent.
+    `state` sets its behaviour; `listing` changes its list of files; `given` counts the bytes of
+    weights that it sent.
     """
 
     def __init__(self, folder: Path):
         super().__init__(Handler)
         self.folder, self.state, self.tokens, self.given = folder, set(), [], 0
+        self.listing = {}
 
 
 class Handler(Quiet):
@@ -64,8 +66,8 @@ class Handler(Quiet):
         if not file:
             files = [file for file in server.folder.iterdir() if file.is_file()]
             listed = [{"rfilename": file.name, "size": file.stat().st_size} for file in files]
-            about = {"id": "me/mine", "sha": COMMIT, "siblings": listed}
-            return self.answer(200, json.dumps(about).encode())
+            about = {"id": "me/mine", "sha": COMMIT, "siblings": listed} | server.listing
+            return self.answer(200, b"<html>" if "web" in state else json.dumps(about).encode())
         self.serve((server.folder / file).read_bytes(), ranged, file.endswith(".safetensors"))
 
     do_GET = do_HEAD
@@ -140,6 +142,23 @@ def test_a_hub_that_answers_with_an_error_proves_nothing(refused, server):
     """It might have the weights in shards, under names that are asked next."""
     server.state.add("busy")
     assert "mine: " in refused(ENTRY) and "does not give it (HTTP 503)" in refused(ENTRY)
+
+
+@pytest.mark.parametrize(
+    "state, listing, said",
+    rows_of("""
+        web | {}                                             | does not give it (JSONDecodeError
+        ''  | {sha: null}                                    | 'does not give it (ValueError: it names no commit)'
+        ''  | {sha: ../../main}                              | 'does not give it (ValueError: it names no commit)'
+        ''  | {siblings: [1]}                                | does not give it (TypeError
+        ''  | {siblings: [{rfilename: config.json, size: x}]} | does not give it (ValueError
+        ''  | {siblings: [{rfilename: config.json, size: 1000000000000}]} | sends more than 200,000,000 bytes
+    """),
+)
+def test_a_list_that_is_no_list_of_files(refused, server, state, listing, said):
+    server.state.add(state)
+    server.listing = listing
+    assert said in refused(ENTRY | {"revision": "main"})
 
 
 def spare(tmp_path: Path) -> list[Path]:
