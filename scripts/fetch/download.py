@@ -5,10 +5,12 @@ file, else the limits of scripts/fetch/web.py.
 """
 
 import argparse
+import fcntl
 import hashlib
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -94,6 +96,21 @@ def read_entry(name: str, listing: Path, entry: dict | None = None) -> dict:
     if name not in known:
         raise UserError(f"{listing}: has no {name}{closest(name, known)}")
     return known[name]
+
+
+@contextmanager
+def alone(partial: Path) -> Iterator[None]:
+    """Wait until no other program uses `partial`, and keep it from others during the block."""
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    with open(partial.with_name(f"{partial.name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("%s: another program fetches it; waiting for that one", partial.name)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # a file system without locks
+            pass
+        yield
 
 
 def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> None:

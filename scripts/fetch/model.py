@@ -33,7 +33,7 @@ from scripts.data.manifest import files_in
 from scripts.plan.models import DEFAULT_FILES, INDEX, STAGES, UNTRAINED, WEIGHTS, kind_of
 from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry
+from scripts.fetch.download import Downloads, alone, check_mirror, fetch_parser, finish, read_entry
 from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import (
     WrongFiles,
@@ -249,13 +249,14 @@ def main(given: argparse.Namespace) -> None:
             f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} "
             "stage, not fetched; `snakemake train` makes it"
         )
-    partial.mkdir(parents=True, exist_ok=True)
-    try:
-        files = bring(name, entry, downloads, given.output.parent)
-    except WrongFiles:
-        shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
-        raise
-    finish(name, files, given.output, partial)
+    with alone(partial):
+        partial.mkdir(exist_ok=True)
+        try:
+            files = bring(name, entry, downloads, given.output.parent)
+        except WrongFiles:
+            shutil.rmtree(partial, ignore_errors=True)  # so the next fetch brings the files anew
+            raise
+        finish(name, files, given.output, partial)
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -22,7 +22,15 @@ from urllib.parse import urlsplit
 from scripts.data.files import sha256_of, zip_errors
 from scripts.running.program import UserError, cut, execute
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import Downloads, check_mirror, fetch_parser, finish, read_entry, verify
+from scripts.fetch.download import (
+    Downloads,
+    alone,
+    check_mirror,
+    fetch_parser,
+    finish,
+    read_entry,
+    verify,
+)
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
 # an archive may have this many times the bytes of its used members, because it may have other files
@@ -165,13 +173,14 @@ def main(given: argparse.Namespace) -> None:
     items = check_downloads(
         given.source, read_entry(given.source, given.sources, given.entry), given.sources
     )
-    partial = given.partial / given.source
-    try:
-        pin = given.place or f"{given.sources} ({given.source})"
-        files = already_here(items, given.output) or fetch(items, Downloads(pin, partial, mirror))
-        finish(given.source, files, given.output, partial)
-    finally:
-        shutil.rmtree(partial / "opened", ignore_errors=True)
+    partial, pin = given.partial / given.source, given.place or f"{given.sources} ({given.source})"
+    with alone(partial):
+        try:
+            files = already_here(items, given.output)
+            files = files or fetch(items, Downloads(pin, partial, mirror))
+            finish(given.source, files, given.output, partial)
+        finally:
+            shutil.rmtree(partial / "opened", ignore_errors=True)
 
 
 def arguments() -> argparse.ArgumentParser:

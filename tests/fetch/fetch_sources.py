@@ -180,7 +180,8 @@ def single(*urls: str, content: bytes | None = BODY) -> dict:
 
 def kept(tmp_path) -> list[str]:
     """Return the suffixes of the files that unfinished downloads left."""
-    return sorted(file.suffix for file in tmp_path.glob("partial/**/*") if file.is_file())
+    files = [file for file in tmp_path.glob("partial/**/*") if file.is_file()]
+    return sorted(file.suffix for file in files if file.suffix != ".lock")
 
 
 def sized(url: str, content: bytes = BODY, **changes) -> dict:

@@ -1,10 +1,15 @@
 """scripts.fetch.source: resumed downloads, mirrors, entries and the program."""
 
+import json
 import socket
+import sys
+from contextlib import ExitStack
+from subprocess import Popen
 
 import pytest
 
 from scripts.fetch import web
+from tests.conftest import ROOT
 from tests.fetch.fetch_sources import BODY, CUT, OTHER, kept, sha256, single, zipped
 from tests.rows import rows_of
 
@@ -100,6 +105,19 @@ def test_urls_are_tried_in_turn(fetch_corpus, refused_corpus, server, tmp_path):
     assert f"{gone}: HTTP 404" in said and f"{dead}: no answer" in said
     assert "file:///nowhere/captions.json: no such file" in said and "TIMESTRIDE_MIRROR" in said
     assert fetch_corpus(single(gone, dead, here)) == {"captions.json": BODY}
+
+
+def test_two_programs_at_once(server, tmp_path):
+    """The second waits for the first, and finds its files."""
+    server.files["/captions.json"], server.script = BODY, ["wait 2"]
+    entry = {"downloads": [single(f"{server.url}/captions.json")]}
+    call = [sys.executable, "-m", "scripts.fetch.source", "--source", "corpus", "--mirror="]
+    call += ["--entry", json.dumps(entry), "--output", str(tmp_path / "out")]
+    call += ["--partial", str(tmp_path / "partial")]
+    with ExitStack() as both:
+        programs = [both.enter_context(Popen(call, cwd=ROOT)) for _ in range(2)]
+        assert [program.wait() for program in programs] == [0, 0]
+    assert len(server.asked) == 2 and (tmp_path / "out/captions.json").read_bytes() == BODY
 
 
 # ---- mirrors
