@@ -70,7 +70,7 @@ rule build_temporal_spans:
         mem_mb=4000,
     params:
         splits=lambda w: WORK.cleaned_splits(w.source),
-        spacy=lambda w: option("--spacy-model", WORK.config["spacy_pipeline"]),
+        spacy=lambda w: option("--spacy-model", WORK.config.spacy_pipeline),
         patterns=lambda w: sources.patterns(WORK),
         code=lambda w: code("text/temporal_spans"),
     message:

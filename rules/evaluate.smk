@@ -36,7 +36,7 @@ rule evaluate_experiment:
     resources:
         mem_mb=4000,
     params:
-        resamples=option("--resamples", WORK.config["bootstrap_resamples"]),
+        resamples=option("--resamples", WORK.config.bootstrap_resamples),
         untrained=lambda w: option("--without-pretraining", evaluation.without_pretraining(WORK, w.experiment)),
         sources=lambda w: as_json(evaluation.sources_of(WORK, w.study)),
         contest=lambda w: as_json(evaluation.contest_of(WORK, w.study)),

@@ -42,11 +42,11 @@ rule rehearse:
     params:
         study=lambda w: as_json(rehearsal.steps_to_take(WORK)),
         folder=uncompared(f"results/rehearse/{WORK.name}"),
-        device=uncompared(WORK.config["device"]),
-        devices=uncompared(WORK.config["devices_per_run"]),
-        runs_per_gpu=uncompared(WORK.config["runs_per_gpu"]),
-        micro_batch_tokens=uncompared(option("--micro-batch-tokens", WORK.config["micro_batch_tokens"])),
-        not_deterministic=uncompared(option("--not-deterministic", not WORK.config["deterministic"])),
+        device=uncompared(WORK.config.device),
+        devices=uncompared(WORK.config.devices_per_run),
+        runs_per_gpu=uncompared(WORK.config.runs_per_gpu),
+        micro_batch_tokens=uncompared(option("--micro-batch-tokens", WORK.config.micro_batch_tokens)),
+        not_deterministic=uncompared(option("--not-deterministic", not WORK.config.deterministic)),
     message:
         f"Rehearsing {WORK.name}"
     shell:

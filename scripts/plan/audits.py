@@ -15,7 +15,7 @@ def benchmarks_of(work: Workplan) -> dict[str, str]:
     """Return the source or the file of each benchmark, by name. Raises UserError for a word that is
     neither, and for a file that cannot be read as questions with options.
     """
-    asked = work.config["benchmark"] or []
+    asked = work.config.benchmark or []
     found: dict[str, str] = {}
     for benchmark in [asked] if isinstance(asked, str) else asked:
         known = [name for name, entry in work.sources.items() if "answers_are" in entry]

@@ -27,6 +27,7 @@ from scripts.plan.probe import WORDED, LeftOut
 from scripts.running.program import UserError, closest
 from scripts.plan.prompts import check_configured_prompts
 from scripts.plan.schemas import shown
+from scripts.plan.settings import Configuration
 from scripts.plan.systems import (
     FITTING,
     PROBED,
@@ -54,15 +55,15 @@ class Resolved:
 
 
 def experiment_of(asked: Asked, name: str) -> Experiment:
-    entry, where = asked.config["experiments"][name], f"configuration: experiments.{name}"
-    return Experiment(name, where, entry, asked.entries.study(entry["study"], where))
+    entry, where = asked.config.experiments[name], f"configuration: experiments.{name}"
+    return Experiment(name, where, entry, asked.entries.study(entry.study, where))
 
 
 def levels_and_kinds(asked: Asked, experiment: Experiment) -> tuple[Levels, dict[str, str]]:
     """Return the levels of an experiment's grid, and the kind of each of its sources. Raises
     UserError for an unknown option or source.
     """
-    levels = levels_of(experiment, experiment.entry["data"])
+    levels = levels_of(experiment, experiment.entry.data)
     factors = [*levels.values(), models_of(asked, experiment), asked.seeds(experiment)]
     if (runs := math.prod(map(len, factors))) > MOST_RUNS:
         raise UserError(
@@ -83,7 +84,7 @@ def maker_of(asked: Asked, model: str, where: str) -> Start | None:
     if not (made := stage_of(asked.entries.model(model, where))):
         return None
     stage, base, name = made[0], made[1]["model"], made[1]["experiment"]
-    if name not in asked.config["experiments"]:
+    if name not in asked.config.experiments:
         raise UserError(
             f"{where}.models: {model} is made by the experiment {name}, which this "
             f"configuration does not have; add it under experiments, with `methods: [{stage}]` "
@@ -107,9 +108,9 @@ def maker_of(asked: Asked, model: str, where: str) -> Start | None:
 
 def initial_of(asked: Asked, experiment: Experiment) -> Beginning | None:
     """Return the runs of `initial`, from which an experiment's runs start; None without it."""
-    if not experiment.entry.get("initial"):
+    if not experiment.entry.initial:
         return None
-    first = first_of(experiment, asked.config["experiments"], asked.starting)
+    first = first_of(experiment, asked.config.experiments, asked.starting)
     within = replace(asked, starting=(*asked.starting, experiment.name))
     return beginning_of(experiment, first, resolved_experiment(within, first).runs, asked.entries)
 
@@ -124,7 +125,7 @@ def settings_of_system(asked: Asked, experiment: Experiment, system: System) -> 
     model, method = system
     entry, how = asked.entries.model(model, experiment.where), experiment.methods[method]
     training = asked.training(experiment)
-    if experiment.entry.get("methods") == FITTING and CONTROL not in entry:
+    if experiment.entry.methods == FITTING and CONTROL not in entry:
         known = asked.entries.known(model, experiment.where, needed=True)
         if known and known.quantised:  # a probe computes quantised weights in bf16
             training |= {"precision": "bf16"}
@@ -183,8 +184,8 @@ def resolved_experiment(asked: Asked, name: str) -> Resolved:
     makers = {model: maker_of(asked, model, experiment.where) for model in dict(systems)}
     initial = initial_of(asked, experiment)
     check_objectives(asked, experiment, systems)
-    if experiment.measures(systems) and asked.config.get("limit") is not None:
-        levels = levels_of(experiment, {"limit": asked.config["limit"]} | experiment.entry["data"])
+    if experiment.measures(systems) and asked.config.limit is not None:
+        levels = levels_of(experiment, {"limit": asked.config.limit} | experiment.entry.data)
     runs = [
         run
         for dataset in (datasets(experiment, levels, kinds) if systems else ())
@@ -205,24 +206,24 @@ def started_from(runs: list[Run]) -> list[Start]:
     return list({start.run.name: start for start in waiting}.values())
 
 
-def _check_model_is_used(config: dict) -> None:
+def _check_model_is_used(config: Configuration) -> None:
     """Raise UserError if `model:` names a model to be probed, but no experiment that runs probes
     it.
     """
     probing = [
         name
-        for name in config["run"]
-        if config["experiments"].get(name, {}).get("models") == PROBED
+        for name in config.run
+        if name in config.experiments and config.experiments[name].models == PROBED
     ]
-    if config.get("model") is not None and not probing:
+    if config.model is not None and not probing:
         raise UserError(
-            f"configuration: model names {shown(config['model'])}, but no experiment that runs "
+            f"configuration: model names {shown(config.model)}, but no experiment that runs "
             f"says `models: {PROBED}`; give `--configfile presets/probe.yaml`, or take it out"
         )
 
 
 def resolve(
-    config: dict,
+    config: Configuration,
     sources: dict,
     models: dict,
     studies: dict,
@@ -239,14 +240,14 @@ def resolve(
     does not fit a model.
     """
     _check_model_is_used(config)
-    check_configured_prompts(config.get("prompts") or {}, studies)
+    check_configured_prompts(config.prompts, studies)
     asked = Asked(config, Entries(sources, models, studies, facts), probed)
     resolved: dict[str, Resolved] = {}
-    for name in config["run"]:
-        if name not in config["experiments"]:
+    for name in config.run:
+        if name not in config.experiments:
             raise UserError(
                 f"configuration: run names {shown(name)}, which is no experiment"
-                f"{closest(name, config['experiments'])}"
+                f"{closest(name, config.experiments)}"
             )
         resolved[name] = resolved_experiment(asked, name)
         if any(run.method in STAGES for run in resolved[name].runs):

@@ -40,7 +40,7 @@ class Entries:
         source = self.entry("sources", name, f"{where}: no source", names)
         if source["kind"] not in study["reads"]:
             raise UserError(
-                f"{where}: source {name} holds {source['kind']}, but {experiment.entry['study']} "
+                f"{where}: source {name} holds {source['kind']}, but {experiment.entry.study} "
                 f"reads {' or '.join(study['reads'])}; name another source"
             )
         return source

@@ -2,15 +2,16 @@
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scripts.data.options import DatasetOptions
 from scripts.data.plain_json import as_json
 from scripts.data.studies import options_of
 from scripts.plan.schemas import check, shown
+from scripts.plan.settings import ExperimentEntry
 from scripts.running.program import UserError, closest
 
 MOST_LEVELS = 1000  # of a factor: more is a mistake
@@ -24,7 +25,7 @@ class Experiment(NamedTuple):
 
     name: str
     where: str
-    entry: dict
+    entry: ExperimentEntry
     study: dict
 
     @property
@@ -33,7 +34,7 @@ class Experiment(NamedTuple):
 
     @property
     def options(self) -> type[DatasetOptions]:
-        return options_of(self.entry["study"])
+        return options_of(self.entry.study)
 
     def measures(self, systems: list[tuple[str, str]]) -> bool:
         """Return whether the experiment measures these (model, method), and makes no model."""
@@ -80,7 +81,7 @@ def _levels(value, schema: dict, key: str, where: str) -> list:
     return levels
 
 
-def levels_of(experiment: Experiment, data: dict) -> dict[str, list]:
+def levels_of(experiment: Experiment, data: Mapping[str, Any]) -> dict[str, list]:
     """Return the levels of each key of an experiment's data. Raises UserError for an unknown or
     missing option.
     """
@@ -179,6 +180,6 @@ def datasets(
         if getattr(options, "learn_from", None) == source:
             options = replace(options, **{"learn_from": None})
         try:
-            yield _dataset(experiment.entry["study"], source, options, kinds[source])
+            yield _dataset(experiment.entry.study, source, options, kinds[source])
         except UserError as error:
             raise UserError(f"{experiment.where}.data: {error}") from None

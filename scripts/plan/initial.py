@@ -99,8 +99,8 @@ def first_of(experiment: Experiment, experiments: dict, above: tuple[str, ...]) 
     """Return the experiment that `initial` names. above: the experiments that start from this one.
     Raises UserError for one that does not exist, or that starts from this one.
     """
-    initial, where = experiment.entry["initial"], experiment.where
-    first = initial if isinstance(initial, str) else initial["experiment"]
+    initial, where = experiment.entry.initial, experiment.where
+    first = initial if isinstance(initial, str) else initial.experiment
     if first not in experiments:
         raise UserError(
             f"{where}.initial: no experiment {shown(first)}{closest(first, experiments)}"
@@ -120,16 +120,15 @@ def beginning_of(
     """Return the runs of the experiment `first` that train weights. Raises UserError if there are
     none.
     """
-    initial, where = experiment.entry["initial"], f"{experiment.where}.initial"
-    factors = {} if isinstance(initial, str) else initial
+    initial, where = experiment.entry.initial, f"{experiment.where}.initial"
+    factors = {} if isinstance(initial, str) else initial.model_extra or {}
     trained = [run for run in runs if _trains_transformer(run, entries)]
     if not trained:
         raise UserError(
             f"{where}: {first} trains no transformer, so it has no weights to start from; name "
             "another experiment"
         )
-    named = {name: value for name, value in factors.items() if name != "experiment"}
-    return Beginning(where, first, named, trained)
+    return Beginning(where, first, factors, trained)
 
 
 def _trains_transformer(run: Run, entries: Entries) -> bool:

@@ -21,7 +21,7 @@ def check_objectives(asked: Asked, experiment: Experiment, systems: list[System]
         (model, experiment.methods[method]) for model, method in systems if method != CONTROL
     ]
     known = [how["objectives"] for _, how in learners if "objectives" in how]
-    if learners and not known and experiment.entry.get("training", {}).get("objectives"):
+    if learners and not known and experiment.entry.settings.get("objectives"):
         raise UserError(
             f"{where}: no method of this experiment learns a second one; take objectives out"
         )

@@ -26,7 +26,7 @@ PRESENCE = ("init", "esim", "control")  # keys of a model of which only the pres
 CAPTIONS = Path(".snakemake/timestride/captions")  # a file for each item: Snakemake's report
 OF_MODELS = ("title", "init", UNTRAINED, "esim", *STAGES, "control")
 # the keys that change numbers
-OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")
+OF_CONFIGURATION = {"name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune"}
 
 
 class Published:
@@ -320,12 +320,12 @@ class Published:
         """
         work = self.workplan
         return (
-            {key: work.config[key] for key in OF_CONFIGURATION}
+            work.config.model_dump(include=OF_CONFIGURATION)
             | {"model": work.probed}
             | {
                 "experiments": {
-                    name: work.config["experiments"][name]
-                    for name in (*work.config["run"], *sorted(work.plan.initials))
+                    name: work.config.experiments[name].model_dump(exclude_unset=True)
+                    for name in (*work.config.run, *sorted(work.plan.initials))
                 }
             }
         )

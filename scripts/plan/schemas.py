@@ -1,6 +1,8 @@
-"""One check for the configuration and for the files of resources/: against
-resources/schemas/<name>.schema.yaml, with one sentence for each error. Editors also use the schemas
-to complete and check the files.
+"""One check for the configuration and for the files of resources/, with one sentence for each error.
+
+A typed model (scripts/plan/typed.py) checks the configuration. Its schema explains what it refuses.
+resources/schemas/<name>.schema.yaml checks the other files. Editors also use the schemas to
+complete and check the files.
 """
 
 import difflib
@@ -9,13 +11,18 @@ import math
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import TypeVar
 
 import jsonschema
+from pydantic import ValidationError
 
 from scripts.running.project_version import ROOT
 from scripts.running.program import UserError, closest
 from scripts.data.studies import ALL, options_of, read_studies
 from scripts.data.yaml_files import read_yaml
+from scripts.plan.typed import Model
+
+Checked = TypeVar("Checked", bound=Model)
 
 LONGEST_VALUE = 80  # characters of a value that a message repeats
 DEEPEST = 40
@@ -261,6 +268,16 @@ def check(value, against: dict, where: str = "configuration"):
         left = f"; {len(errors) - 4} more after these" if len(errors) > 4 else ""
         raise UserError(f"{where}: {_explain(errors[0])}{others}{left}")
     return _normal(value, against, against)
+
+
+def checked(model: type[Checked], value, where: str = "configuration") -> Checked:
+    """Return the value as a typed model. Else raise UserError in one sentence."""
+    _check_plain(value, where, [])
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        check(value, model.schema_of(), where)
+        raise UserError(f"{where}: {error.errors()[0]['msg']}") from None
 
 
 def _check_programs(modules: list[str], name: str, where: str) -> None:

@@ -9,6 +9,7 @@ from scripts.plan.plan import CONTROL
 from scripts.plan.probe import LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.plan.prompts import prompts_of
 from scripts.plan.schemas import shown
+from scripts.plan.settings import Configuration
 from scripts.running.program import UserError, closest
 
 # words in place of lists: the models that `model:` names, and the methods that fit each model
@@ -24,7 +25,7 @@ class Asked:
     of `model:`.
     """
 
-    config: dict
+    config: Configuration
     entries: Entries
     probed: list[str]
     # while the start of a run is resolved: the models that are made, the experiments that start
@@ -33,15 +34,15 @@ class Asked:
     starting: tuple[str, ...] = ()
 
     def seeds(self, experiment: Experiment) -> list[int]:
-        return experiment.entry.get("seeds", self.config["seeds"])
+        return experiment.entry.seeds or self.config.seeds
 
     def training(self, experiment: Experiment) -> dict:
-        return self.config["training"] | experiment.entry.get("training", {})
+        return self.config.training.model_dump() | experiment.entry.settings
 
 
 def models_of(asked: Asked, experiment: Experiment) -> list[str]:
-    if experiment.entry["models"] != PROBED:
-        return experiment.entry["models"]
+    if isinstance(experiment.entry.models, list):
+        return experiment.entry.models
     if not asked.probed:
         raise UserError(
             f"{experiment.where} probes a model, but names none; give `--config model=ORG/NAME` "
@@ -65,11 +66,11 @@ def methods_of(
     methods that do not fit.
     """
     entry, where = experiment.entry, experiment.where
-    wanted = entry.get("methods", list(experiment.methods)[:1])
+    wanted = entry.methods or list(experiment.methods)[:1]
     if CONTROL in asked.entries.model(model, where):
         return [CONTROL], []
     known = asked.entries.known(model, where, needed=wanted == FITTING)
-    if wanted == FITTING:
+    if isinstance(wanted, str):
         assert known  # known() raises UserError if needed facts are missing
         points = [experiment.options.of(point) for point in points_of(levels)]
         methods = {
@@ -77,14 +78,14 @@ def methods_of(
             for method, how in experiment.methods.items()
             if not any(options.refuses(method) for options in points)
         }
-        chosen, reasons = fitting(methods, known, asked.config.get("fine_tune", "auto"))
+        chosen, reasons = fitting(methods, known, asked.config.fine_tune)
         if any(is_test_alone(asked, experiment, point) for point in points_of(levels)):
             learns = [method for method in chosen if methods[method]["learns"]]
             why = "it trains the model, and the source is a test alone"
             reasons |= {method: why for method in learns if not method_of_blind(method)}
             chosen = [method for method in chosen if method not in learns]
         return chosen, [
-            LeftOut(experiment.name, entry["study"], model, method, why)
+            LeftOut(experiment.name, entry.study, model, method, why)
             for method, why in reasons.items()
         ]
     for method in wanted:
@@ -99,19 +100,19 @@ def methods_of(
 
 
 def _check_methods(experiment: Experiment) -> None:
-    methods = experiment.entry.get("methods", [])
+    methods = experiment.entry.methods or []
     askable = [method for method in experiment.methods if method != CONTROL]
     for method in methods if methods != FITTING else []:
         if method not in askable:
             raise UserError(
-                f"{experiment.where}.methods: {experiment.entry['study']} has no method "
+                f"{experiment.where}.methods: {experiment.entry.study} has no method "
                 f"{shown(method)}{closest(method, askable)}"
             )
 
 
 def controls_of(asked: Asked, experiment: Experiment) -> list[str]:
     """Return the controls beside an experiment's models: those that it names, or its study's."""
-    wanted = experiment.entry.get("controls", True)
+    wanted = experiment.entry.controls
     of_study = experiment.study.get("controls", {})
     joining = [name for name, how in of_study.items() if how.get("joins", True)]
     controls = joining if wanted is True else wanted or []
@@ -147,7 +148,7 @@ def systems_of(
         ):
             raise UserError(
                 f"{experiment.where}: the control {control} ranks the candidates for one mask, "
-                f"which {experiment.entry['study']} does not have; name another one"
+                f"which {experiment.entry.study} does not have; name another one"
             )
     return list(dict.fromkeys(systems)), left_out
 
@@ -156,12 +157,12 @@ def wordings_of(asked: Asked, experiment: Experiment, method: str) -> list[str]:
     """Return the wordings by which an experiment asks: all wordings of a method, or the named ones.
     A method's control has some of the method's wordings. Raises UserError for an unknown wording.
     """
-    study, configured = experiment.entry["study"], asked.config.get("prompts")
+    study, configured = experiment.entry.study, asked.config.prompts
     known, all_known = (
         list(prompts_of(study, experiment.study, name, configured))
         for name in (method, method.removesuffix(BLIND))
     )
-    named = experiment.entry.get("wordings", all_known)
+    named = experiment.entry.wordings or all_known
     for wording in named:
         if wording not in all_known:
             raise UserError(

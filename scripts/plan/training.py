@@ -60,7 +60,7 @@ def method_of(work: Workplan, run: Run) -> dict:
 
 @cache
 def _prompts(work: Workplan, study: str, method: str) -> dict[str, dict]:
-    return prompts_of(study, work.studies[study], method, configured=work.config["prompts"])
+    return prompts_of(study, work.studies[study], method, configured=work.config.prompts)
 
 
 def prompts_under(work: Workplan, options: dict, study: str, method: str) -> dict[str, dict]:
@@ -198,7 +198,7 @@ def cards_of(work: Workplan, study: str, job: str) -> dict[str, dict]:
     """Return the facts about model and data for the cards of kept weights, by run; empty where no
     weights are kept.
     """
-    if work.config["keep"] == "none":
+    if work.config.keep == "none":
         return {}
     return {run.name: _card(work, run) for run in runs_of(work, study, job)}
 

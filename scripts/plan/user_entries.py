@@ -8,10 +8,14 @@ import hashlib
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scripts.plan.models import ELSEWHERE, GGUF, UNTRAINED
 from scripts.running.program import UserError, closest, cut, shown
-from scripts.plan.schemas import check, check_entries, schema
+from scripts.plan.schemas import check, check_entries, checked, schema
+
+if TYPE_CHECKING:  # a new key of the configuration changes no program that fetches
+    from scripts.plan.settings import Configuration
 
 HUB_ID = re.compile(
     r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A
@@ -40,41 +44,48 @@ def from_command_line(config: dict) -> dict:
     return plain
 
 
-def with_probes(config: dict, studies: dict) -> dict:
+def with_probes(config: "Configuration", studies: dict) -> "Configuration":
     """Return the configuration of a probe with an experiment for each study that declares
     `probe: data`, unless an experiment is of that study. Return another configuration as it is.
     """
-    entries = config["experiments"]
-    if "probed" not in [entries.get(name, {}).get("models") for name in config["run"]]:
+    from scripts.plan.settings import ExperimentEntry
+
+    entries = config.experiments
+    if "probed" not in [entries[name].models for name in config.run if name in entries]:
         return config
-    known = {entry["study"] for entry in entries.values()}
+    known = {entry.study for entry in entries.values()}
     added = {
-        f"probe_{name}": {"study": name, "title": study["title"]}
-        | {"models": "probed", "methods": "fitting", "data": study["probe"]["data"]}
-        | {"training": study["probe"].get("training", {})}
+        f"probe_{name}": checked(
+            ExperimentEntry,
+            {"study": name, "title": study["title"], "models": "probed", "methods": "fitting"}
+            | {"data": study["probe"]["data"], "training": study["probe"].get("training", {})},
+        )
         for name, study in studies.items()
         if "data" in study.get("probe", {}) and name not in known
     }
-    added_to = {"run": [*config["run"], *added], "experiments": entries | added}
-    return check(config | added_to, schema("config"))
+    update = {"run": [*config.run, *added], "experiments": entries | added}
+    return config.model_copy(update=update)
 
 
-def of_study(config: dict) -> dict:
+def of_study(config: "Configuration") -> "Configuration":
     """Return the configuration with the experiments under `run` that are of the studies under
     `study`. Raises UserError for a study that none of them is of.
     """
-    if config["study"] is None:
+    if config.study is None:
         return config
-    wanted = [config["study"]] if isinstance(config["study"], str) else config["study"]
-    of = {name: config["experiments"].get(name, {}).get("study") for name in config["run"]}
-    known = sorted({study for study in of.values() if study})
+    wanted = [config.study] if isinstance(config.study, str) else config.study
+    studies = {
+        name: config.experiments[name].study for name in config.run if name in config.experiments
+    }
+    known = sorted(set(studies.values()))
     for study in wanted:
         if study not in known:
             raise UserError(
                 f"configuration: study: no experiment that runs is of {shown(study)}"
                 f"{closest(study, known)}"
             )
-    return config | {"run": [name for name, study in of.items() if study in wanted]}
+    run = [name for name, study in studies.items() if study in wanted]
+    return config.model_copy(update={"run": run})
 
 
 def _entry_path(path: str, root: Path, working: Path) -> str:
@@ -113,17 +124,17 @@ def _check_splits(configured: dict, tracked: dict, where: str) -> None:
 
 
 def merge_entries(
-    kind: str, config: dict, tracked: dict, root: Path, working: Path
+    kind: str, given: dict, tracked: dict, root: Path, working: Path
 ) -> tuple[dict, list[str]]:
-    """Return the entries of resources/ (kind: models, sources) with the configuration's entries
-    laid over them, and notes. An entry is replaced as a whole. Raises UserError for a broken entry,
-    or an entry that refers to a missing one.
+    """Return the entries of resources/ (kind: models, sources) with the entries of the
+    configuration (given) laid over them, and notes. An entry is replaced as a whole. Raises
+    UserError for a broken entry, or an entry that refers to a missing one.
     """
     where, file = f"configuration: {kind}", f"resources/{kind}.yaml"
     configured = {
         name: entry
         | {key: _entry_path(entry[key], root, working) for key in PATHS[kind] if key in entry}
-        for name, entry in check_entries(kind, config.get(kind) or {}, where).items()
+        for name, entry in check_entries(kind, given, where).items()
     }
     tracked = check_entries(kind, tracked, file)
     if kind == "sources":

@@ -20,7 +20,8 @@ from scripts.plan.grid import Dataset, without
 from scripts.plan.model_facts import facts_reader, folder_files
 from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
-from scripts.plan.schemas import check, check_figures, check_study, schema, shown
+from scripts.plan.schemas import check_figures, check_study, checked, shown
+from scripts.plan.settings import Configuration
 from scripts.plan.user_entries import (
     STANDS_ON,
     from_command_line,
@@ -78,19 +79,20 @@ class Workplan:
         self.studies = {
             study: check_study(study, entry) for study, entry in read_studies(root).items()
         }
-        self.config = of_study(with_probes(check(laid, schema("config")), self.studies))
-        self.name = self.config["name"]
-        self.mirror = self.config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
+        self.config = of_study(with_probes(checked(Configuration, laid), self.studies))
+        self.name = self.config.name
+        self.mirror = self.config.mirror or os.environ.get("TIMESTRIDE_MIRROR") or ""
+        self.configured = {"sources": self.config.sources, "models": self.config.models}
         self.tracked = {
             kind: read_yaml(root / f"resources/{kind}.yaml") for kind in ("sources", "models")
         }
         # Merge: entries of the configuration are laid over those of resources/.
         (self.sources, notes_on_sources), (models, notes_on_models) = (
-            merge_entries(kind, self.config, tracked, root, Path.cwd())
+            merge_entries(kind, self.configured[kind], tracked, root, Path.cwd())
             for kind, tracked in self.tracked.items()
         )
         self.probed, self.models, notes_on_probed = probed_models(
-            self.config["model"], models, root, Path.cwd()
+            self.config.model, models, root, Path.cwd()
         )
         self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
         if nameless:
@@ -111,7 +113,7 @@ class Workplan:
         # Files
         self.figures = check_figures(read_figures(self.studies, root, self.used_studies))
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
-        if self.config["recorded"]:
+        if self.config.recorded:
             left = [run for name, run in self.runs.items() if name not in self.recorded]
             controls = sum(run.method == "control" for run in left)
             self.notes.append(
@@ -186,7 +188,7 @@ class Workplan:
         if all(map(known.get, files)) and (files or CONTROL in entry):
             return True
         names = {model, *self.bases_of(model).values()}
-        is_own = not names <= set(self.tracked["models"]) - set(self.config["models"])
+        is_own = not names <= set(self.tracked["models"]) - set(self.config.models)
         return not is_own and "hub" not in entry and not self.folder_hashes(model)
 
     def _answers(self, experiment: str) -> list[str]:
@@ -194,7 +196,7 @@ class Workplan:
         match.
         """
         files = []
-        for pattern in self.config["experiments"][experiment].get("people") or []:
+        for pattern in self.config.experiments[experiment].people or []:
             found = [pattern] if Path(pattern).exists() else sorted(glob(pattern))
             if not found:
                 raise UserError(
@@ -214,15 +216,15 @@ class Workplan:
         a source that is not in released.csv, or that answers another corpus than the experiment
         measures.
         """
-        asked = self.config["experiments"][experiment]
-        _, *rows = read_released(asked["study"], self.root)
+        asked = self.config.experiments[experiment]
+        _, *rows = read_released(asked.study, self.root)
         corpora = {source: corpus for source, corpus, *_ in rows if source in self.sources}
         measured = {self.runs[run].dataset.source for run in self.plan.experiments[experiment]}
-        for name in asked.get("released", []):
+        for name in asked.released or []:
             where = f"configuration: experiments.{experiment}.released"
             if name not in corpora:
                 raise UserError(
-                    f"{where}: {asked['study']} has no source {shown(name)} of released "
+                    f"{where}: {asked.study} has no source {shown(name)} of released "
                     f"judgements{closest(name, corpora)}"
                 )
             if corpora[name] not in measured:
@@ -230,7 +232,7 @@ class Workplan:
                     f"{where}: {name} holds answers to {corpora[name]}, which this experiment does "
                     "not measure; name it in data, or leave released out"
                 )
-        return asked.get("released", [])
+        return asked.released or []
 
     def released_rows(self, experiments: Iterable[str]) -> str:
         """Return the rows of released.csv that experiments of one study name, as a CSV; empty if
@@ -240,7 +242,7 @@ class Workplan:
         if not names:
             return ""
         sources = {source for name in names for source in self.released[name]}
-        study = self.config["experiments"][names[0]]["study"]
+        study = self.config.experiments[names[0]].study
         return rows_of(read_released(study, self.root), "source", sources)
 
     # ---- Runs
@@ -292,7 +294,7 @@ class Workplan:
         training code, model files, and entry of a control or of a model that is made. If other runs
         start from a run, it is taken only if all these runs are taken too.
         """
-        if not self.config["recorded"]:
+        if not self.config.recorded:
             return set()
         # imported late: pandas is slow to import
         from scripts.data.record import read_runs
@@ -355,7 +357,7 @@ class Workplan:
         take most of the time of a tiny model's run.
         """
         is_alone = self.makers | self.starts
-        many, tiny = self.config["devices_per_run"] > 1, self.tiny
+        many, tiny = self.config.devices_per_run > 1, self.tiny
         shared = (
             run
             for run in self.runs.values()
@@ -407,8 +409,8 @@ class Workplan:
         return {run.begins_with for run in self.runs.values() if run.begins_with} - self.makers
 
     def experiments_of(self, study: str) -> list[str]:
-        entries = self.config["experiments"]
-        return [name for name in self.plan.experiments if entries[name]["study"] == study]
+        entries = self.config.experiments
+        return [name for name in self.plan.experiments if entries[name].study == study]
 
     @cached_property
     def measured(self) -> set[str]:
@@ -421,10 +423,10 @@ class Workplan:
         """
         found: dict[str, list[str]] = {}
         for name, runs in self.plan.experiments.items():
-            entry = self.config["experiments"][name]
+            entry = self.config.experiments[name]
             objectives = [self.runs[run].training.get("objectives") for run in runs]
-            if entry.get("initial") or any(objectives):
-                found.setdefault(entry["study"], []).append(name)
+            if entry.initial or any(objectives):
+                found.setdefault(entry.study, []).append(name)
         return found
 
     def measured_runs(self, study: str) -> list[Run]:
@@ -504,7 +506,7 @@ class Workplan:
 
     def place_of(self, kind: str, name: str) -> str:
         """Return the place of an entry (kind: models, sources), for messages."""
-        if name in self.config[kind]:
+        if name in self.configured[kind]:
             return f"`{kind}:` of the configuration ({name})"
         if name in self.tracked[kind]:
             return f"{self.root}/resources/{kind}.yaml ({name})"

@@ -141,12 +141,12 @@ class Start:
         self.published = Published(self.work)
         self.audits = benchmarks_of(self.work)
         config = self.work.config
-        may_use = config["device"] != "cpu"
+        may_use = config.device != "cpu"
         self.gpus = internals.Gpus(
             workflow,
             len(visible_gpus()) if may_use else 0,
-            config["devices_per_run"],
-            config["runs_per_gpu"],
+            config.devices_per_run,
+            config.runs_per_gpu,
             may_use,
         )
         # Without a GPU the runs share the cores. All planned runs count, also finished ones: a run
@@ -154,7 +154,7 @@ class Start:
         jobs = self.work.training_jobs_of("model")
         self.threads_per_run = max(
             (workflow.cores or 1) // (len(jobs) or 1),
-            1 if self.gpus.per_run else config["devices_per_run"],
+            1 if self.gpus.per_run else config.devices_per_run,
         )
         if not self.is_main:
             gc.enable()  # another process has begun

@@ -11,7 +11,8 @@ import yaml
 
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
-from scripts.plan.schemas import check, schema
+from scripts.plan.schemas import checked
+from scripts.plan.settings import Configuration
 from tests.conftest import ROOT
 from tests.plan.test_configuration import overlaid, unknown
 from tests.registers import MODELS, SOURCES, STUDIES
@@ -29,7 +30,7 @@ BASELINES = {"temporal_nli": ["majority"], "mctaco": ["random", "always_yes", "a
 def planned(preset: str):
     """Return the plan of a preset over the default configuration."""
     config = overlaid(read_yaml(ROOT / "config.yaml"), read_yaml(ROOT / f"presets/{preset}.yaml"))
-    return resolve(check(config, schema("config")), SOURCES, MODELS, STUDIES, [], unknown)
+    return resolve(checked(Configuration, config), SOURCES, MODELS, STUDIES, [], unknown)
 
 
 def systems_of(preset: str, study: str) -> list[dict]:

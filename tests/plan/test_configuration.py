@@ -4,17 +4,20 @@ stable runs.
 
 import contextlib
 import functools
+import json
 import operator
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.running.program import UserError
-from scripts.plan.schemas import check, schema
+from scripts.plan.schemas import VALIDATOR, checked
+from scripts.plan.settings import Configuration
 from scripts.plan.workplan import Workplan
 from tests.conftest import ROOT
 from tests.registers import MODELS, SOURCES, STUDIES
@@ -57,7 +60,7 @@ def unknown(name: str, entry: dict, needed: bool) -> None:
 
 
 def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):
-    return resolve(check(config, schema("config")), sources, models, studies, [], unknown)
+    return resolve(checked(Configuration, config), sources, models, studies, [], unknown)
 
 
 def refused(config: dict, **resources) -> str:
@@ -206,6 +209,22 @@ def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
         plan(config)
     except UserError as error:
         assert "\n" not in str(error) and 20 < len(str(error)) < 1500
+
+
+@settings(suppress_health_check=list(HealthCheck), derandomize=True)
+@given(path=st.sampled_from(PLACES), value=VALUES)
+def test_the_schema_allows_what_the_model_allows(path, value):
+    """The model checks a configuration. Editors check it by the schema, which messages read too."""
+    with contextlib.suppress(TypeError, ValueError):  # values that JSON does not have
+        written = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        config = default()
+        functools.reduce(operator.getitem, path[:-1], config)[path[-1]] = json.loads(written)
+        try:
+            Configuration.model_validate(config)
+        except ValidationError:
+            assert not VALIDATOR(Configuration.schema_of()).is_valid(config)
+        else:
+            assert VALIDATOR(Configuration.schema_of()).is_valid(config)
 
 
 def test_equal_settings_have_equal_names():

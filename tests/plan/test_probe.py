@@ -11,7 +11,8 @@ from scripts.plan.configuration import resolve
 from scripts.plan.user_entries import from_command_line, merge_entries, probed_models
 from scripts.running.program import UserError
 from scripts.plan.prompts import prompts_of
-from scripts.plan.schemas import check, schema
+from scripts.plan.schemas import check, checked, schema
+from scripts.plan.settings import Configuration
 from tests.conftest import ROOT
 from tests.rows import each_row, texts_of
 from tests.plan.test_configuration import MODELS, SOURCES, STUDIES, default, overlaid, read
@@ -60,10 +61,10 @@ def probe(
 
 def planned(config: dict, facts=lambda name, entry, needed: None, here: Path = ROOT):
     """Return the plan of a configuration, like rules/common.smk."""
-    config = check(from_command_line(config), schema("config"))
-    sources, _ = merge_entries("sources", config, SOURCES, ROOT, here)
-    models, _ = merge_entries("models", config, MODELS, ROOT, here)
-    names, models, _ = probed_models(config["model"], models, ROOT, here)
+    config = checked(Configuration, from_command_line(config))
+    sources, _ = merge_entries("sources", config.sources, SOURCES, ROOT, here)
+    models, _ = merge_entries("models", config.models, MODELS, ROOT, here)
+    names, models, _ = probed_models(config.model, models, ROOT, here)
     return resolve(config, sources, models, STUDIES, names, facts)
 
 
@@ -371,18 +372,19 @@ def test_own_models_and_sources_are_laid_over_the_tracked_ones(tmp_path):
         """),
     }
     (tmp_path / "words.jsonl").touch()
-    models, [note] = merge_entries("models", config, MODELS, ROOT, tmp_path)
+    models, [note] = merge_entries("models", config["models"], MODELS, ROOT, tmp_path)
     assert models["mine"] == OWN["mine"] and models["bert_base"] == MODELS["bert_base"]
     assert models["minilm"] == {"folder": "there", "licence": "MIT"}, "as a whole, not key by key"
     assert (
         note
         == "models: minilm of the configuration stands in place of the one of resources/models.yaml"
     )
-    sources, notes = merge_entries("sources", config, SOURCES, ROOT, tmp_path)
+    sources, notes = merge_entries("sources", config["sources"], SOURCES, ROOT, tmp_path)
     assert sources["words"]["local"] == str(tmp_path / "words.jsonl")
     assert not notes, "it is looked for from the working directory"
     assert (
-        merge_entries("sources", config, SOURCES, ROOT, ROOT)[0]["words"]["local"] == "words.jsonl"
+        merge_entries("sources", config["sources"], SOURCES, ROOT, ROOT)[0]["words"]["local"]
+        == "words.jsonl"
     )
 
 
@@ -400,12 +402,12 @@ OF_ONES_OWN = {
 def test_a_split_that_a_cleaner_does_not_write_is_refused(name):
     """The dry run said nothing, and a job asked for a file that no rule makes."""
     entry = OF_ONES_OWN[name]
-    merge_entries("sources", {"sources": {"mine": entry}}, SOURCES, ROOT, ROOT)
+    merge_entries("sources", {"mine": entry}, SOURCES, ROOT, ROOT)
     for wrong in ({"evaluate": ["tset"]}, {"train": "tset"}, {"splits": ["tset"]}):
         with pytest.raises(UserError, match=f"the cleaner {entry['cleaner']} writes no split tset"):
-            merge_entries("sources", {"sources": {"mine": entry | wrong}}, SOURCES, ROOT, ROOT)
+            merge_entries("sources", {"mine": entry | wrong}, SOURCES, ROOT, ROOT)
     own = {"mine": entry | {"cleaner": "corpus", "evaluate": ["tset"]}}
-    merge_entries("sources", {"sources": own}, SOURCES, ROOT, ROOT)
+    merge_entries("sources", own, SOURCES, ROOT, ROOT)
 
 
 @each_row(
