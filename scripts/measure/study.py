@@ -101,8 +101,9 @@ class Study(NamedTuple):
         return [same | {"runs": names_of(part, row)} | row for row in rows]
 
     def filtered_rows(self, examples: pd.DataFrame, part: Part, resamples: int) -> list[dict]:
-        """Return the compared rows (means) on what a filter keeps of a split, and the rows of the
-        family that it leaves out; empty where the dataset has no left-out control.
+        """Return the compared rows (means) on what a filter keeps of a split and of the slices that
+        it filters, and the rows of the family that it leaves out; empty where the dataset has no
+        left-out control.
         """
         if not self.filters:
             return []
@@ -115,8 +116,13 @@ class Study(NamedTuple):
             for system, runs in part.systems.items()
         }
         found = self.rows(left, part._replace(systems=only), resamples, None)
-        compared = [row for row in found if row.get("draws") is not None and row["seed"] is None]
-        return rows + [row | {"slice": after_filter(row["slice"])} for row in compared]
+        compared = [
+            row | {"slice": after_filter(row["slice"])}
+            for row in found
+            if row.get("draws") is not None and row["seed"] is None
+        ]
+        measured = {row["slice"] for row in rows}  # with the family that the filter leaves out
+        return rows + [row for row in compared if row["slice"] in measured]
 
     def measure_file(self, run: Run, file: Path, split: str, resamples: int) -> list[dict]:
         system = run.facts["model"], run.facts["method"]

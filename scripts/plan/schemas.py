@@ -1,4 +1,4 @@
-"""One check for the configuration and for the files of resources/, with one sentence for each error.
+"""One check for the configuration and the files of resources/, with one sentence for each error.
 
 A typed model (scripts/plan/typed.py) checks the configuration. Its schema explains what it refuses.
 resources/schemas/<name>.schema.yaml checks the other files. Editors also use the schemas to
