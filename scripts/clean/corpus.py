@@ -152,9 +152,8 @@ def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:
         names = " and ".join(place.name for place in places)
         found, example = names or f"no {' or '.join(suffixes)} file", suffixes[0]
         raise UserError(
-            f"--provenance names {cut(found)}, but one file is cleaned: name it in the source's "
-            f"entry, as `local: /data/mine{example}`, or here, as "
-            f'{{"sha256": {{"mine{example}": null}}}}'
+            f"the source's entry names {cut(found)}, but one file is cleaned: write `local: "
+            f"/data/mine{example}` there"
         )
     return places[0]
 

@@ -4,10 +4,13 @@ The source's entry names the file, and --provenance has its name ({"sha256": {"<
 file's suffix decides how it is read:
 
   .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, and an optional
-            "dialog_id" (without it the dialog is called line:<number, from 1>)
+            "dialog_id" (without it the dialog is called line:<number, from 1>). Chats (messages,
+            conversations) and MultiWOZ's log are read, too: dialog_lines.py lists the keys
   .json     a list of such dialogs, read into memory
   .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort
-            by), text, and an optional speaker
+            by), text, and an optional speaker; or a dialog a row with a list of turns
+  .csv .tsv the same columns, one turn a row
+  .txt      a dialog a line, each turn before __eou__ (DailyDialog's own form); or ParlAI's lines
 
 A tenth of the dialogs, by hash of the dialog_id, is validation. The first speaker is A, the next
 B; where no speaker is given they alternate. Turns lose white space at their ends and repeated white
@@ -15,7 +18,7 @@ space. Empty turns are dropped and counted. A dialog with the same words as an e
 then validation) stays and is marked. The file is read twice, in pieces: memory holds the ids of all
 dialogs, not their texts.
 
-Reads  the .jsonl, .json or .parquet file in --fetched
+Reads  the file in --fetched
 Writes train.parquet, validation.parquet (schema dialogs), in the order of the file, and
        cleaning.csv
 
@@ -26,10 +29,9 @@ Writes train.parquet, validation.parquet (schema dialogs), in the order of the f
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -47,11 +49,12 @@ from scripts.clean.corpus import (
     write_cleaning,
 )
 from scripts.clean.dailydialog import same_words
+from scripts.clean.dialog_lines import EXAMPLE, LISTS, Dialog, Line, dialog_of, dialogs_of_text
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
 from scripts.running.program import UserError, cut, execute
 from scripts.data.tables import DIALOGS, check_columns, parquet_errors, table_writer
-from scripts.data.texts import decoded, json_of
+from scripts.data.texts import csv_rows, decoded, json_of, lines_in, text_of
 
 SPLITS = ("train", "validation")
 VALIDATION_SHARE = 0.1
@@ -65,30 +68,39 @@ MAY_BE = {
     "text": "text",
     "speaker": "text or whole numbers",
 }
-EXAMPLE = '{"dialog": ["first turn", "second turn"]}'
+ACCEPTED = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".txt")
 
 
-class Line(msgspec.Struct):
-    """One line of a JSONL file; other keys are not looked at."""
-
-    dialog: list[str]
-    dialog_id: str | int | None = None
-
-
-def line_of(line: bytes, where: str) -> Line:
+def line_of(line: bytes, where: str) -> Dialog:
     """One line of a JSONL file.
 
     Raises UserError for a line of another shape, and for a repeated key.
     """
     remedy = f"write one dialog a line, as {EXAMPLE}"
-    return shaped(json_of(decoded(line, where, remedy), where, remedy), Line, where, remedy)
+    read = shaped(json_of(decoded(line, where, remedy), where, remedy), Line, where, remedy)
+    return dialog_of(read, where)
 
 
-def chunks_of(file: Path) -> Iterator[list[tuple[int, Line]]]:
-    """Dialogs with their numbers, from 1: lines of JSON piece by piece, or all of a JSON list."""
-    if file.suffix.lower() == ".json":
-        yield list(enumerate(entries_of(file, Line, "dialog", "dialog_id"), 1))
-        return
+def chunks_of(file: Path) -> Iterator[list[tuple[int, Dialog]]]:
+    """Dialogs with their numbers, from 1: lines of JSON piece by piece; all of a JSON list, of a
+    text, or of Parquet with a list of turns in each row.
+    """
+    suffix = file.suffix.lower()
+    if suffix == ".txt":
+        yield dialogs_of_text(lines_in(text_of(file), str(file)), str(file))
+    elif suffix != ".jsonl":
+        entries = entries_of(file, Line, "dialog", "dialog_id")
+        what = "row" if suffix == ".parquet" else "dialog"
+        yield [
+            (number, dialog_of(entry, f"{file}: {what} {number}"))
+            for number, entry in enumerate(entries, 1)
+        ]
+    else:
+        yield from lines_of(file)
+
+
+def lines_of(file: Path) -> Iterator[list[tuple[int, Dialog]]]:
+    """Dialogs of JSON lines with their numbers, from 1, piece by piece."""
     before = 0
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
@@ -97,19 +109,13 @@ def chunks_of(file: Path) -> Iterator[list[tuple[int, Line]]]:
             before += len(lines)
 
 
-def from_json(file: Path) -> Iterator[pd.DataFrame]:
-    """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, or the place in
-    the list, from 1); empty lines are passed over.
+def from_lists(file: Path) -> Iterator[pd.DataFrame]:
+    """Turns of whole dialogs: dialog_id, text, speaker, dialog and place (both the line, or the
+    place in the list, from 1); empty lines are passed over.
     """
     for chunk in chunks_of(file):
-        for number, read in chunk:
-            if not read.dialog:
-                raise UserError(
-                    f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, "
-                    "or remove it"
-                )
-        ids = [f"line:{n}" if one.dialog_id is None else str(one.dialog_id) for n, one in chunk]
-        sizes = [len(one.dialog) for _, one in chunk]
+        ids = [f"line:{number}" if one.name is None else one.name for number, one in chunk]
+        sizes = [len(one.texts) for _, one in chunk]
         place = np.repeat(np.array([number for number, _ in chunk], int), sizes)
         if chunk:
             yield pd.DataFrame(
@@ -117,9 +123,33 @@ def from_json(file: Path) -> Iterator[pd.DataFrame]:
                     "dialog_id": np.repeat(np.array(ids, object), sizes),
                     "dialog": place,
                     "place": place,
-                    "text": [text for _, one in chunk for text in one.dialog],
+                    "text": [text for _, one in chunk for text in one.texts],
+                    "speaker": [name for _, one in chunk for name in one.speakers],
                 }
             )
+
+
+def from_csv(file: Path) -> Iterator[pd.DataFrame]:
+    """Turns of whole dialogs as from_parquet() gives them, from a table with its columns. Raises
+    UserError for a missing column, and for a turn that is no number.
+    """
+    delimiter = "\t" if file.suffix.lower() == ".tsv" else ","
+    read = csv_rows(text_of(file), str(file), "write it anew", delimiter)
+    if missing := [name for name in NEEDED if name not in read]:
+        raise UserError(
+            f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(read.columns), 400)}"
+        )
+    number = pd.to_numeric(read["turn"], errors="coerce")
+    unfit = number.isna() | (read["dialog_id"] == "")
+    if unfit.any():
+        raise UserError(
+            f"{file}: row {int(unfit.idxmax()) + 2} has no dialog_id, or its turn is no number; "
+            "fill it in"
+        )
+    read = read.assign(turn=number.astype(np.int64), place=np.arange(2, len(read) + 2))
+    columns = [*NEEDED, "place", *(["speaker"] if "speaker" in read else [])]
+    if len(read):
+        yield sorted_by_turn(read[columns], file)
 
 
 def fits(kind: pa.DataType, wanted: str) -> bool:
@@ -216,6 +246,19 @@ def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
     return read.sort_values(["dialog", "turn"], kind="stable").drop(columns="turn")
 
 
+def reader_of(file: Path) -> Callable[[Path], Iterator[pd.DataFrame]]:
+    """Return the function that reads a file."""
+    suffix = file.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return from_csv
+    if suffix != ".parquet":
+        return from_lists
+    with parquet_errors(file, "write it anew"):
+        schema = pq.read_schema(file)
+    kinds = [schema.field(name).type for name in LISTS if name in schema.names]
+    return from_lists if any(map(pa.types.is_list, kinds)) else from_parquet
+
+
 def turns_of(file: Path) -> Iterator[pd.DataFrame]:
     """All turns of the file, piece by piece, each dialog whole.
 
@@ -223,7 +266,7 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
     """
     try:
         empty = True
-        for read in (from_parquet if file.suffix.lower() == ".parquet" else from_json)(file):
+        for read in reader_of(file)(file):
             empty = False
             if "speaker" not in read:
                 read["speaker"] = None
@@ -343,7 +386,7 @@ def counts_of(split: str, found: Counter) -> list[Count]:
 
 
 def main(given: argparse.Namespace) -> None:
-    file = file_named(given.fetched, given.provenance, ".jsonl", ".json", ".parquet")
+    file = file_named(given.fetched, given.provenance, *ACCEPTED)
     dialogs = listed(file)
     sizes = dialogs["split"].value_counts()
     if missing := [split for split in SPLITS if not sizes.get(split)]:

@@ -300,7 +300,7 @@ def test_a_named_file_of_another_kind_is_refused(program, tmp_path):
     (tmp_path / "mine.csv").touch()
     given = json.dumps({"sha256": {"mine.csv": None}})
     error = call(program, "timedial", tmp_path, tmp_path / "out", given, ok=False)
-    assert "--provenance names no .json or .jsonl or .parquet file" in error
+    assert "the source's entry names no .json or .jsonl or .parquet file" in error
 
 
 def test_the_original_option_is_dailydialogs(timedial, daily):

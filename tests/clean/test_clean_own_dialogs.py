@@ -161,6 +161,72 @@ def test_all_forms_are_the_same(program, tmp_path):
     )
 
 
+TURNS = {f"d{n}": [f"How long is trip {n} ?", "Two hours .", f"At {n} then ."] for n in range(60)}
+WHO = ["user", "assistant", "user"]
+OF_OTHERS = {
+    "eou.txt": lambda: "".join(" __eou__ ".join(said) + " __eou__\n" for said in TURNS.values()),
+    "parlai.txt": lambda: "".join(
+        f"text:{one}\tlabels:{two}\ntext:{three}\tepisode_done:True\n"
+        for one, two, three in TURNS.values()
+    ),
+    "messages.jsonl": lambda: [
+        {"messages": [{"role": who, "content": text} for who, text in zip(WHO, said)]}
+        for said in TURNS.values()
+    ],
+    "conversations.json": lambda: [
+        {"id": name, "conversations": [{"from": w, "value": t} for w, t in zip(WHO, said)]}
+        for name, said in TURNS.items()
+    ],
+    "multiwoz.jsonl": lambda: [
+        {"log": [{"text": text} for text in said]} for said in TURNS.values()
+    ],
+    "hub.parquet": lambda: pd.DataFrame({"dialog": list(TURNS.values()), "act": 1}),
+    "turns.csv": lambda: pd.DataFrame(
+        [(name, turn, text) for name, said in TURNS.items() for turn, text in enumerate(said)],
+        columns=["dialog_id", "turn", "text"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_dialogs_as_others_have_them(program, tmp_path, name):
+    content, place = OF_OTHERS[name](), tmp_path / name
+    if isinstance(content, pd.DataFrame):
+        write = content.to_parquet if name.endswith(".parquet") else content.to_csv
+        write(place, index=False)
+    elif isinstance(content, str):
+        place.write_text(content)
+    else:
+        lines = [json.dumps(one) for one in content]
+        place.write_text("\n".join(lines) if name.endswith("l") else f"[{','.join(lines)}]")
+    output = call(
+        program, "dialogs", tmp_path, tmp_path / "out", json.dumps({"sha256": {name: None}})
+    )
+    both = pd.concat(
+        read_table(output / f"{split}.parquet").to_pandas() for split in dialogs.SPLITS
+    )
+    read = both.groupby("dialog_id")["text"].agg(list)
+    assert sorted(read) == sorted(TURNS.values())
+    assert set(both.groupby("dialog_id")["speaker"].agg("".join)) == {"ABA"}
+
+
+@pytest.mark.parametrize(
+    "name, text, said",
+    [
+        ("own.txt", "Hello .\nHi .\n", "line 1 is no dialog; end each turn with __eou__"),
+        ("own.csv", "dialog_id,text\na,b\n", "no column turn; it has dialog_id, text"),
+        ("own.csv", "dialog_id,turn,text\na,first,b\n", "row 2 has no dialog_id, or its turn"),
+        ("own.jsonl", '{"messages": [{"role": "user"}]}\n', "line 1: turn 1 has no text"),
+        ("own.jsonl", '{"said": ["a"]}\n', "line 1: its dialog has no turn; write one"),
+    ],
+)
+def test_other_wrong_forms_are_refused(program, tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    named = json.dumps({"sha256": {name: None}})
+    error = call(program, "dialogs", tmp_path, tmp_path / "out", named, ok=False)
+    assert said in error and name in error and error.count("\n") == 1
+
+
 def test_speakers_are_told_apart(program, tmp_path):
     names = "Eve Eve Bob Joe".split()
     output = call(
@@ -198,7 +264,7 @@ GOOD = json.dumps({"dialog_id": 1, "dialog": ["Hi ."]}) + "\n"
     "text, said",
     [
         (GOOD + '{"dialog": ["Hi ."\n', "line 2: "),
-        (GOOD + '{"dialog": "Hi ."}\n', "line 2: Expected `array`, got `str`"),
+        (GOOD + '{"dialog": "Hi ."}\n', "line 2: Expected `array | null`, got `str`"),
         (GOOD * 2, "line 2: dialog_id 1 was there before"),
         ("", "holds no dialog"),
         (None, "no such file"),
