@@ -54,6 +54,7 @@ def pinned_programs() -> list[str]:
 
 def drawing_programs() -> list[str]:
     found = ["publish/items", "publish/leaderboard", "publish/site", "train/recorded"]
+    found += ["audit/audit"]
     return found + [name_of(item["program"]) for item in read_figures(read_studies())]
 
 

@@ -84,7 +84,9 @@ def is_drawn(item: dict, runs: list[dict]) -> bool:
 
 def configuration_of(experiments: list[str]) -> dict:
     files = sorted((ROOT / "presets").glob("*.yaml"))
-    known = {name: of for file in files for name, of in read_yaml(file)["experiments"].items()}
+    known = {
+        name: of for file in files for name, of in read_yaml(file).get("experiments", {}).items()
+    }
     entries = {name: known.get(name, {}) for name in experiments}
     # through JSON: YAML would write anchors for the settings that presets share
     text = json.dumps({"name": "record", "run": experiments, "experiments": entries})

@@ -106,7 +106,8 @@ def test_pairs_of_words_are_found_on_words_and_by_no_rule():
     train, test = cycles(1), cycles(2)
     of_rung = partial(found_on, "strided_sop", train=train, turns=True)
     assert share(of_rung(rung="words"), test) > 0.95
-    assert share(search(view_of("strided_sop", "both_texts"), train, 2, True), test) < 0.6
+    alone = search(view_of("strided_sop", "both_texts"), train, 2, True)
+    assert share(alone, test) < 0.65  # 0.61 on some processors: ties of a boosted learner
     assert abs(share(of_rung(rung="rules"), test) - 0.5) < 0.08
 
 

@@ -31,6 +31,7 @@ OF_NO_PROGRAM = {
     "scripts/fetch/": "what they fetch is compared by its content",
     "scripts/data/card.py": "each call that ran jobs writes the cards anew",
     "scripts/measure/compare.py": "a person calls it",
+    "scripts/audit/record.py": "a person calls it",
     "scripts/people/sheet.py": "a person calls it",
     "scripts/publish/harness_tasks.py": "a rule without an output: it runs each time it is named",
     "scripts/publish/index.py": "each call that ran jobs writes the list of studies anew",

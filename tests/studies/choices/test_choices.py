@@ -186,8 +186,9 @@ def test_predictions_made_elsewhere_and_people_join(study, page):
     options.assign(score=score)[["example_id", "score"]].to_csv(study / "scores.csv", index=False)
     score_file = f"--predictions scores.csv --dataset {data} --name cue"
     assert "100.0" in called(study, f"scripts.studies.choices.evaluate {score_file}")
-    called(study, f"scripts.people.labelling.page --dataset {data} --items 5 --output p.html")
-    assert "Which is right?" in (study / "p.html").read_text()
+    sheet = f"--dataset {data} --items 5 --person Ann --output sheet.csv"
+    called(study, f"scripts.people.sheet {sheet}")
+    assert len(pd.read_csv(study / "sheet.csv")) == 5 * options.groupby("instance_id").size().max()
     first = options[options["instance_id"].isin(options["instance_id"].unique()[:5])]
     answers = pd.DataFrame(
         {"study": "choices", "source": "mine", "dataset": "default", "split": "test"}
