@@ -31,6 +31,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 import yaml
+from scipy.stats import norm
 
 from scripts.audit.cues import cues_of, faults_of
 from scripts.audit.features import SHORTCUTS
@@ -98,9 +99,14 @@ def predicted(file: Path, test: Benchmark) -> np.ndarray:
         known = [text.casefold() for text in texts[name]]
         answer = answer.casefold().strip()
         letter = re.fullmatch(r"\(?([a-z])[).]?", answer)
-        places = [answer.find(text) % 10**6 for text in known]  # 999,999: it does not stand there
-        chosen = ord(letter[1]) - 97 if letter and answer not in known else int(np.argmin(places))
-        if chosen >= len(known) or (not letter and min(places) == 10**6 - 1):
+        inside = [number for number, text in enumerate(known) if text in answer]
+        if answer in known:
+            chosen = known.index(answer)
+        elif letter:
+            chosen = ord(letter[1]) - 97
+        else:  # the longest option that stands in the answer
+            chosen = max(inside, key=lambda number: len(known[number]), default=len(known))
+        if chosen >= len(known):
             raise UserError(
                 f"{file}: row {row}: {shown(answer)} is no option of item {cut(name)}; correct it"
             )
@@ -138,30 +144,35 @@ def predictions_beside(
 
 def best_shortcut(reaches: list[Reach], chance: float) -> tuple[Reach, str]:
     """Return the shortcut that reaches farthest, and how much of the test it answers: most (more
-    than half of what chance leaves), some (clearly above chance) or none.
+    than half of what chance leaves), some (clearly above chance) or none. The best of several
+    shortcuts is above chance by luck more often, so its interval is widened (Bonferroni).
     """
-    best = max(
-        (reach for reach in reaches if reach.name in SHORTCUTS), key=lambda reach: reach.shown.value
-    )
-    if best.shown.ci_low is None or best.shown.ci_low <= chance:
+    shortcuts = [reach for reach in reaches if reach.name in SHORTCUTS]
+    best = max(shortcuts, key=lambda reach: reach.shown.value)
+    widened = norm.isf(0.025 / len(shortcuts)) / norm.isf(0.025)
+    value, low = best.shown.value, best.shown.ci_low
+    if low is None or value - widened * (value - low) <= chance:
         return best, "none"
     return best, "most" if best.shown.value - chance > (1 - chance) / 2 else "some"
 
 
-def sentence_of(best: Reach, part: str, items: int, chance: float) -> str:
+def sentence_of(best: Reach, part: str, items: int, chance: float, has_context: bool) -> str:
     """Return the first sentence of the page."""
     share = f"{best.shown.value * 100:.0f} % of {items:,} questions (chance {chance * 100:.0f}"
+    copies = f"{best.share_copies.value * 100:.0f} %"
     if best.shown is best.share and best.share_copies.ci_low is not None:
-        share += (
-            f"; {best.share_copies.value * 100:.0f} % where variants of a question were learnt from"
-        )
+        share += "" if share.startswith(copies) else f"; {copies} where variants were learnt from"
     elif best.shown is not best.share:
         share += "; all questions are near copies of each other, so variants were learnt from"
-    unread = "context" if best.name in ("question", "category") else "question"
+    unread = "question is"
+    if has_context and best.name in ("question", "category"):
+        unread = "context is"
+    elif best.name == "question":
+        unread = "options are"
     says = {
         "none": "No shortcut is clearly above chance.",
-        "some": f"The {unread} is not needed for a part of this test.",
-        "most": f"The {unread} is not needed for most of this test.",
+        "some": f"The {unread} not needed for a part of this test.",
+        "most": f"The {unread} not needed for most of this test.",
     }
     return f"{SUBJECTS[best.name]} {share}). {says[part]}"
 
@@ -265,10 +276,12 @@ def main(given: argparse.Namespace) -> None:
             [],
         ]
     best, part = best_shortcut(reaches, chance)
+    has_context = any(reach.name == "context" for reach in reaches)
+    measured = int((~test.items["is_train"]).sum())
     verdict = {
         "shortcut": best.name,
         "part": part,
-        "sentence": sentence_of(best, part, int((~test.items["is_train"]).sum()), chance),
+        "sentence": sentence_of(best, part, measured, chance, has_context),
     }
     files = others.get("predictions", [])
     models = {
@@ -277,7 +290,8 @@ def main(given: argparse.Namespace) -> None:
     }
     beside = predictions_beside(reaches, models, test.items["resampled"].to_numpy())
     table, hard = table_of(reaches, test), hard_items(test, reaches, chance)
-    with whole_set(given.output or Path("results/audit", re.sub(r"[^\w.-]+", "_", name))) as place:
+    folder = re.sub(r"[^\w.-]+", "_", name).strip(".") or "audit"
+    with whole_set(given.output or Path("results/audit", folder)) as place:
         content = as_json(test, reaches, cues, faults, verdict)
         text = json.dumps(msgspec.to_builtins(content), indent=1, ensure_ascii=False)
         (place / "audit.json").write_text(re.sub(r"\bNaN\b", "null", text) + "\n", encoding="utf-8")

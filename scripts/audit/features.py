@@ -47,7 +47,7 @@ def numbers_of(options: pd.DataFrame) -> pd.DataFrame:
         "first number": np.log1p(pd.to_numeric(digits.str[0], errors="coerce")),
         "last number": np.log1p(pd.to_numeric(digits.str[-1], errors="coerce")),
     }
-    return pd.DataFrame(found).astype(float)
+    return pd.DataFrame(found).astype(float).replace(np.inf, np.nan)  # 310 digits and more
 
 
 def shared_words(options: pd.DataFrame) -> pd.DataFrame:

@@ -36,7 +36,8 @@ NAMES = {
 }
 LISTS = "options choices candidates endings answers mc1_targets_choices choices_text"
 NUMBERED = (
-    r"(?:option|choice|candidate|ending|answer|opt|sol|alternative|response)_?(?:[a-h]|\d\d?)"
+    r"(?:options?|choices?|candidates?|endings?|answers?|opt|sol|alternative|response)[._]?"
+    r"(?:[a-h]|\d\d?)"
 )
 RIGHT, WRONG = (
     r"(?:correct|right)(?:_?answer)?_?\d*",
@@ -197,6 +198,8 @@ def guessed_kind(records: pd.DataFrame, columns: Columns, where: str) -> Answers
         return "texts"
     if are_marks(records[answer[0]]) and (is_list or (len(options) == 1 and not lists_of_options)):
         return "marks"
+    if len(options) > 1 and records[options].eq(records[answer[0]], axis=0).any(axis=1).all():
+        return "texts"  # also where options are letters or numbers
     if cells.str.fullmatch(LETTER).all():
         return "letters"
     if cells.str.fullmatch(r"\d+(?:\.0)?").all():

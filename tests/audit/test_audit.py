@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.audit.audit import best_shortcut
 from scripts.audit.features import VIEWS, centred
 from scripts.audit.reach import (
     Benchmark,
@@ -258,3 +259,35 @@ def test_a_wrong_call_is_one_sentence_and_writes_nothing(program, tmp_path, word
     text = audit(program, tmp_path, items(10, 6), *words, ok=False)
     assert said in text and text.strip().splitlines()[-1].startswith("error: ")
     assert not (tmp_path / "out").exists()
+
+
+def test_noise_is_no_shortcut():
+    """The best of several shortcuts is above chance by luck; a verdict allows for that."""
+    parts = []
+    for seed in range(12):
+        test = as_test(items(60, 500 + seed))
+        parts.append(best_shortcut(reaches_of(test), 1 / 3)[1])
+    assert parts.count("none") >= 11, parts
+
+
+@pytest.mark.parametrize(
+    "options, answer",
+    [
+        (["two hours", "two hours and ten minutes"], "two hours and ten minutes"),
+        (["5", "3"], "3"),
+        (["B", "A"], "A"),
+    ],
+)
+def test_an_answer_in_full_is_its_option(program, tmp_path, options, answer):
+    """An option that begins another, or looks like a letter or a number, is taken by its text."""
+    rows = [
+        [f"Question {n} about {some_words(np.random.default_rng(n), 8)}?", *options, answer]
+        for n in range(30)
+    ]
+    table = pd.DataFrame(rows, columns=["question", "A", "B", "answer"])
+    table.to_csv(tmp_path / "own.csv", index=False)
+    (tmp_path / "model.txt").write_text((answer + "\n") * 30)
+    program(
+        f"scripts.audit.audit {tmp_path}/own.csv predictions={tmp_path}/model.txt --output {tmp_path}/o"
+    ).checked()
+    assert pd.read_csv(tmp_path / "o/predictions.csv")["share"].eq(1).all()
