@@ -313,11 +313,27 @@ def texts_in(records: pd.DataFrame, name: str | None) -> pd.Series:
     return records[name].map(lambda cell: "\n".join(cell) if isinstance(cell, list) else cell)
 
 
+def in_order_of_labels(records: pd.DataFrame, options: list[str]) -> pd.DataFrame:
+    """Return the records with a list of options in the order of its labels, where a column of this
+    name has them (`choices.text` beside `choices.label`, as ARC is published).
+    """
+    label = re.sub(r"(^|[._])text$", r"\1label", options[0]) if len(options) == 1 else ""
+    if label == "" or label == options[0] or label not in records:
+        return records
+    pairs = zip(records[options[0]].map(as_list), records[label].map(as_list))
+    ordered = [
+        [text for _, text in sorted(zip(labels, texts))] if len(labels) == len(texts) else texts
+        for texts, labels in pairs
+    ]
+    return records.assign(**{options[0]: pd.Series(ordered, records.index)})
+
+
 def to_options(records: pd.DataFrame, declaration: Declaration, where: str) -> pd.DataFrame:
     """Return a row for each option (head of this file). Raises UserError, with the row, for an
     answer that fits no option, for fewer than two options, and for a repeated id.
     """
     columns, kind = declaration.columns, declaration.answers_are or ""
+    records = in_order_of_labels(records, columns.names("options"))
     if has_candidate_a_row(records, declaration):
         records = joined(records, declaration)
     cells = records[columns.names("options")].to_numpy().tolist()

@@ -257,3 +257,24 @@ def test_free_answers_are_no_options(tmp_path):
     file = write(tmp_path, "free.jsonl", json_lines(rows))
     with pytest.raises(UserError, match=r"20 different answers.*Free answers .* have no audit"):
         read_choices(file, Declaration())
+
+
+def test_options_stand_in_the_order_of_their_labels(tmp_path):
+    """ARC's rows name the letter of each option; an answer is such a letter, and no place."""
+    rows = [
+        {"question": f"Q{n}", "choices": {"text": texts, "label": labels}, "answerKey": "A"}
+        for n, (texts, labels) in enumerate(
+            [
+                (["right", "x", "y"], "ACB"),
+                (["x", "right", "y"], "BAC"),
+                (["y", "x", "right"], "CBA"),
+            ]
+        )
+    ]
+    for row in rows:
+        row["choices"]["label"] = list(row["choices"]["label"])
+    file = tmp_path / "arc.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table, _ = read_choices(file, Declaration())
+    assert set(table.loc[table["right"] == 1, "option"]) == {"right"}
+    assert set(table.loc[table["right"] == 1, "place"]) == {0}
