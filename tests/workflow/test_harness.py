@@ -233,7 +233,7 @@ def test_the_harness_gives_the_scores_of_our_own_loop(study, lm_eval, program, c
         place = ["--dataset", built, "--split", row["split"], "--predictions", file]
         program(command, *place, cwd=study.folder).checked()
         kept = study / built.replace("build", "external") / row["split"] / name
-        facts = read_json(kept / "run.json")["harness"]
+        facts = read_json(kept / "run.json")["made_by"]
         assert facts["method"] == called and facts["wording"] == row["wording"]
         assert facts["lm_eval_version"] and facts["model_name"].endswith("my/decoder")
         (ours,) = study.folder.glob(f"results/train/{row['study']}/*-mine-{name}-*")

@@ -174,8 +174,10 @@ def likelihoods(
     here, threshold = rows[rows["part"] == split_file.stem], rows["threshold"].iloc[0]
     if not threshold:
         refuse(here, here["found"].isna(), "the text of its domain has no row", LACKING)
-        names = here["label"].where(here["label"] != CANDIDATE, "")
-        return table_of(file, here["place"], here["example_id"], names, here["found"])
+        names, scores = here["label"].where(here["label"] != CANDIDATE, ""), here["found"]
+        if (names != "").all():  # log-probabilities of the labels, as our loop's
+            scores -= scores.groupby(here["example_id"]).transform(np.logaddexp.reduce)
+        return table_of(file, here["place"], here["example_id"], names, scores)
     learned = sorted({*rows["part"]} - {"", split_file.stem})
     if len(learned) != 1:
         raise UserError(
@@ -185,7 +187,8 @@ def likelihoods(
     known, right = margins(rows, place, answered, file, threshold)
     above, _ = margins(rows, split_file, answered, file)
     above = above - best_threshold(known.to_numpy(), right == 1)
-    places, pair = here.drop_duplicates("example_id").set_index("example_id")["place"], (0.0, above)
+    places = here.drop_duplicates("example_id").set_index("example_id")["place"]
+    pair = -np.logaddexp(0, above), -np.logaddexp(0, -above)  # log-probabilities, as our loop's
     parts = [
         table_of(file, places.reindex(above.index), above.index, name, score)
         for name, score in zip(answered.labels[0], pair)
