@@ -84,15 +84,8 @@ def items_to_read(test: Benchmark, which: np.ndarray) -> list[dict]:
 
 def as_rows(table: pd.DataFrame) -> dict:
     """Return a table for the template, shares in per cent."""
-    cells = table.map(
-        lambda cell: (
-            ""
-            if cell is None or cell != cell
-            else f"{cell * 100:.1f}"
-            if isinstance(cell, float)
-            else str(cell)
-        )
-    )
+    cells = table.map(lambda cell: f"{cell * 100:.1f}" if isinstance(cell, float) else str(cell))
+    cells = cells.where(table.notna(), "")
     return {"heads": [name.replace("_", " ") for name in cells], "rows": cells.to_numpy().tolist()}
 
 

@@ -302,5 +302,7 @@ def named(name: tuple[str, str]) -> str:
 
 def standard_error(train: pd.DataFrame, value: float, whole: bool) -> float:
     """The standard error of a value: a share of choices, of groups or of examples."""
-    of = "choice_id" if "choice_id" in train else "group_id" if whole else "example_id"
-    return float(np.sqrt(value * (1 - value) / train[of].nunique()))
+    unit = "group_id" if whole else "example_id"
+    if "choice_id" in train:
+        unit = "choice_id"
+    return float(np.sqrt(value * (1 - value) / train[unit].nunique()))

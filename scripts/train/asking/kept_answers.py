@@ -37,7 +37,8 @@ class Kept:
 
     def __init__(self, file: Path, job: dict, shots: Sequence[dict[str, str]] = ()):
         self.file, self.shots, self.echoes = file, shots, echoed(job["prompt"])
-        asker = "echo" if self.echoes else "server" if job["api"] else "local_model"
+        asker = "server" if job["api"] else "local_model"
+        asker = "echo" if self.echoes else asker
         before, training = [shots] if shots else [], job["settings"]["training"]
         self.bases = [
             as_json([job["model_files"], job["api"], [code, training], *before])
