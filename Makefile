@@ -1,7 +1,7 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
-# make check   minutes: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
-# make quick   the tests of make check alone; with VENV=FOLDER and PYTHON=python3.13 in another environment
-# make test    the environment, then all tests
+# make test    the environment, then the tests of daily work: no neural model, no real corpora, nothing slow, but the pinned study
+# make test-all   the environment, then all tests: also the workflow, Slurm, the browser, kills, real corpora
+# make lint    what reads the code: mistakes, format, types, rules
 # make lock    today's code into resources/code.lock, with new versions where results of the pinned study changed
 # make audit   the advisories on the locked packages, where the package index tells them; exit 1 if there is one
 # make sbom    the locked packages as CycloneDX, for a release: sbom.json
@@ -10,7 +10,7 @@ PYTHON ?= python3
 REQUIREMENTS ?= envs/requirements.txt
 VENV = .venv
 ENVIRONMENT = $(VENV)/installed
-# A worker of pytest for each core, at most eight. `make test` has one more, since the tests of Slurm mostly wait. The tests of one file share what is dear and stay together.
+# A worker of pytest for each core, at most eight. `make test-all` has one more, since the tests of Slurm mostly wait. The tests of one file share what is dear and stay together.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 TOGETHER = --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 WORKERS ?= -n $(shell expr $(CORES) + 1) $(TOGETHER)
@@ -18,14 +18,9 @@ WORKERS ?= -n $(shell expr $(CORES) + 1) $(TOGETHER)
 # Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: run check quick lint test lock environment audit sbom
+.PHONY: run lint test test-all lock environment audit sbom
 run: environment
 	$(VENV)/bin/snakemake --cores all
-
-check: lint quick
-
-quick: environment
-	$(VENV)/bin/python -m pytest --ignore tests/workflow --ignore tests/slurm --ignore tests/web -m "not models and not mirror and not slow" --hypothesis-profile quick -n $(CORES) $(TOGETHER)
 
 lint: environment
 	$(VENV)/bin/ruff check .
@@ -35,6 +30,9 @@ lint: environment
 	$(VENV)/bin/snakemake --lint
 
 test: environment
+	$(VENV)/bin/python -m pytest -m "daily or not (models or mirror or slow)" --hypothesis-profile quick -n $(CORES) $(TOGETHER)
+
+test-all: environment
 	$(VENV)/bin/python -m pytest $(WORKERS) --durations 20 --durations-min 5
 
 lock: environment

@@ -26,12 +26,13 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # No program needs them.
 OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 
-# A busy machine must not fail a property test. `make check` tries fewer examples of each property.
+# A busy machine must not fail a property test. `make test` tries fewer examples of each property.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 settings.register_profile("quick", max_examples=10)
 
 
+STUDIES = ("workflow", "slurm", "web")  # the folders of tests that run whole studies
 # The longest files first, down to thirty CPU seconds. They begin first, so that no worker is left
 # with one of them at the end. The tests of Slurm mostly wait.
 LONGEST = (
@@ -44,12 +45,14 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items) -> None:
-    """Mark the tests that use the fixture `mirror` with `mirror`, and put the longest files
-    first.
+    """Mark the tests that use the fixture `mirror` with `mirror`, and those of whole studies with
+    `slow`. Put the longest files first.
     """
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
+        if item.path.parent.name in STUDIES:
+            item.add_marker("slow")
     place = {name: number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
 

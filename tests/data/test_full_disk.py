@@ -12,7 +12,7 @@ from tests.fuzz import TARGETS, filled, place
 import numpy as np
 from scripts.data.tables import read_table
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

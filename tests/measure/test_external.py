@@ -23,7 +23,7 @@ from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 from tests.studies.mctaco.test_mctaco import printed
 from tests.studies.timedial.test_timedial_metrics import cloze
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
 SETS = yaml.safe_load("""
 strided_sop: [swapped, in_order]

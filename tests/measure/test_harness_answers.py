@@ -18,7 +18,7 @@ from tests.measure.test_harness_samples import (
     write_tasks,
 )
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(params=SETS)

@@ -18,7 +18,7 @@ from scripts.plan.prompts import prompts_of
 from tests.files import read_json, write_json
 from tests.measure.test_external import SETS, examples, measure
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 TASKS = {"strided_sop": 4, "temporal_nli": 9, "mctaco": 4, "timedial": 4}
 
 

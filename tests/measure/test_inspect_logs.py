@@ -13,7 +13,7 @@ from tests.measure.test_external import SETS, dataset, half_wrong, labels_of, me
 from tests.measure.test_harness_answers import as_labels
 from tests.measure.test_harness_samples import docs_of, one_wording, write_tasks
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 EVAL = {"task": "order", "model": "openai/gpt-5", "created": "2026-11-29T10:00:00+00:00"}
 
 

@@ -25,7 +25,7 @@ from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.studies.strided_sop.test_evaluate_strided_sop import evaluate, trained  # noqa: F401 (a fixture)
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
 WORDS = ["swapped", "in_order"]
 NOBODY = Part(ROOT / "test.parquet", "test", systems={}, options={})

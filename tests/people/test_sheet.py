@@ -12,7 +12,7 @@ from tests.files import write_rows
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 from tests.studies.timedial.test_timedial_metrics import cloze
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 HOSTILE = "=1+1\n</script>, \"'é\u2028"
 
 

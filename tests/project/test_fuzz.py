@@ -10,7 +10,7 @@ from hypothesis import settings
 from scripts.data.manifest import write_manifest
 from tests.fuzz import GIVEN, SILENCE, TARGETS, attempt, called, content_of, filled, judged, place
 
-CASES = 25  # of each program, 1,000 in all; `make check` tries a hundred
+CASES = 25  # of each program, 1,000 in all; `make test` tries a hundred
 QUICK = 2
 
 

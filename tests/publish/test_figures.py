@@ -13,7 +13,7 @@ from tests.forking import Ended
 from tests.publish.figure_faults import faults_of
 from tests.publish.recorded import Recorded
 
-pytestmark = pytest.mark.slow  # many figures; left out of `make check`
+pytestmark = pytest.mark.slow  # many figures
 
 # For each figure: its study and the preset whose runs it draws.
 FIGURES = {

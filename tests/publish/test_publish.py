@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 from tests.files import read_json, write_json
 from tests.publish.publish_inputs import HOSTILE, Study
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from scripts.publish.published_tables import NONE, tabulate
 from tests.registers import PUBLISHED
 from tests.plan.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
 CLAIMS = published_claims(PUBLISHED)
 NO_CLEANING = pd.DataFrame(columns="source split unit action reason count".split())

@@ -38,7 +38,7 @@ from tests.conftest import ROOT
 from tests.files import read_json, write_json, write_rows
 from tests.rows import each_row
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 RECORD = ROOT / "docs/record"
 COLUMNS = {"example_id": "example_id", "group_id": "question_id"}

@@ -7,7 +7,7 @@ import yaml
 from scripts.data.tables import read_table
 from tests.publish.recorded import Recorded
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 # For each study: the preset, the cells that find one row of its table, and further cells of it.
 ROWS = yaml.safe_load("""

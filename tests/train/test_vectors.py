@@ -9,7 +9,7 @@ import pytest
 from scripts.running.program import UserError
 from scripts.train.paradigms.vectors import read_vectors
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
 LINES = [
     ", 0.5 -0.25 1",

@@ -7,8 +7,7 @@ from tests.lock import same
 from tests.pinned import results
 
 
-@pytest.mark.slow
-@pytest.mark.models
+@pytest.mark.daily
 def test_the_pinned_results_are_the_locks(tmp_path):
     entries, found = read_lock()["programs"], results(tmp_path)
     others = [name for name, pin in found.items() if not same(pin, entries[name].get("pinned"))]

@@ -9,7 +9,7 @@ import pytest
 from scripts.data.csv_files import read_csv
 from tests.publish.publish_inputs import HOSTILE, Study
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.temporal_nli_reader import check
 from tests.rows import rows_of
 
-pytestmark = pytest.mark.slow  # whole sets are built; left out of `make check`
+pytestmark = pytest.mark.slow  # whole sets are built
 
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]

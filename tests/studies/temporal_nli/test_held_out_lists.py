@@ -28,7 +28,7 @@ from tests.studies.temporal_nli.test_temporal_nli_variants import (  # noqa: F40
     split_of,
 )
 
-pytestmark = pytest.mark.slow  # whole sets are built; left out of `make check`
+pytestmark = pytest.mark.slow  # whole sets are built
 
 HALVES = ("half_1", "half_2")
 HALF = {"held_out": "list", "held_out_list": "half_1", "balanced": True}

@@ -20,7 +20,7 @@ from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_t
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"

@@ -8,7 +8,7 @@ from scripts.data.tables import CHALLENGE, SPANS
 from tests.registers import write_published
 from tests.files import read_texts, write_rows
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 
 def test_statistics_stand_beside_table_3(tmp_path, program):

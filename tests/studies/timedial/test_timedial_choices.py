@@ -24,7 +24,7 @@ from scripts.text.sizes import distance
 from scripts.text.sizes import letters
 from scripts.text.sizes import sizes
 
-pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+pytestmark = pytest.mark.slow  # many processes
 
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 MONTHS = {"month": 1, "year": 12, "decade": 120, "century": 1200}  # another scale, so kept apart
