@@ -6,8 +6,8 @@ A claim (claims.yaml) has a shape. The shape defines how each system is tested:
   difference  a metric lies above, below or as high as the metric of other rows
   reference   a metric lies above or below a number
 A 95 % interval decides what is clear. It comes from draws paired over the groups. Slices (parts of
-a split) have no draws: there, a difference is clear if the two intervals do not overlap. The
-verdicts:
+a split) have no draws: there, a difference is clear if the two intervals do not overlap. Whether a
+control is as good, the table of comparisons says (scripts/measure/comparisons.py). The verdicts:
   reproduced                  the paper's model, or another model of its class, clearly shows the
                               claim
   not reproduced              this model clearly shows something else
@@ -25,9 +25,10 @@ import pandas as pd
 
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
-from scripts.measure.comparisons import SOLVER
+from scripts.measure.comparisons import ABOVE, CANNOT_TELL, OF_CONTROLS, SOLVER, UNKNOWN
 from scripts.measure.intervals import Estimate, slope
 from scripts.plan.schemas import check, schema
+from scripts.publish.compared import SYSTEM, read_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import marks_of
 from scripts.publish.names import method_title, model_title
@@ -52,8 +53,6 @@ UNCLEAR = dict.fromkeys(("above", "below"), "allows both")
 UNCLEAR |= dict.fromkeys(("increases", "decreases"), "includes zero")
 UNCLEAR["alike"] = "is wider than ±{by} points"
 POINTS = " points"
-# the columns in which a control must equal the row that it is compared with
-BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]
 
 
 class Outcome(NamedTuple):
@@ -197,47 +196,54 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
     return "; ".join(parts)
 
 
-def control_says(
-    claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping
-) -> str:
-    """Return the control that shows the same effect or is as good, and its numbers; else "". Only
+def same_effect(claim: Mapping, pool: pd.DataFrame, titles: Mapping) -> str:
+    """Return the first control that shows the claimed effect, and its numbers; else "". Only
     controls that were chosen on the training split count, and no solver.
     """
-    asked = claim.get("control")
     chosen = pool["chosen"].eq(True) & pool["kind_of_control"].ne(SOLVER)
     controls = pool[chosen & (pool["method"] == "control") & ~pool["sample"].astype(bool)]
-    if not asked or controls.empty:
-        return ""
+    asked = claim["control"]
     where = claim["where"] | asked.get("where", {}) | {"method": "control"}
-    changed = claim | asked | {"where": where}
-    if asked["shows"] == "same_effect":
-        found = outcomes_of(changed, controls, pool)
-        for model in dict.fromkeys(one.row["model"] for one in found):
-            least = weakest([one for one in found if one.row["model"] == model])
-            if least.sign > 0:
-                return words_of([least], titles)
-        return ""
-    rivals = selected(controls, changed["where"])
+    found = outcomes_of(claim | asked | {"where": where}, controls, pool)
+    for model in dict.fromkeys(one.row["model"] for one in found):
+        least = weakest([one for one in found if one.row["model"] == model])
+        if least.sign > 0:
+            return words_of([least], titles)
+    return ""
+
+
+def as_good(outcomes: list[Outcome], comparisons: pd.DataFrame, titles: Mapping) -> str:
+    """Return the control that is as good as a model of the outcomes, and the difference; else "".
+    A comparison that cannot tell shows nothing.
+    """
+    rivals = comparisons[
+        comparisons["kind"].isin(OF_CONTROLS)
+        & ~comparisons["verdict"].isin([ABOVE, CANNOT_TELL, UNKNOWN])
+    ]
+    keys = [name for name in (*SYSTEM, "metric") if name != "experiment"]
     for one in outcomes:
-        keys = [name for name in BESIDE if name in rivals and name in one.row]
-        is_near = rivals[keys].astype(str) == [str(one.row[name]) for name in keys]
-        for best in rivals[is_near.all(axis=1)].nlargest(1, "value").to_dict("records"):
-            change = distance(one.row, best, by_ends=True)
-            if not change.clear or change.value < 0:
-                control = f"{model_title(best['model'], titles)} {share(best)}"
-                return f"{control}, the model {with_interval(change, signed, POINTS)} above it"
+        values = {name: one.row.get(name) for name in keys}
+        known = {name: None if pd.isna(value) else value for name, value in values.items()}
+        beside = only(rivals, **known)
+        for best in beside.nsmallest(1, "difference").to_dict("records"):
+            control = f"{model_title(best['control'], titles)} {percent(best['control_value'])} %"
+            change = with_interval(
+                Estimate.of(best | {"value": best["difference"]}), signed, POINTS
+            )
+            return f"{control}, the model {change} above it, {best['words']}"
     return ""
 
 
 def verdict(
     claim: Mapping,
     metrics: pd.DataFrame,
+    comparisons: pd.DataFrame,
     classes: Mapping[str, list[str]],
     titles: Mapping,
     options: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return `verdict`, `why`, `numbers` and `experiment` of a claim. metrics: the study's rows
-    over all seeds; classes: models by class.
+    over all seeds; comparisons: those of the study; classes: models by class.
 
     Sample data and a split cut by `limit` are not comparable. If the paper's model did not run,
     another model of its class decides.
@@ -250,7 +256,12 @@ def verdict(
     rows, tier = rows[tiers == tiers.min()], tiers.min()
     rows = rows[rows["limit"].isna()] if rows["limit"].isna().any() else rows
     outcomes = outcomes_of(claim, rows, pool)
-    control = control_says(claim, outcomes, pool, titles)
+    shows = claim.get("control", {}).get("shows")
+    control = ""
+    if shows == "same_effect":
+        control = same_effect(claim, pool, titles)
+    elif shows:
+        control = as_good(outcomes, comparisons, titles)
     if not outcomes:
         lacking = "no comparable run beside it" if len(rows) else "no such run"
         why = "sample data" if sampled else lacking
@@ -267,7 +278,7 @@ def verdict(
 
 def judged(claim: Mapping, sign: int, tier: int, models: str, control: str) -> tuple[str, str]:
     """Return the verdict and the reason. sign: of the weakest outcome; tier: tier_of() its models;
-    control: the text of control_says().
+    control: the text of same_effect() or as_good().
     """
     if sign == 0:
         return NOT_COMPARABLE, f"unclear here: the interval {UNCLEAR[claim['direction']]}".format(
@@ -303,13 +314,18 @@ def read_claims(file: Path) -> tuple[dict, list[dict]]:
 
 
 def tabulate(
-    claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]
+    claims: list[dict],
+    metrics: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    classes: dict,
+    titles: dict,
+    options: list[str],
 ) -> pd.DataFrame:
     """Return a row of text for each claim, in the order of the file. metrics: the study's rows over
-    all seeds.
+    all seeds; comparisons: those of the study.
     """
     rows = [
-        verdict(claim, metrics, classes, titles, options)
+        verdict(claim, metrics, comparisons, classes, titles, options)
         | {"claim": claim["says"], "source": claim["source"], "note": claim.get("note", "")}
         for claim in claims
     ]
@@ -323,7 +339,8 @@ def main(given: Given) -> None:
     rows = only(metrics, study=study, seed=None)
     facts = given.studies[study]
     options, models = facts.get("named_options", []), given.models
-    table = tabulate(claims, as_published(rows, facts), classes, models, options)
+    compared = only(read_comparisons(given.metrics), study=study)
+    table = tabulate(claims, as_published(rows, facts), compared, classes, models, options)
     write(table, caption_of(given, table), [], given.output)
     verdicts = table["Verdict"].value_counts()
     counts = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if name in verdicts)

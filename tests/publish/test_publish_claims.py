@@ -6,10 +6,12 @@ split, or on another class of model.
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
 
 from scripts.data.csv_files import read_csv
+from scripts.measure.comparisons import SCHEMA
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.publish.claims import (
     CONTRADICTED,
@@ -19,6 +21,7 @@ from scripts.publish.claims import (
     read_claims,
     verdict,
 )
+from tests.compared import compared, write_comparisons
 from tests.conftest import ROOT
 from tests.registers import SOURCES
 from scripts.data import studies
@@ -49,7 +52,7 @@ def line(source: str, model: str, values: list[float], **more) -> list[dict]:
 
 
 RISE, FALL, FLAT = [0.6, 0.65, 0.7], [0.7, 0.65, 0.6], [0.6, 0.6, 0.6]
-CONTROL = {"method": "control", "kind_of_control": "like_for_like", "chosen": True}
+CONTROL = {"method": "control"}
 METRICS = [
     *line("holds", "bert_base", RISE),
     *line("holds", "bag_of_words", FLAT, **CONTROL),
@@ -68,6 +71,7 @@ METRICS = [
     *line("one", "bert_base", [0.6]),
     *line("peak", "bert_base", RISE, metric="peak_accuracy"),
 ]
+NO_COMPARISONS = pa.schema(SCHEMA).empty_table().to_pandas()
 TREND = {
     "shape": "trend",
     "over": "stride",
@@ -155,7 +159,9 @@ def table(tmp_path_factory, program):
     write_yaml(folder / "claims.yaml", {"classes": CLASSES, "claims": claims})
     for name, entries in (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)):
         write_yaml(folder / f"{name}.yaml", entries)
-    write_rows(METRICS, folder / "metrics.parquet", strided_sop.SCHEMA)
+    rows, comparisons = compared(METRICS)
+    write_rows(rows, folder / "metrics.parquet", strided_sop.SCHEMA)
+    write_comparisons(comparisons, folder / "metrics.parquet")
     program(
         f"scripts.publish.item scripts.publish.claims --metrics {folder}/metrics.parquet "
         f"--resources {folder} "
@@ -188,6 +194,7 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
 
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
     write_rows(METRICS, tmp_path / "metrics.parquet", strided_sop.SCHEMA)
+    write_comparisons([], tmp_path / "metrics.parquet")
     given = (
         "scripts.publish.item",
         "scripts.publish.claims",
@@ -236,6 +243,6 @@ def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study
     missing = {
         claim["name"]
         for claim in claims
-        if verdict(claim, metrics, classes, MODELS)["why"].startswith("no such run")
+        if verdict(claim, metrics, NO_COMPARISONS, classes, MODELS)["why"].startswith("no such run")
     }
     assert missing <= {"activitynet_above_people", "howto100m_above_people"}
