@@ -26,6 +26,7 @@ from scripts.running.program import UserError
 from scripts.train.asking.answer import SHARES
 
 STILL_FALLS = 0.02  # of the held-out loss in the last epoch: training was not at its end
+LEARNT = 0.05  # nats: at a lower held-out loss nothing is left to learn, and the loss always falls
 
 
 class Part(NamedTuple):
@@ -212,7 +213,8 @@ def controls_of(facts: list[Facts], declared: Mapping[str, Mapping]) -> dict[str
 
 def is_at_cap(run: Run) -> bool:
     """Return whether a run ended at its cap of epochs while its held-out loss fell: the last epoch
-    that it may take is the best, by more than STILL_FALLS of the loss before it.
+    that it may take is the best, by more than STILL_FALLS of the loss before it. A loss below
+    LEARNT is the end of training.
     """
     facts = run.facts
     cap = facts.get("training", {}).get("epochs")
@@ -221,7 +223,8 @@ def is_at_cap(run: Run) -> bool:
     if not learnt or not ended_at_cap:
         return False
     losses = held_out_losses(run)
-    return len(losses) < 2 or losses[-1] < (1 - STILL_FALLS) * losses[-2]
+    falls = len(losses) < 2 or losses[-1] < (1 - STILL_FALLS) * losses[-2]
+    return falls and losses[-1] > LEARNT
 
 
 def contest_of(datasets: dict[tuple[str, str], Systems], given: argparse.Namespace) -> Contest:

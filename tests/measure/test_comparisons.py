@@ -217,6 +217,7 @@ def test_a_family_does_not_depend_on_what_else_ran():
         5 | 5 | 100 | 0.40 | true
         5 | 5 | 100 | 0.48 | true
         5 | 5 | 100 | 0.495 | false  # the loss hardly falls
+        5 | 5 | 100 | 0.04 | false  # nothing is left to learn
         5 | 4 | 100 | 0.60 | false  # the loss rose
         4 | 4 | 100 | 0.40 | false  # patience ended it
         5 | 5 | 0   | 0.40 | false  # nothing is held out: nobody knows
