@@ -50,8 +50,7 @@ for OF in PUBLISHED.studies:
         resources:
             mem_mb=2000,
         params:
-            drawn=lambda w, of=OF: PUBLISHED.lines_of(of),
-            titles=lambda w: PUBLISHED.method_titles,
+            shown=lambda w, of=OF: as_json(PUBLISHED.shown(of)),
             papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
             code=lambda w, of=OF: code(*PUBLISHED.programs_of(of), "publish/items"),
             pages=uncompared(WORK.pages),
@@ -60,7 +59,7 @@ for OF in PUBLISHED.studies:
         shell:
             "python -m scripts.publish.items --metrics {input.metrics:q} --output {output.manifest:q}"
             " --folder {params.pages:q}"
-            " --log {log:q} <<< {params.drawn:q}"
+            " --log {log:q} <<< {params.shown:q}"
 
 
 rule publish_leaderboard:
@@ -111,9 +110,8 @@ rule publish_page:
     resources:
         mem_mb=2000,
     params:
-        texts=lambda w: as_json(PUBLISHED.page_texts),
-        titles=lambda w: PUBLISHED.method_titles,
-        papers=lambda w: PUBLISHED.page_papers,
+        texts=lambda w: as_json(PUBLISHED.page),
+        papers=lambda w: PUBLISHED.digest_of_papers(ALL),
         configuration=lambda w: as_json(PUBLISHED.page_configuration),
         provenance=lambda w: as_json(PUBLISHED.page_provenance),
         templates=lambda w: as_json(PUBLISHED.page_templates),

@@ -28,8 +28,8 @@ def main(given: argparse.Namespace) -> None:
     for job in work.training_jobs:
         training.lines_of(work, *job.split("/"))
     for study in published.studies:
-        published.lines_of(study)
-    assert published.page_texts and published.page_configuration
+        published.shown(study)
+    assert published.page and published.page_configuration
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""The figures and tables of figures.yaml that a configuration has, the files that each one reads
-and shows, and the texts of the page.
+"""The figures and tables of figures.yaml that a configuration has, the files that each one reads,
+and the entries of resources/ that the items of a study and the page show.
 
-Each figure or table gets only the entries that it uses, with the fields that it shows. A change of
-another entry then reruns nothing.
+A change of an entry that a study uses draws that study's items again, which takes seconds.
 """
 
 import csv
@@ -13,20 +12,20 @@ from pathlib import Path
 
 from scripts.data.files import sha256_of
 from scripts.data.papers import files_of, texts_of
-from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, SUFFIXES, numbers_of
 from scripts.plan.fields import fields_of, has_options
-from scripts.plan.models import STAGES, UNTRAINED
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.code_lock import identity
 from scripts.running.reasons import hash_of
 
-OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
-PRESENCE = ("init", "esim", "control")  # keys of a model of which only the presence is kept
 CAPTIONS = Path(".snakemake/timestride/captions")  # a file for each item: Snakemake's report
-OF_MODELS = ("title", "init", UNTRAINED, "esim", *STAGES, "control")
 # the keys that change numbers
 OF_CONFIGURATION = {"name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune"}
+
+
+def as_files(entries: dict[str, object]) -> dict[str, str]:
+    """Return entries by name as the texts of files of resources/."""
+    return {f"{name}.yaml": json.dumps(value) for name, value in entries.items()}
 
 
 class Published:
@@ -43,9 +42,7 @@ class Published:
         work, study, of_all = self.workplan, item["study"], item["study"] == ALL
         if "headline" in item["reads"] and "headline" not in work.studies[study]:
             return False
-        if "others" in item["reads"] and not work.released_rows(
-            self.workplan.experiments_of(study)
-        ):
+        if "others" in item["reads"] and not work.released_rows(work.experiments_of(study)):
             return False
         if item.get("show") == "published":
             text = texts_of([study], numbers=self.numbers, root=work.root)["published.csv"]
@@ -82,8 +79,11 @@ class Published:
         """The studies that have a figure or a table, and `all` for items about all studies."""
         return list(dict.fromkeys(item["study"] for item in self.items.values()))
 
+    def items_of(self, study: str) -> list[dict]:
+        return [item for item in self.items.values() if item["study"] == study]
+
     def of_study(self, study: str) -> list[str]:
-        return [name for name, item in self.items.items() if item["study"] == study]
+        return [item["name"] for item in self.items_of(study)]
 
     def count(self, study: str) -> str:
         return (
@@ -161,61 +161,51 @@ class Published:
                 options |= named
         return files, options
 
-    def studies_shown(self, names, *fields: str) -> dict[str, dict]:
-        """Return these fields of these studies, for each method what decides how it asks,
-        and the title of the headline. altered: the experiments whose models are altered
-        (Workplan.altered).
+    def source_shown(self, name: str) -> dict:
+        """Return the entry of a source with the files and hashes of its downloads, and without
+        where they come from.
+        """
+        hashes = self.workplan.fetched_hashes(name)
+        downloads = [{"file": file, "sha256": digest} for file, digest in hashes.items()]
+        entry = self.workplan.sources[name] | {"downloads": downloads}
+        return {key: value for key, value in entry.items() if key != "local"}
+
+    def entries_shown(self, study: str) -> dict[str, object]:
+        """Return the entries of resources/ that the items of a study, or of all studies, show, by
+        file. altered: the experiments whose models are altered (Workplan.altered).
         """
         work = self.workplan
-        found = fields_of(
-            work.studies, names, ("title", "headline", "baselines", "probe", "groups", *fields)
-        )
-        for name, entry in found.items():
-            methods = work.studies[name]["methods"]
-            entry["methods"] = fields_of(methods, methods, ("learns", "paradigm", "fresh_head"))
-            entry["metrics"] = fields_of(
-                work.studies[name]["metrics"], [entry.get("headline", "")], ("title",)
-            )
-            if "altered" in fields and name in work.altered:
-                entry["altered"] = work.altered[name]
-        return found
-
-    @cached_property
-    def left_out(self) -> list[dict]:
-        return [vars(one) for one in self.workplan.plan.left_out]
-
-    def shown_by(self, name: str) -> dict[str, str]:
-        """Return the texts that an item shows besides its numbers: {file of resources/: text}."""
-        work, item = self.workplan, self.items[name]
-        study, runs = item["study"], self.workplan.measured_runs(item["study"])
+        runs = work.measured_runs(study)
         studies = {run.study for run in runs}
-        short = ("short",) if study == ALL else ()  # for headings of the scorecard
-        sources = fields_of(work.sources, work.measured_sources(study), [*OF_SOURCES, *short])
-        used_models = work.with_base_models({run.model for run in runs})
-        models = fields_of(work.models, used_models, OF_MODELS, PRESENCE)
-        values: dict[str, object] = {"sources": sources, "models": models}
-        if item["kind"] == "table":
-            values["figures"] = [{"name": name, "caption": item["caption"]}]
-        if item.get("show") in ("verdicts", "published"):
-            facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
-            values["studies"] = {study: facts | {"altered": work.altered.get(study, [])}}
-        shown = self.studies_shown(studies, "headline_methods", "extensions", "altered", *short)
-        if study == ALL:
-            values |= {"studies": shown, "left_out": self.left_out}
-        if "headline" in item["reads"]:
-            values["studies"] = fields_of(shown, [study], set(shown[study]) - {"title", "metrics"})
-        return {f"{file}.yaml": json.dumps(value) for file, value in values.items()}
+        models = work.with_base_models({run.model for run in runs})
+        return {
+            "sources": {
+                name: self.source_shown(name) for name in sorted(work.measured_sources(study))
+            },
+            "models": {name: entry for name, entry in work.models.items() if name in models},
+            "studies": {
+                name: {"paper": self.citations_of(name)}
+                | entry
+                | {"altered": work.altered.get(name, [])}
+                for name, entry in work.studies.items()
+                if name in studies
+            },
+            "figures": [self.items[name] for name in self.of_study(study)],
+            "left_out": [vars(one) for one in work.plan.left_out],
+        }
 
-    def papers_of(self, name: str) -> dict:
-        """Return what an item shows of papers: the arguments of scripts.data.papers.texts_of()."""
-        work, item = self.workplan, self.items[name]
-        study, reads = item["study"], item["reads"]
+    def papers(self, study: str) -> dict:
+        """Return what the items of a study, or of all studies, show of papers: the arguments of
+        scripts.data.papers.texts_of().
+        """
+        work = self.workplan
         sources = {one for name in work.experiments_of(study) for one in work.released[name]}
-        numbers = [row for row in self.numbers if study in (row[0], ALL)]
-        return ({"numbers": numbers} if numbers else {}) | {
+        reads = {read for item in self.items_of(study) for read in item["reads"]}
+        return {
             "published": sorted({run.study for run in work.measured_runs(study)}),
             "claims": [study] if "claims" in reads else [],
-            "released": {study: sorted(sources)} if "others" in reads else {},
+            "released": {study: sorted(sources)} if "others" in reads and sources else {},
+            "numbers": [row for row in self.numbers if study in (row[0], ALL)],
         }
 
     def citations_of(self, study: str) -> str:
@@ -228,34 +218,26 @@ class Published:
     def numbers(self) -> list[list[str]]:
         """The numbers that others print of the sources that are measured."""
         work = self.workplan
-        sources = fields_of(
-            work.sources, work.measured_sources("all"), ("kind", "citation", "published")
-        )
-        return numbers_of(sources, fields_of(work.studies, work.studies, ("reads", "headline")))
+        measured = work.measured_sources(ALL)
+        sources = {name: entry for name, entry in work.sources.items() if name in measured}
+        return numbers_of(sources, work.studies)
 
     def digest_of_papers(self, study: str) -> str:
-        """Return a hash of all that the items of a study show of papers."""
-        names = self.of_study(study)
-        texts = [texts_of(**self.papers_of(name), root=self.workplan.root) for name in names]
-        return hash_of(texts, {name: said for of in texts for name, said in files_of(of).items()})
+        """Return a hash of all that the items of a study, or the page, show of papers."""
+        texts = texts_of(**self.papers(study), root=self.workplan.root)
+        return hash_of(texts, files_of(texts))
 
-    def lines_of(self, study: str) -> str:
-        """Return the items of a study, a line of JSON each, as scripts/publish/items.py reads
-        them.
-        """
-        return "\n".join(
-            as_json(
-                {
-                    "name": name,
-                    "program": self.items[name]["program"],
-                    "kind": self.items[name]["kind"],
-                    "reads": self.read_by_item(self.items[name])[1],
-                    "texts": self.shown_by(name),
-                    "papers": self.papers_of(name),
-                }
-            )
-            for name in self.of_study(study)
-        )
+    def shown(self, study: str) -> dict:
+        """Return the items of a study as scripts/publish/items.py reads them."""
+        names = ("name", "program", "kind")
+        return {
+            "texts": as_files(self.entries_shown(study)),
+            "papers": self.papers(study),
+            "items": [
+                {name: item[name] for name in names} | {"reads": self.read_by_item(item)[1]}
+                for item in self.items_of(study)
+            ],
+        }
 
     def programs_of(self, study: str) -> list[str]:
         return list(dict.fromkeys(self.items[name]["program"] for name in self.of_study(study)))
@@ -263,55 +245,19 @@ class Published:
     # ---- The page
 
     @cached_property
-    def page_texts(self) -> dict[str, str]:
-        """The texts that the page shows besides its numbers: {path as in the project: text}."""
+    def page(self) -> dict:
+        """The texts that the page shows besides its numbers, as scripts/publish/site.py reads
+        them.
+        """
         work = self.workplan
-        sources = fields_of(
-            work.sources,
-            work.fetched_sources,
-            (*OF_SOURCES, "short", "licence", "citation", "homepage"),
-        )
-        for source, entry in sources.items():
-            # the page names the files, not their URLs
-            entry["downloads"] = [
-                {"file": file, "sha256": digest}
-                for file, digest in work.fetched_hashes(source).items()
-            ]
-        models = fields_of(
-            work.models,
-            work.with_base_models(work.used_models),
-            (*OF_MODELS, "licence", "hub", "revision", "folder"),
-            PRESENCE,
-        )
-        studies = self.studies_shown(
-            work.used_studies, "short", "counted", "paper", "asks", "chance", "extensions"
-        )
-        for name, entry in studies.items():
-            entry.setdefault("paper", self.citations_of(name))
-        shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
-        items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
-        resources = {
-            "sources": sources,
-            "models": models,
-            "studies": studies,
-            "figures": items,
-            "left_out": self.left_out,
-            "numbers": self.numbers,
-        }
-        return {
-            **{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-            **{
-                path: (work.root / path).read_text(encoding="utf-8")
-                for path in ("report/workflow.rst", "report/all.rst")
-            },
-        }
-
-    @cached_property
-    def page_papers(self) -> str:
-        """A hash of the published numbers that the page shows."""
-        work = self.workplan
-        texts = texts_of(work.used_studies, numbers=self.numbers, root=work.root)
-        return hash_of(texts, files_of(texts))
+        shown = self.entries_shown(ALL) | {"figures": list(self.items.values())}
+        shown["sources"] = {name: self.source_shown(name) for name in work.fetched_sources}
+        used = work.with_base_models(work.used_models)
+        shown["models"] = {name: entry for name, entry in work.models.items() if name in used}
+        reports = ("report/workflow.rst", "report/all.rst")
+        texts = {f"resources/{name}": text for name, text in as_files(shown).items()}
+        texts |= {path: (work.root / path).read_text(encoding="utf-8") for path in reports}
+        return {"texts": texts, "papers": self.papers(ALL)}
 
     @cached_property
     def page_configuration(self) -> dict:
@@ -364,13 +310,6 @@ class Published:
                 if (shots := run.training.get("shots"))
             },
         }
-
-    @cached_property
-    def method_titles(self) -> str:
-        """The titles of methods, which programs read themselves (scripts/data/declared.py)."""
-        studies = self.workplan.studies
-        methods = {name: entry["methods"] for name, entry in studies.items()}
-        return as_json({name: fields_of(of, of, ("title",)) for name, of in methods.items()})
 
     def recorded(self) -> dict:
         """Return the manifests of all items, and the titles of those that a record may keep, by

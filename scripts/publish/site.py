@@ -280,12 +280,13 @@ def remove_others(publish: Path, items: list[dict]) -> None:
 
 def main(given: argparse.Namespace) -> None:
     if given.texts:
-        texts = json.loads(given.texts.read_text(encoding="utf-8"))
+        shown = json.loads(given.texts.read_text(encoding="utf-8"))
         with tempfile.TemporaryDirectory() as folder:
-            given.resources, given.texts = write_texts(texts, Path(folder)) / "resources", None
-            studies = entries_of(given.resources / "studies.yaml")
-            numbers = read_yaml(given.resources / "numbers.yaml")
-            write_texts(texts_of(studies, numbers=numbers), given.resources)
+            given.resources, given.texts = (
+                write_texts(shown["texts"], Path(folder)) / "resources",
+                None,
+            )
+            write_texts(texts_of(**shown["papers"]), given.resources)
             return main(given)
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (
@@ -335,7 +336,7 @@ def arguments() -> argparse.ArgumentParser:
         ("--resources", "the folder resources/, with report/ beside it", {"required": False}),
         (
             "--texts",
-            "JSON instead of it: its files by path; published.csv is the project's",
+            "JSON instead of it: texts, its files by path, and papers (scripts/data/papers.py)",
             {"required": False},
         ),
         ("--publish", "the folder with figures/ and tables/", {}),

@@ -34,7 +34,7 @@ def test_only_what_names_it_reads_it(here):
     assert manifest not in evaluation.read_by(work, "two")
     assert "mctaco_released" in published.items and "temporal_llms" in work.fetched_sources
     assert "temporal_llms" not in work.used_sources, "it is not cleaned"
-    texts = published.page_texts["resources/sources.yaml"]
+    texts = published.page["texts"]["resources/sources.yaml"]
     assert "Qiu et al. 2024" in texts, "its terms stand on the page"
 
 

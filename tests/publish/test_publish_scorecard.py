@@ -11,15 +11,11 @@ from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.data.runs import facts_of
 from scripts.publish.scorecard.cells import cells_of, networks_of, probe_rows, read_scores
-from scripts.data.yaml_files import read_yaml
 from scripts.measure.comparisons import LIKE
 from scripts.publish.compared import read_comparisons
 from scripts.publish.table import signed
-from scripts.plan.published import Published
-from scripts.plan.workplan import Workplan
 from tests.compared import comparison
-from tests.conftest import ROOT
-from tests.registers import STUDIES as ENTRIES, write_published
+from tests.registers import STUDIES, write_published
 from tests.files import write_json
 from tests.publish.publish_inputs import (
     HOSTILE,
@@ -31,12 +27,8 @@ from tests.publish.publish_inputs import (
 )
 from tests.rows import each_row
 
-pytestmark = pytest.mark.slow  # left out of `make check`
+pytestmark = pytest.mark.slow
 
-# what the workflow hands to the scorecard of each study
-STUDIES = Published(Workplan(read_yaml(ROOT / "config.yaml"), ROOT)).studies_shown(
-    ENTRIES, "headline_methods", "extensions", "altered", "short"
-)
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
 SOURCES = yaml.safe_load("""
 activitynet:
