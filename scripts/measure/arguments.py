@@ -81,6 +81,20 @@ def read_by(given: argparse.Namespace) -> list[Path]:
 def evaluation_arguments(doc: str, study: str) -> argparse.ArgumentParser:
     """Return the arguments of every study's evaluation."""
     options = parser(HELP.format(doc=doc, study=study))
+    add_runs(options)
+    add_predictions(options)
+    options.add_argument(
+        "--resamples",
+        type=whole_number(1, 1_000_000),
+        default=2000,
+        help="the number of draws for each interval; default: %(default)s",
+    )
+    options.set_defaults(reads=read_by)
+    return options
+
+
+def add_runs(options: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which runs to measure."""
     runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
     runs.add_argument("--experiment", help="the experiment's name, for the table")
     runs.add_argument(
@@ -127,6 +141,10 @@ def evaluation_arguments(doc: str, study: str) -> argparse.ArgumentParser:
         help="models without pretraining, each with the pretrained model that it is held against",
     )
     runs.add_argument("--output", type=Path, help="the Parquet file to write")
+
+
+def add_predictions(options: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which predictions of other programs to measure."""
     files = options.add_argument_group(
         "predictions made elsewhere (scripts/measure/elsewhere/rows.py describes their form)"
     )
@@ -150,14 +168,6 @@ def evaluation_arguments(doc: str, study: str) -> argparse.ArgumentParser:
         "--name",
         help="keep the predictions under this name in results/external/, as a model of the study",
     )
-    options.add_argument(
-        "--resamples",
-        type=whole_number(1, 1_000_000),
-        default=2000,
-        help="the number of draws for each interval; default: %(default)s",
-    )
-    options.set_defaults(reads=read_by)
-    return options
 
 
 def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:

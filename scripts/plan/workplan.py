@@ -55,6 +55,25 @@ def name_of(file: Path) -> str:
     return re.sub("[^a-z0-9_-]+", "-", file.stem.lower()).strip("-_") or file.stem
 
 
+def laid_over_default(given: dict, root: Path, configfiles: tuple[Path, ...]) -> tuple[dict, bool]:
+    """Return a configuration laid over config.yaml, and whether it has the name of its file because
+    it has no `name`. Raises UserError for a file that cannot be read, and for a name that is the
+    default study's.
+    """
+    for file in configfiles:
+        read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
+    default = read_yaml(root / "config.yaml")
+    is_nameless = bool(configfiles) and "name" not in given
+    if is_nameless:
+        given = given | {"name": name_of(configfiles[0])}
+        if given["name"] == default["name"]:
+            raise UserError(
+                f"{configfiles[0]}: has no `name`, and the name of its file is that of the default "
+                "study, which it would replace; write `name: …`"
+            )
+    return from_command_line(laid_over(default, given)), is_nameless
+
+
 class Workplan:
     """The runs, files and settings that one configuration asks for. given: laid over config.yaml of
     the project's folder `root`; configfiles: the files given by name. Raises UserError for any
@@ -62,40 +81,16 @@ class Workplan:
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
-        self.configfiles, self.root = tuple(configfiles), root
-        # Check
-        for file in self.configfiles:
-            read_yaml(file)  # Snakemake reads it too, but accepts a repeated key
-        default = read_yaml(root / "config.yaml")
-        nameless = bool(self.configfiles) and "name" not in given
-        if nameless:
-            given = given | {"name": name_of(self.configfiles[0])}
-            if given["name"] == default["name"]:
-                raise UserError(
-                    f"{self.configfiles[0]}: has no `name`, and the name of its file is that of "
-                    "the default study, which it would replace; write `name: …`"
-                )
-        laid = from_command_line(laid_over(default, given))
+        self.root, self.configfiles = root, tuple(configfiles)
+        laid, is_nameless = laid_over_default(given, root, self.configfiles)
         self.studies = {
             study: check_study(study, entry) for study, entry in read_studies(root).items()
         }
         self.config = of_study(with_probes(checked(Configuration, laid), self.studies))
         self.name = self.config.name
         self.mirror = self.config.mirror or os.environ.get("TIMESTRIDE_MIRROR") or ""
-        self.configured = {"sources": self.config.sources, "models": self.config.models}
-        self.tracked = {
-            kind: read_yaml(root / f"resources/{kind}.yaml") for kind in ("sources", "models")
-        }
-        # Merge: entries of the configuration are laid over those of resources/.
-        (self.sources, notes_on_sources), (models, notes_on_models) = (
-            merge_entries(kind, self.configured[kind], tracked, root, Path.cwd())
-            for kind, tracked in self.tracked.items()
-        )
-        self.probed, self.models, notes_on_probed = probed_models(
-            self.config.model, models, root, Path.cwd()
-        )
-        self.notes = [*notes_on_sources, *notes_on_models, *notes_on_probed]
-        if nameless:
+        self.notes = self._read_entries()
+        if is_nameless:
             self.notes.append(
                 f"{self.configfiles[0]}: has no `name`, so its study is {self.name} and its page "
                 f"{self.pages}/index.html"
@@ -128,6 +123,23 @@ class Workplan:
             for name in self.fetched_sources
             if "local" in self.sources[name]
         }
+
+    def _read_entries(self) -> list[str]:
+        """Read the sources and models: those of the configuration are laid over those of
+        resources/. Return what a user should know of them.
+        """
+        self.configured = {"sources": self.config.sources, "models": self.config.models}
+        self.tracked = {
+            kind: read_yaml(self.root / f"resources/{kind}.yaml") for kind in ("sources", "models")
+        }
+        (self.sources, on_sources), (models, on_models) = (
+            merge_entries(kind, self.configured[kind], tracked, self.root, Path.cwd())
+            for kind, tracked in self.tracked.items()
+        )
+        self.probed, self.models, on_probed = probed_models(
+            self.config.model, models, self.root, Path.cwd()
+        )
+        return [*on_sources, *on_models, *on_probed]
 
     def _local_hash(self, source: str) -> str:
         """Return the sha256 of a source's local file."""

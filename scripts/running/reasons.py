@@ -133,7 +133,9 @@ def changed_settings(before: list[object], now: list[object]) -> list[str]:
     if all(len(one) == 1 for one in hashes):
         found += changed_files(hashes[0][0], hashes[1][0])
     texts = [" ".join(one for one in values if not HASH.fullmatch(one)) for values in plain]
-    return found or [" → ".join(texts)] * any(texts)
+    if not found and any(texts):
+        found = [" → ".join(texts)]
+    return found
 
 
 def finished_runs(folder: Path) -> list[dict[str, object]]:

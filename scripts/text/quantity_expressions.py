@@ -187,6 +187,15 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
     return table
 
 
+def stands(where: pd.Series, pattern: str) -> pd.Series:
+    """Return for each text whether a pattern stands there."""
+    codes, different = pd.factorize(where)
+    matches = (
+        pd.Series(different, dtype=object).str.contains(re.compile(pattern, re.I)).to_numpy(bool)
+    )
+    return pd.Series(matches[codes], where.index)
+
+
 def expressions(texts: pd.Series) -> pd.DataFrame:
     """Return the quantities of different texts without soft hyphens: the matches of found() that
     are quantities, joined by merged().
@@ -196,43 +205,42 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
-    before = pd.Series(
-        [
-            texts[row][max(0, start - AROUND) : start]
-            for row, start in zip(table["row"], table["outer"])
-        ],
-        dtype=object,
+    starts, ends = (zip(table["row"], table[name]) for name in ("outer", "end"))
+    before = [texts[row][max(0, start - AROUND) : start] for row, start in starts]
+    after = [texts[row][end : end + AROUND] for row, end in ends]
+    table["before"], table["after"] = (
+        pd.Series(before, dtype=object),
+        pd.Series(after, dtype=object),
     )
-    after = pd.Series(
-        [texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])],
-        dtype=object,
-    )
-
-    def stands(where: pd.Series, pattern: str) -> pd.Series:
-        codes, different = pd.factorize(where)
-        matches = (
-            pd.Series(different, dtype=object)
-            .str.contains(re.compile(pattern, re.I))
-            .to_numpy(bool)
-        )
-        return pd.Series(matches[codes], where.index)
-
-    every, first = table["every"].notna(), table["first"].fillna("").str.lower()
-    unit = table["unit"].map(dict(enumerate(UNITS)))
-    is_frequency = stands(before, ONCE_BEFORE) & (
+    table["lone_unit"] = table["bare"] | table["article"]
+    is_frequency = stands(table["before"], ONCE_BEFORE) & (
         table["article"] | table["every"].eq("per") & table["bare"]
     )
-    lone_unit = table["bare"] | table["article"]
-    no_range = table["join"].str.contains(r"\band\b", flags=re.I).eq(True) & ~stands(
-        before, r"\bbetween\s+$"
+    after_article = (
+        stands(table["before"], ATTRIBUTIVE_BEFORE) & ~table["lone_unit"] & table["every"].isna()
     )
+    table["attributive"] = table["singular"] & (table["hyphen"] | after_article)
+    table["ordinal_place"] = ~stands(table["after"], SECOND_AFTER)
+    table["fixed"] = is_frequency | (table["bare"] & table["join"].isna())
+    none = in_another_phrase(table) | of_another_kind(table)
+    none |= table["every"].eq("per") & table["bare"] & ~is_frequency
+    table = table.drop(columns=["before", "after", "lone_unit"])
+    return with_proper_unit(table[~none].reset_index(drop=True))
+
+
+def of_another_kind(table: pd.DataFrame) -> pd.Series:
+    """Return for each match whether it names something else than a quantity: an ordinal, a day, a
+    clock time, an age, no number.
+    """
+    before, after, lone_unit = table["before"], table["after"], table["lone_unit"]
+    every, first = table["every"].notna(), table["first"].fillna("").str.lower()
+    unit = table["unit"].map(dict(enumerate(UNITS)))
     or_two = table["or_high"].notna() & ~(lone_unit | first.isin(["one", "1"]))
-    ordinal_place = ~stands(after, SECOND_AFTER)
     ordinal = (
         unit.eq("second")
         & table["singular"]
         & ~stands(first, r"\d")
-        & (first.isin(TENS) & table["hyphen"] | ~table["hyphen"] & ordinal_place)
+        & (first.isin(TENS) & table["hyphen"] | ~table["hyphen"] & table["ordinal_place"])
     )
     one_day = (
         first.eq("one")
@@ -244,6 +252,27 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
         unit.eq("hour")
         & stands(first, CLOCK)
         & (first.str.startswith("0") | stands(before, CLOCK_BEFORE))
+    )
+    none = table["muddled"] | or_two | ordinal | one_day | clock
+    none |= stands(before, AGE_BEFORE) | stands(after, AGE_AFTER)
+    none |= stands(after, NAME_AFTER) | stands(after, POSSESSIVE_AFTER)
+    none |= table["bare"] & (
+        ~table["singular"] | stands(after, rf"^\s+{UNIT}") | stands(before, r"\bof\s+$")
+    )
+    none |= first.eq("some") & table["singular"] | first.eq("other") & ~every
+    none |= stands(first, "^(?:many|few)") & stands(before, HOW_BEFORE)
+    return (
+        none | ~np.isfinite(table["low"] + table["high"]) | table[["low", "high"]].max(axis=1).eq(0)
+    )
+
+
+def in_another_phrase(table: pd.DataFrame) -> pd.Series:
+    """Return for each match whether it is a part of another phrase: a rate, a chain of numbers, a
+    counted fraction.
+    """
+    before, after, every = table["before"], table["after"], table["every"].notna()
+    no_range = table["join"].str.contains(r"\band\b", flags=re.I).eq(True) & ~stands(
+        before, r"\bbetween\s+$"
     )
     rate = stands(after, RATE_AFTER) | stands(before, TIMES_BEFORE)
     rate |= (every | table["article"]) & stands(before, COUNT_BEFORE)
@@ -258,23 +287,7 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     chained |= stands(before, rf"\b{NUMERAL_OR_A}(?:\s*{HYPHEN}?\s*{UNIT})?{JOIN}$")
     # "two half hours"
     counted = ~table["article"] & ~every & stands(before, rf"\b{NUMERAL}\s+(?:and\s+)?$")
-    none = (
-        table["muddled"] | chained | no_range | or_two | ordinal | one_day | clock | rate | counted
-    )
-    none |= stands(before, AGE_BEFORE) | stands(after, AGE_AFTER)
-    none |= stands(after, NAME_AFTER) | stands(after, POSSESSIVE_AFTER)
-    none |= table["every"].eq("per") & table["bare"] & ~is_frequency
-    none |= table["bare"] & (
-        ~table["singular"] | stands(after, rf"^\s+{UNIT}") | stands(before, r"\bof\s+$")
-    )
-    none |= first.eq("some") & table["singular"] | first.eq("other") & ~every
-    none |= stands(first, "^(?:many|few)") & stands(before, HOW_BEFORE)
-    none |= ~np.isfinite(table["low"] + table["high"]) | (table[["low", "high"]].max(axis=1) == 0)
-    after_article = stands(before, ATTRIBUTIVE_BEFORE) & ~lone_unit & ~every
-    table["attributive"] = table["singular"] & (table["hyphen"] | after_article)
-    table["ordinal_place"] = ordinal_place
-    table["fixed"] = is_frequency | (table["bare"] & table["join"].isna())
-    return with_proper_unit(table[~none].reset_index(drop=True))
+    return chained | no_range | rate | counted
 
 
 def with_proper_unit(table: pd.DataFrame) -> pd.DataFrame:

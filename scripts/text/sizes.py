@@ -129,7 +129,7 @@ def sizes(text: str) -> dict[str, float]:
     for name, (hour, minutes, half) in zip(("", "end "), CLOCK.findall(with_clock_times(rest))):
         found[f"{name}hour"] = int(hour) % 12 + int(minutes) / 60
         if half:
-            found[f"{name}clock"] = found[f"{name}hour"] + 12 * (half == "pm")
+            found[f"{name}clock"] = found[f"{name}hour"] + (12 if half == "pm" else 0)
     if "hour" not in found and (match := PART.search(words)):
         found |= {"clock": PARTS[match[1]], "hour": PARTS[match[1]] % 12}
     return found
@@ -173,7 +173,8 @@ def distance(one: dict[str, float], other: dict[str, float]) -> float:
                 total, shared = total + min(gap, circle - gap), True
                 break
         else:
-            total += UNSHARED * bool(group.keys() & (one.keys() ^ other.keys()))
+            if group.keys() & (one.keys() ^ other.keys()):
+                total += UNSHARED
     return total if shared else FAR
 
 

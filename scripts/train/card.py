@@ -68,6 +68,13 @@ def loading(job: dict, merged: bool) -> list[str]:
     ]
 
 
+def about_source(entry: tuple[str, dict]) -> str:
+    """Return the line of a source. entry: its name, and what is known of it."""
+    name, source = entry
+    title, licence = source.get("title", name), source.get("licence", "licence unknown")
+    return f"* {title}: {licence}; {source.get('citation', 'no citation')}"
+
+
 def model_card(
     job: dict, facts: dict, history: list[dict], epoch: int, keep: str, card: dict
 ) -> str:
@@ -75,13 +82,6 @@ def model_card(
     title, licence and citation of each source, as far as they are known.
     """
     settings = job["settings"]
-    sources = [
-        (
-            f"* {source.get('title', name)}: {source.get('licence', 'licence unknown')}; "
-            f"{source.get('citation', 'no citation')}"
-        )
-        for name, source in card.get("sources", {}).items()
-    ]
     base = card.get("title", settings["model"])
     from_hub = f" ({card['hub']} at {card.get('revision')})" if card.get("hub") else ""
     labels = f"Labels, in order: {', '.join(job['head']['labels'])}." if job["head"] else ""
@@ -104,7 +104,7 @@ def model_card(
             f"{facts['train_examples']:,} examples learnt from, columns {', '.join(job['inputs'])}."
         ),
         "",
-        *sources,
+        *map(about_source, card.get("sources", {}).items()),
         "",
         "## Numbers",
         "",

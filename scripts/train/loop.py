@@ -167,20 +167,29 @@ def score_reported(
 # ---- a whole run
 
 
-def learn(
+def check_losses(losses: list[float], job: dict) -> None:
+    """Raise UserError if no held-out loss is finite."""
+    if losses and not np.isfinite(losses).any():
+        rate = job["settings"]["training"]["learning_rate"]
+        raise UserError(
+            f"{job['run']}: the held-out loss is not finite in any epoch; lower learning_rate "
+            f"({rate}), set precision: fp32, or get the right weights"
+        )
+
+
+def prepared(
     job: dict,
     launch: Launch,
     accelerator: Accelerator,
     hardware: Hardware,
     paradigm,
-    examples: dict[str, Examples],
-    attendants,
-) -> State:
-    """Train from the checkpoint, or from the start, to the last epoch."""
+    steps: int,
+    saver,
+) -> tuple[State, Learner]:
+    """Return the state of the checkpoint, or of the start, and the learner of a run. steps: the
+    number of steps of all epochs.
+    """
     settings, training, network = job["settings"], job["settings"]["training"], paradigm.network
-    steps_an_epoch = -(-len(examples["learned"]) // training["batch_size"])
-    steps = steps_an_epoch * training["epochs"]
-    saver = attendants.saver(job, launch, hardware)
     state, optimizer_state = saver.load(network)
     optimizer = torch.optim.AdamW(
         parameter_groups(network, training["weight_decay"]),
@@ -195,7 +204,7 @@ def learn(
             job["run"],
             state.epoch + 1,
             state.step,
-            steps_an_epoch,
+            steps // training["epochs"],
         )
     network.train()
     fitting = launch.micro_batch_tokens or tokens_that_fit(
@@ -214,8 +223,26 @@ def learn(
         hardware.precision,
         fitting,
     )
+    return state, learner
+
+
+def learn(
+    job: dict,
+    launch: Launch,
+    accelerator: Accelerator,
+    hardware: Hardware,
+    paradigm,
+    examples: dict[str, Examples],
+    attendants,
+) -> State:
+    """Train from the checkpoint, or from the start, to the last epoch."""
+    training = job["settings"]["training"]
+    steps_an_epoch = -(-len(examples["learned"]) // training["batch_size"])
+    steps = steps_an_epoch * training["epochs"]
+    saver = attendants.saver(job, launch, hardware)
+    state, learner = prepared(job, launch, accelerator, hardware, paradigm, steps, saver)
     saver.learner = learner
-    scorer = Scorer(accelerator, network, paradigm, attendants.stop)
+    scorer = Scorer(accelerator, learner.network, paradigm, attendants.stop)
     progress = attendants.progress(
         job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator
     )
@@ -238,19 +265,14 @@ def learn(
             f"epoch {state.epoch} of {training['epochs']} ({rate:.0f} tokens/s)", rows
         )
         saver.save(state)
-    losses = held_out_losses(state.history)
-    if losses and not np.isfinite(losses).any():
-        raise UserError(
-            f"{job['run']}: the held-out loss is not finite in any epoch; lower learning_rate "
-            f"({training['learning_rate']}), set precision: fp32, or get the right weights"
-        )
+    check_losses(held_out_losses(state.history), job)
     rows = score_reported(state, scorer, examples, job)
     if rows:
         progress.measured(f"epoch {rows[0]['epoch']} is reported", rows)
     state.seconds = saver.seconds()
     progress.close()
     if job["makes_model"]:
-        made = accelerator.unwrap_model(network)
+        made = accelerator.unwrap_model(learner.network)
         adapter.load_trained_state(made, state.weights)
         if training.get("adapter"):
             adapter.merge(made)

@@ -69,29 +69,39 @@ def write_result(
     trained: from scripts/train/loop.py; kept: kept.json of the weights that scored the run, where
     the run did not train them.
     """
-    state, tables, examples, paradigm, hardware = (
-        trained.state,
-        trained.tables,
-        trained.examples,
-        trained.paradigm,
-        trained.hardware,
-    )
-    result, (parameters, learnt) = work / "result", trained.sizes
+    result = work / "result"
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
-        paradigm.network.save_pretrained(result / "model")
+        trained.paradigm.network.save_pretrained(result / "model")
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(model / name, result / "model" / name)
     else:
         write_table(trained.predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(
-        pa.Table.from_pylist(state.history, schema=HISTORY),
+        pa.Table.from_pylist(trained.state.history, schema=HISTORY),
         result / "history.parquet",
         HISTORY,
         provenance,
     )
+    facts = facts_of_result(job, trained) | quantised_fact(model)
+    if kept_facts:
+        facts |= kept_facts["run"] | {
+            "scored_by": {
+                "learnt": kept_facts["learnt"],
+                "hardware": trained.hardware.facts(),
+                "versions": versions(),
+            }
+        }
+    write_json(facts, result / "run.json")
+    return facts
+
+
+def facts_of_result(job: dict, trained) -> dict:
+    """Return the facts of a run for run.json. trained: from scripts/train/loop.py."""
+    state, examples, paradigm = trained.state, trained.examples, trained.paradigm
+    parameters, learnt = trained.sizes
     seconds = max(state.seconds, 1e-9)
-    facts = {
+    return {
         **facts_of_job(job),
         # The names of the score columns, and the column of each label of the dataset.
         "labels": paradigm.score_names,
@@ -105,7 +115,7 @@ def write_result(
         # reference of its scores.
         "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),
-        "train_examples": train_examples(job, tables, examples),
+        "train_examples": train_examples(job, trained.tables, examples),
         "held_out_examples": len(examples.get("held_out", [])),
         # Examples longer than max_length: of the training examples, then of each split. For
         # candidates also the number of their instances.
@@ -122,17 +132,6 @@ def write_result(
         "tokens": state.tokens,
         "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens,
-        "hardware": hardware.facts(),
+        "hardware": trained.hardware.facts(),
         "versions": versions(),
-        **quantised_fact(model),
     }
-    if kept_facts:
-        facts |= kept_facts["run"] | {
-            "scored_by": {
-                "learnt": kept_facts["learnt"],
-                "hardware": hardware.facts(),
-                "versions": versions(),
-            }
-        }
-    write_json(facts, result / "run.json")
-    return facts

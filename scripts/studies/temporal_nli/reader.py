@@ -97,7 +97,7 @@ def point_in_time(text: str) -> tuple[str, int]:
         (kind, match.groupdict()) for kind, pattern in TIMES if (match := pattern.fullmatch(text))
     )
     if kind == "hours":
-        half = 12 * (part["half"] == "PM")
+        half = 12 if part["half"] == "PM" else 0
         return kind, int(part["hour_24"] or int(part["hour_12"]) % 12 + half)
     if kind == "weekday":
         return kind, WEEKDAYS.index(text)

@@ -198,9 +198,9 @@ def temp_order(
     return without_repeats(cells, fill, iterations)
 
 
-def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Generate set II: for each duration unit and list, `iterations` premises for each cycle and
-    form, six hypotheses each.
+def duration_cells(templates: pd.DataFrame) -> pd.DataFrame:
+    """Return the premises of set II without their times: each duration unit, list, spelling, cycle
+    and form.
     """
     lasting = pd.DataFrame(
         {
@@ -220,8 +220,29 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
     )
     turns = (cells["duration_format"] == "") & ~cells["choice"].isin(UNCYCLED)
     cells = pd.concat([cells.assign(next_cycle=False), cells[turns].assign(next_cycle=True)])
-    cells = cross(cells, premise_form=["one_clause", "two_clauses"], draw=list(range(iterations)))
-    cells["counted"] = cells["unit"].mask(cells["duration_format"] != "", "month")
+    cells = cross(cells, premise_form=["one_clause", "two_clauses"])
+    return cells.assign(counted=cells["unit"].mask(cells["duration_format"] != "", "month"))
+
+
+def duration_premises(premises: pd.DataFrame, start, end, other) -> pd.Series:
+    """Return the texts of premises of set II, from a start to an end. other: (n,) whether the start
+    has the other spelling.
+    """
+    begins = spelled(premises["choice"], start, other)
+    until = spelled(premises["choice"], end, ~other)
+    at = premises["choice"].map(preposition) + " "
+    until_at = at.where(~premises["span_end"].str.endswith("until"), "")
+    one_clause = premises["duration"] + " from " + begins + " to " + until + "."
+    starts = premises["span_start"] + " " + at + begins
+    two_clauses = starts + " " + premises["span_end"] + " " + until_at + until + "."
+    return one_clause.where(premises["premise_form"] == "one_clause", two_clauses)
+
+
+def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
+    """Generate set II: for each duration unit and list, `iterations` premises for each cycle and
+    form, six hypotheses each.
+    """
+    cells = cross(duration_cells(templates), draw=list(range(iterations)))
     key = ["group_id", "choice", "duration_format", "next_cycle", "premise_form", "draw"]
 
     def fill(premises: pd.DataFrame) -> pd.DataFrame:
@@ -233,27 +254,7 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
         ends = np.sort([one, two], axis=0)
         start, end = np.where(turn, ends[::-1], ends)
         gold = (end - start) % size
-        begins, until = (
-            spelled(premises["choice"], start, other),
-            spelled(premises["choice"], end, ~other),
-        )
-        at = premises["choice"].map(preposition) + " "
-        until_at = at.where(~premises["span_end"].str.endswith("until"), "")
-        premises["text_a"] = (
-            premises["duration"] + " from " + begins + " to " + until + "."
-        ).where(
-            premises["premise_form"] == "one_clause",
-            premises["span_start"]
-            + " "
-            + at
-            + begins
-            + " "
-            + premises["span_end"]
-            + " "
-            + until_at
-            + until
-            + ".",
-        )
+        premises["text_a"] = duration_premises(premises, start, end, other)
         premises["difference"], premises["gold"] = gold / size, gold
         start_late, end_late = (late(premises["choice"], place) for place in (start, end))
         premises["late"], premises["known"] = start_late | end_late, start_late + 2 * end_late
@@ -272,9 +273,9 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
     return without_repeats(cells, fill, iterations)
 
 
-def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
-    """Generate set III: for each adjacent pair of units and each T1, every form of premise and
-    hypothesis, with T2 below and above T1.
+def unit_cells(templates: pd.DataFrame) -> pd.DataFrame:
+    """Return the forms of set III without their numbers: each adjacent pair of units, T1, and forms
+    of premise and hypothesis. Empty without a template of both units.
     """
     ahead = sides(templates)
     ahead = ahead[ahead["tense"] == "future"].groupby(
@@ -291,7 +292,7 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     )
     if pairs.empty:
         return pairs
-    crossed = cross(
+    return cross(
         pairs,
         magnitude=list(MAGNITUDES),
         premise_position=[FORWARD, FRONTED],
@@ -300,6 +301,15 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         direction=["lower", "higher"],
         hypothesis_preposition=["before", "after"],
     ).assign(round=0)
+
+
+def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFrame:
+    """Generate set III: for each adjacent pair of units and each T1, every form of premise and
+    hypothesis, with T2 below and above T1.
+    """
+    crossed = unit_cells(templates)
+    if crossed.empty:
+        return crossed
     low, high = (
         crossed["unit_pair"].map({name: pair[place] for name, pair in UNIT_PAIRS.items()})
         for place in (0, 1)
