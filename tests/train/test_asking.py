@@ -1,8 +1,9 @@
 """Models that are asked in words, on a server or on this machine: how their answers are read."""
 
-import os
-import signal
 import json
+import os
+import re
+import signal
 import time
 from collections import Counter
 
@@ -38,7 +39,7 @@ ALL = ONE | {"prompt": {"question": "{text_a}\n{options}\nWhich?", "answers": No
 @pytest.fixture
 def teacher(monkeypatch):
     monkeypatch.setenv("KEY_OF_TESTS", KEY)
-    monkeypatch.setattr(server, "BACKOFF", 0.01)
+    monkeypatch.setattr(server, "BACKOFF", 0.002)
     with teaching() as found:
         yield found
 
@@ -226,6 +227,27 @@ ANSWERS = r"""
 [200, {error: {code: 400, message: flagged by our content policy}}] | {refused: 1}
 [200, {error: {message: 'blocked: prohibited content'}}] | {refused: 1}
 [201, {choices: [{message: {content: A}}]}] | {}
+[200, {choices: [], prompt_feedback: {block_reason: OTHER_SAFETY}}] | {refused: 1}
+[200, {choices: null, prompt_filter_results: [{content_filter_results: {hate: {filtered: true}}}]}] | {refused: 1}
+[200, {object: chat.completion, promptFeedback: {blockReason: PROHIBITED_CONTENT}}] | {refused: 1}
+[200, {choices: [], finish_reason: content_filter}] | {refused: 1}
+[200, {choices: [], code: content_filter}] | {refused: 1}
+[200, {choices: [], finish_reason: length}] | {cut: 1}
+{message: null, finish_reason: content_filter} | {refused: 1}
+{message: null, native_finish_reason: SAFETY, finish_reason: null} | {refused: 1}
+{message: null, finish_reason: length} | {cut: 1}
+{finish_reason: MAX_TOKENS} | {cut: 1}
+{message: {content: ''}, finish_reason: guardrail_intervened} | {refused: 1}
+{message: {content: A}, finish_reason: eos_token} | {}
+{message: null, finish_reason: error, error: {code: 403, metadata: {reasons: [violence]}, message: Input was flagged}} | {refused: 1}
+[400, {error: {message: filtered, code: null, innererror: {code: ResponsibleAIPolicyViolation}}}] | {refused: 1}
+[400, {code: DataInspectionFailed, message: Output data may be bad}] | {refused: 1}
+[400, {error: {type: content_filter, message: considered high risk}}] | {refused: 1}
+[400, {type: error, error: {type: invalid_request_error, message: Output blocked by content filtering policy}}] | {refused: 1}
+[403, {code: no permission, error: 'Content violates usage guidelines. Failed check'}] | {refused: 1}
+[403, {error: {message: Provider returned error, code: 403, metadata: {raw: The prompt is unsafe}}}] | {refused: 1}
+[400, [{error: {message: 'This prompt contains sensitive words', status: INVALID_ARGUMENT}}]] | {refused: 1}
+[400, {errors: [{message: the input was flagged by moderation}]}] | {refused: 1}
 [200, {choices: [{index: 1, message: {content: '?'}}, {message: {content: A}}]}] | {}
 """
 
@@ -235,7 +257,7 @@ def as_reply(answer) -> dict | tuple:
     if isinstance(answer, dict):
         return {"finish_reason": "stop"} | answer
     status, body = answer
-    return status, {}, json.dumps(body).encode() if isinstance(body, dict) else body
+    return status, {}, json.dumps(body).encode()
 
 
 @each_row(
@@ -257,6 +279,7 @@ def test_cut_and_refused_answers_are_unread_and_counted(tmp_path, teacher, caplo
     found = {name: facts[name]["test"] for name in ("unread", "cut", "refused")}
     assert found == {"unread": unread, "cut": 0, "refused": 0} | shares
     assert ("raise `answer_tokens`" in caplog.text) == bool(shares.get("cut"))
+    assert caplog.text.count("; one is") == bool(unread), "one sentence for one cause"
     table = read_table(output / "answers.parquet", ["answer", "end"]).to_pylist()
     assert {row["end"] for row in table} <= {"whole", "cut", "refused"}
     assert sum(teacher.asked.values()) == len(teacher.asked), "each question is asked once"
@@ -292,6 +315,9 @@ def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teac
         (400, "The input token count (900) exceeds the maximum number of tokens allowed (512)."),
         (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 512."),
         (500, "the request exceeds the available context size (512 tokens)"),
+        (413, "Request too large for model x on tokens per minute (TPM): Limit 512"),
+        (429, "Request too large for x on tokens per min (TPM): Limit 512, Requested 900."),
+        (400, "Please reduce the length of the messages to 512"),
     ],
 )
 def test_a_question_that_is_too_long_does_not_end_the_run(
@@ -310,6 +336,32 @@ def test_a_question_that_is_too_long_does_not_end_the_run(
     assert facts["too_long"]["test"] == facts["unread"]["test"] == 1 / 8 == 1 - accuracy(output)
     assert caplog.text.count("too long for the model") == 1 and "512" in caplog.text
     assert max(teacher.asked.values()) == 1
+
+
+@each_row(
+    "choice, usage, said",
+    [
+        ({"content": "Well"}, [30, 8, 38], "cut after 8 tokens and count as wrong; raise `answer"),
+        ({"content": "Well"}, [30, 2, 32], "cut before 8 tokens by a limit of the server"),
+        ({"content": ""}, [30, 0, 32], "cut before 8 tokens by a limit of the server"),
+        ({"content": None, "reasoning": "So </think> A"}, [30, 8, 38], "only a thought.*So   A"),
+        ({"content": None, "thinking": "So A."}, None, "only a thought.*So A."),
+        ({"content": [{"type": "thinking", "thinking": "So"}]}, None, "only a thought.*So"),
+        ({"content": ""}, [30, 0, 38], "only a thought.*8 tokens that the server does not show"),
+    ],
+)
+def test_a_cut_answer_is_explained(tmp_path, teacher, caplog, choice, usage, said):
+    caplog.clear()
+    names = ("prompt_tokens", "completion_tokens", "total_tokens")
+    counts = dict(zip(names, usage)) if usage else None
+    body = {"choices": [{"message": choice, "finish_reason": "length"}], "usage": counts}
+    teacher.reply = lambda question, count: as_reply([200, body])
+    output = asked(fresh(tmp_path), teacher)
+    facts = facts_of(output / "run.json")
+    assert facts["cut"]["test"] == 1 and re.search(said, caplog.text), caplog.text
+    assert caplog.text.count("warning") == 1
+    sums = {name: len(examples()) * count for name, count in (counts or {}).items()}
+    assert facts.get("usage") == ({"test": sums} if usage else None)
 
 
 def test_an_address_headers_and_turns_of_an_entry_are_sent(tmp_path, teacher, monkeypatch):
@@ -467,10 +519,83 @@ def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, statu
     assert accuracy(asked(fresh(tmp_path), teacher)) == 1
 
 
+WAITS = """
+{Retry-After: '0.3'} | slow down
+{retry-after-ms: '300'} | slow down
+{x-ratelimit-reset-requests: 300ms, x-ratelimit-reset-tokens: 1ms} | slow down
+{x-ratelimit-reset-requests: 24h, x-ratelimit-reset-tokens: 0m0.3s} | slow down
+{} | Please try again in 0.3s. Visit the page
+{} | 'Limit 3 / min. Please try again in 300ms.'
+{} | Please retry after 0.3 seconds
+{} | Please wait 0.3 s before you try again
+{} | {error: {message: over, details: [{'@type': google.rpc.RetryInfo, retryDelay: 0.3s}]}}
+{} | {error: {message: over, metadata: {headers: {Retry-After: '0.3'}}}}
+{} | {error: over, retry_after: 0.3}
+"""
+
+
+@each_row("headers, said", WAITS)
+def test_a_server_is_asked_again_after_the_time_that_it_names(tmp_path, teacher, headers, said):
+    times = {}
+
+    def reply(question, count):
+        times.setdefault(question, []).append(time.monotonic())
+        again = "Question 3" not in question or count > 1
+        return right_one(question, count) if again else (429, headers, json.dumps(said).encode())
+
+    teacher.reply = reply
+    teacher.asked.clear()
+    assert accuracy(asked(fresh(tmp_path), teacher)) == 1
+    waited = [stamps[1] - stamps[0] for stamps in times.values() if len(stamps) > 1]
+    assert len(waited) == 3 and min(waited) > 0.29, waited
+
+
+@each_row(
+    "headers, said",
+    [
+        ({"Retry-After": "90"}, ""),
+        ({"Retry-After": time.strftime("%a, %d %b %Y %X GMT", time.gmtime(time.time() + 999))}, ""),
+        ({"retry-after-ms": "63200"}, ""),
+        ({"x-ratelimit-reset": str(time.time() + 999)}, ""),
+        ({"x-ratelimit-reset": f"{1000 * (time.time() + 999):.0f}"}, ""),
+        ({"x-ratelimit-requests-reset": "2199-10-21T07:28:00Z"}, ""),
+        *(({}, f"Please {words}.") for words in ("retry in 1m3.2s", "try again in 2 minutes")),
+        *(({}, f"{words}.") for words in ("Retry after 90 seconds", "Quota resets in 1 hour")),
+    ],
+)
+def test_a_wait_that_is_too_long_ends_the_run_at_once(
+    tmp_path, teacher, monkeypatch, headers, said
+):
+    monkeypatch.setattr(server, "LONGEST_WAIT", 60)
+    teacher.reply = lambda question, count: (429, headers, said.encode())
+    teacher.asked.clear()
+    with pytest.raises(UserError, match="answers 429.*asks to wait"):
+        asked(fresh(tmp_path), teacher)
+    assert max(teacher.asked.values()) == 1
+
+
+@each_row("said", [b"slow down", b"Please try again in 1 ms"])
+def test_a_quota_by_the_minute_ends_no_run(tmp_path, teacher, monkeypatch, said):
+    """Here a minute has 0.4 s and four answers, and the first minute none."""
+    monkeypatch.setattr(server, "BACKOFF", 0.004)
+    admitted = Counter()
+    began = time.monotonic()
+
+    def reply(question, count):
+        minute = int((time.monotonic() - began) / 0.4)
+        admitted[minute] += 1
+        is_open = minute and admitted[minute] <= 4
+        return right_one(question, count) if is_open else (429, {}, said)
+
+    teacher.reply = reply
+    assert accuracy(asked(fresh(tmp_path), teacher)) == 1
+    assert max(teacher.asked.values()) > server.TRIES
+
+
 @each_row(
     "status, body, said",
     [
-        *texts_of("""
+        *texts_of(r"""
             401 | who are you | answers 401 .*`key` names
             404 | no such model | answers 404 for the model teacher .no such model.; correct `api`
             429 | slow down | no answer after 6 tries .it answers 429: slow down.; answers until then
@@ -484,7 +609,25 @@ def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, statu
             403 | organization was flagged for usage policy | answers 403 .*was flagged.*account
             400 | request: extra field safety is not permitted | answers 400 .*extra field
             400 | request rejected: no temperature | answers 400 .*correct `request`
-            200 | {"choices": [{"error": {"message": "oops"}}]} | 6 tries .*holds an error.*oops
+            200 | {"choices": [{"error": {"message": "oops"}}]} | 6 tries .*oops
+            200 | {"choices": [], "usage": {}} | 6 tries .*no choices
+            200 | {"choices": [{"message": null}]} | 6 tries .*no choices.*message
+            200 | <html><body>Welcome</body> | answers 200 .*<html><body>Welcome.*correct `api`
+            200 | Unexpected endpoint or method | answers 200 .*Unexpected endpoint.*correct `api`
+            200 | {"error": "Unexpected endpoint or method. (POST /x)"} | answers 200 .*Unexpected endp.*correct `api`
+            200 | data: {"choices": [{"delta": {}}]} | answers 200 .*data: .*correct `api`.*`stream`
+            200 | {"status": "running"} | answers 200 .*running.*correct `api`
+            200 | "OK" | answers 200 .*OK.*correct `api`
+            405 | {"detail": "Method Not Allowed"} | answers 405 .*\(Method Not Allowed\).*correct `api`
+            400 | {"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}} | answers 400 .*`key`
+            400 | {"error": {"message": "no", "details": [{"reason": "API_KEY_INVALID"}]}} | answers 400 .*`key`
+            200 | {"error": {"message": "No auth credentials found", "code": 401}} | answers 401 .*`key`
+            400 | {"error": {"message": "Only the default (1) value is supported.", "param": "temperature"}} | .*`request: {temperature: null}`
+            422 | {"detail": [{"loc": ["body", "temperature"], "msg": "not so"}]} | \(body; temperature; not so\); .*`request: {temperature: null}`
+            400 | {"error": {"message": "Unsupported: 'max_tokens'. Use 'max_completion_tokens' instead."}} | `request: {max_tokens: null, max_completion_tokens: 8}`
+            400 | {"object": "error", "message": "it is so.", "type": "BadRequestError", "code": 400} | answers 400 .*\(it is so.\); correct `request`
+            429 | {"code": "1113", "message": "Insufficient balance"} | answers 429 .*add credit
+            200 | {"object": "error", "message": "no such model", "type": "NotFoundError", "code": 404} | answers 404 .*\(no such model\); correct `api`
         """),
         (200, " " * 10_000_000, "has more than 1,000,000 bytes"),
     ],

@@ -14,14 +14,15 @@ SHARES = ("unread", LIKELIEST, *UNREAD)  # shares of answers in run.json
 
 class Answer(NamedTuple):
     """end: `cut` if the model had no tokens left, `refused` if the server or the model gave no
-    answer to this question, `too_long` if the model cannot read the question. The text is then the
-    server's reason. letters: the letters A to Z, the likeliest first; empty for a model behind an
-    API.
+    answer to this question, `too_long` if the model cannot read the question. For the last two the
+    text is the server's reason. letters: the letters A to Z, the likeliest first; empty for a model
+    behind an API. usage: the server's counts of tokens, as JSON.
     """
 
     text: str
     end: str = WHOLE
     letters: str = ""
+    usage: str = ""
 
 
 class Reading(NamedTuple):

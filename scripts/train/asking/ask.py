@@ -22,9 +22,11 @@ Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN
 """
 
 import argparse
+import json
 import os
 import platform
 import time
+from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,8 +40,9 @@ from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.answer import CUT, REFUSED, SHARES, TOO_LONG, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import questions_of, readings_of, scores_of, shares_of
-from scripts.train.asking.server import FEWER, Server, stopping
+from scripts.train.asking.server import FEWER, Server, body_of, stopping
 from scripts.train.asking.shots import right_options, shots_of, turn
+from scripts.train.asking.thoughts import without_thought
 from scripts.train.early_end import blames_files
 from scripts.train.launch import devices, environment
 from scripts.train.run import add_device_options, add_run_options, files_of, work_of
@@ -66,6 +69,8 @@ from scripts.train.work import (
 ANSWERS = pa.schema(  # answer, end and letters: of Answer
     [(name, pa.string()) for name in ("split", "question", "answer", "end", "letters")]
 )
+LIMIT, THOUGHT = "limit", "thought"  # why an answer was cut
+NEAR = 4  # tokens that a server may count less than it was asked for, and still had
 ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 
 
@@ -95,7 +100,7 @@ def describe(given: argparse.Namespace, model: Path | None) -> dict:
 
 def measure(
     job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
-) -> tuple[pa.Table, pa.Table, dict[str, dict[str, float]]]:
+) -> tuple[pa.Table, pa.Table, dict[str, dict]]:
     """Ask about all examples: predictions, the answers, and the shares of unread ones by split.
 
     Raises UserError if every question is too long for the model.
@@ -121,10 +126,24 @@ def measure(
         warn(job, split, said, readings)
         table = tables[split]
         predictions.append(predictions_on(split, table, scores, job["run"], "direct"))
-        columns = [[split] * len(said), questions.text, *zip(*said)]
+        columns = [[split] * len(said), questions.text, *zip(*(one[:3] for one in said))]
         answers.append(pa.table(columns, schema=ANSWERS))
-    found = {name: {split: of[name] for split, of in shares.items()} for name in SHARES}
+    found: dict[str, dict] = {
+        name: {split: of[name] for split, of in shares.items()} for name in SHARES
+    }
+    if any(answer.usage for answer in ended):
+        found["usage"] = {
+            split: tokens_of(kept.answers(questions.text)) for split, questions in asked.items()
+        }
     return pa.concat_tables(predictions), pa.concat_tables(answers), found
+
+
+def tokens_of(answers: list[Answer]) -> dict[str, int]:
+    """The sums of the counts of tokens that a server gives."""
+    counts: Counter[str] = Counter()
+    for answer in answers:
+        counts.update(json.loads(answer.usage or "{}"))
+    return dict(counts)
 
 
 def say_cost(job: dict, kept: Kept, questions: list[str]) -> None:
@@ -168,33 +187,61 @@ def draw_shots(job: dict, tables: dict[str, pa.Table], data: Path) -> list[dict[
     return turns
 
 
+def most_tokens(job: dict) -> int:
+    """How many tokens an answer may have."""
+    training = job["settings"]["training"]
+    body = body_of(job["api"], "", training) if job["api"] else {}
+    found = body.get("max_completion_tokens", body.get("max_tokens"))
+    return found if isinstance(found, int) else training["answer_tokens"]
+
+
+def why_unread(answer: Answer, reading: Reading, tokens: int, thought_end: str | None) -> str:
+    """The end of an answer, or LIMIT or THOUGHT for one that was cut."""
+    if reading.end != CUT:
+        return reading.end
+    usage = json.loads(answer.usage or "{}")
+    all_written = usage.get("total_tokens", 0) - usage.get("prompt_tokens", 0)
+    written = max(usage.get("completion_tokens", 0), all_written)
+    is_early = "completion_tokens" in usage and answer.end == CUT and written < tokens - NEAR
+    if is_early and (written or not answer.text):
+        return LIMIT
+    return THOUGHT if without_thought(answer.text, thought_end) is None else CUT
+
+
 def warn(job: dict, split: str, said: list[Answer], readings: list[Reading]) -> None:
     """Log how many answers cannot be read, why, and what to do, with an example of each reason."""
-    tokens = job["settings"]["training"]["answer_tokens"]
+    tokens, thought_end = most_tokens(job), job["settings"]["training"].get("thought_end")
     counts = "count by their likeliest letter" if said[0].letters else "count as wrong"
-    for end, what in (
+    more = "raise `answer_tokens` (or the tokens in `request` of the model's entry)"
+    examples: dict[str, list[str]] = {}
+    for answer, reading in zip(said, readings):
+        if reading.named is None or reading.ranked:
+            why = why_unread(answer, reading, tokens, thought_end)
+            examples.setdefault(why, []).append(answer.text)
+    for why, what in (
         (WHOLE, f"of the answers cannot be read and {counts}"),
+        (CUT, f"of the answers were cut after {tokens} tokens and {counts}; {more}"),
         (
-            CUT,
-            f"of the answers were cut after {tokens} tokens and {counts}; raise `answer_tokens` "
-            "(or the tokens in `request` of the model's entry)",
+            LIMIT,
+            f"of the answers were cut before {tokens} tokens by a limit of the server and "
+            f"{counts}; raise the server's context window, or give fewer `shots`",
+        ),
+        (
+            THOUGHT,
+            f"of the answers are only a thought and {counts}; {more}, or turn thinking off "
+            "(`chat_template_kwargs`, or `reasoning_effort` in `request`)",
         ),
         (REFUSED, "of the questions were refused and count as wrong"),
         (TOO_LONG, f"of the questions are too long for the model and count as wrong; {FEWER}"),
     ):
-        examples = [
-            answer.text
-            for answer, reading in zip(said, readings)
-            if (reading.named is None or reading.ranked) and reading.end == end
-        ]
-        if examples:
+        if found := examples.get(why):
             log.warning(
                 "warning: %s: %s: %.1f %% %s; one is %r",
                 job["run"],
                 split,
-                100 * len(examples) / len(said),
+                100 * len(found) / len(said),
                 what,
-                cut(examples[0], 200),
+                cut(found[0], 200),
             )
     broken = sum("\ufffd" in answer.text for answer in said) if job["api"] else 0
     if broken:

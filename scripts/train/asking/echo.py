@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterator
 
 from scripts.running.program import UserError, cut, shown
-from scripts.train.asking.said import first_choice
-from scripts.train.asking.server import REMEDIES, Server
+from scripts.train.asking.said import choice_in
+from scripts.train.asking.server import REMEDIES, REQUEST, Server
 
 FRONT = 2  # tokens before a text: the server's own, and `start_token`
 CHECKED = 3  # texts that are tried, to see which tokens' log-probabilities a server gives
@@ -68,11 +68,8 @@ def ends_of(tokens: list[str], text: str, hidden: bool) -> list[int] | None:
 
 
 def lists_in(answer: object) -> tuple[list[str], list] | None:
-    """The tokens of an answer and their log-probabilities; None if it gives none.
-
-    Raises Passing for an answer that is no completion.
-    """
-    found = first_choice(answer).get("logprobs")
+    """The tokens of an answer and their log-probabilities; None if it gives none."""
+    found = (choice_in(answer) or {}).get("logprobs")
     if not isinstance(found, dict):
         return None
     tokens, values = found.get("tokens"), found.get("token_logprobs")
@@ -85,7 +82,7 @@ def echo_of(answer: object, text: str) -> dict:
     """Read an answer for a text: the number of tokens before the text (`front`), the end of each
     token of the text, and its log-probability. A first token without a token before it has None.
 
-    Raises UserError for an answer without log-probabilities, and Passing for no answer.
+    Raises UserError for an answer without log-probabilities.
     """
     lists = lists_in(answer)
     if lists is None:
@@ -128,7 +125,7 @@ class Completions(Server):
 
     path, may_refuse = "/completions", False
     remedies = REMEDIES | {
-        400: f"correct `request` of the model's entry, shorten the texts, or {LEAVE_OUT}",
+        **dict.fromkeys((400, 422), f"{REQUEST}, shorten the texts, or {LEAVE_OUT}"),
         404: f"correct `api` (the address before /completions) or `name`, or {LEAVE_OUT}",
     }
 
@@ -142,7 +139,7 @@ class Writer(Completions):
     def read(self, answer: object, question: str) -> tuple[str, float]:
         """The token and its log-probability; "" and 0 where the server gives none."""
         lists = lists_in(answer)
-        text = first_choice(answer).get("text")
+        text = (choice_in(answer) or {}).get("text")
         value = lists[1][0] if lists else None
         if isinstance(text, str) and isinstance(value, float) and math.isfinite(value):
             return text, value

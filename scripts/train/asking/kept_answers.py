@@ -66,7 +66,8 @@ class Kept:
                 yield key, answer
             elif (
                 isinstance(answer, list)
-                and [*map(type, answer)] == [str] * len(Answer._fields)
+                and [*map(type, answer)] == [str] * len(answer)
+                and len(answer) in (3, len(Answer._fields))  # earlier releases kept no `usage`
                 and answer[1] != TOO_LONG
             ):
                 yield key, Answer(*answer)

@@ -24,7 +24,7 @@ import urllib3
 from scripts.running.program import UserError, cut, log
 from scripts.train.asking.access import KeyHeaders, Secrets, address_of, key_in
 from scripts.train.asking.answer import Answer
-from scripts.train.asking.said import LONG, Passing, answer_of, check, parsed
+from scripts.train.asking.said import LONG, LONGEST_WAIT, SPENT, Final, Passing, answer_of, heard
 
 AT_ONCE = 8  # open questions
 LONGEST = 600  # seconds for one whole answer, its headers included
@@ -32,22 +32,30 @@ LONGEST = 600  # seconds for one whole answer, its headers included
 TIMEOUT = (10, LONGEST)
 TRIES = 6
 BACKOFF = 1.0  # seconds; doubled with every try
-LONGEST_WAIT = 300  # seconds that a busy server may ask for
+PATIENCE = 5  # times as long for a busy server: its quota may be by the minute
 AT_THE_END = 20  # seconds that an end waits for answers under way
 MOST = 1_000_000  # bytes of an answer
 FEWER = "ask for fewer tokens (`answer_tokens`, `request`), or give fewer `shots`"
+REQUEST = "correct `request` of the model's entry"
 REMEDIES = {
-    400: "correct `request` of the model's entry, or ask for fewer tokens",
+    200: "correct `api` (the address before /chat/completions), or take `stream` out of `request`",
+    400: f"{REQUEST}, or ask for fewer tokens",
     401: "set the environment variable that `key` names to a valid key",
-    403: "use a key that may use this model, or look at your account there",
+    403: "let `key` name a key that may use this model, or look at your account there",
     404: "correct `api` (the address before /chat/completions) or `name`",
 }
-# what a reason itself names; it outweighs the status
+REMEDIES |= {422: REMEDIES[400]} | dict.fromkeys((301, 302, 307, 308, 405), REMEDIES[404])
+# what an error itself names; it outweighs the status
 REASONS = {
-    re.compile(r"credit balance|insufficient (?:credit|balance|fund|quota)|billing", re.I): (
-        "add credit to your account there"
-    ),
+    SPENT: "add credit to your account there",
     LONG: FEWER,
+    re.compile("max_tokens.{0,200}max_completion_tokens"): (
+        f"{REQUEST}: `request: {{max_tokens: null, max_completion_tokens: TOKENS}}`"
+    ),
+    re.compile("temperature"): f"{REQUEST}: `request: {{temperature: null}}`",
+    re.compile(r"api[ _-]?key|auth\w*[ _](?:error|fail|cred)|unauthenticated", re.I): (
+        REMEDIES[401]
+    ),
 }
 
 
@@ -82,10 +90,14 @@ def stopping() -> Iterator[None]:
 
 @dataclass
 class Open:
-    """An open question: its try, from 1; when this try begins or, if it flies, is overdue."""
+    """An open question: its try, from 1; when this try begins or, if it flies, is overdue; the
+    tries that count, and when the first of them was planned.
+    """
 
-    tries: int
+    since: float
     due: float
+    tries: int = 1
+    counted: int = 1
     flies: bool = False
 
 
@@ -118,10 +130,10 @@ class Server:
         body = body_of(self.entry, question, self.training)
         return body | {"messages": [*self.shots, *body["messages"]]} if self.shots else body
 
-    def read(self, answer: object, question: str) -> Any:
+    def read(self, found: dict, question: str) -> Any:
         """The value that an answer gives. Raises Passing if it gives none."""
-        text, end = answer_of(answer)
-        return Answer(self.secrets.out_of_answer(text), end)
+        answer = answer_of(found)
+        return answer._replace(text=self.secrets.out_of_answer(answer.text))
 
     def bytes_of(self, answer: requests.Response, ends: float) -> bytes:
         """The bytes of an answer. Raises Passing for an answer that is too slow."""
@@ -158,9 +170,10 @@ class Server:
                 # without the key before anything is cut: half a key is one, too
                 text = self.bytes_of(answer, ends).decode("utf-8-sig", "replace")
                 whole = self.secrets.out_of_answer(text)
-            if ended := check(answer.status_code, answer.headers, whole, self.may_refuse):
-                return ended._replace(text=self.secrets.out_of_message(ended.text))
-            return self.read(parsed(whole), question)
+            found = heard(answer.status_code, answer.headers, whole, self.may_refuse)
+            if isinstance(found, Answer):
+                return found._replace(text=self.secrets.out_of_message(found.text))
+            return self.read(found, question)
         except (requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError):
             raise Passing(f"no byte for {TIMEOUT[1]:g} s", tries=2) from None
         except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
@@ -179,14 +192,15 @@ class Server:
                 f"{self.place}: no answer after {tries} tries ({what}); answers until then are "
                 "kept: give the same command again later"
             )
-        status = getattr(error, "status", None)
-        if status is None:
+        if not isinstance(error, Final):
             return UserError(f"{self.place}: {what}")
+        status, about = error.status, error.about
         remedy = self.remedies.get(status, "look at the server's own log, or at your account there")
-        remedy = next((known for said, known in REASONS.items() if said.search(what)), remedy)
+        if status not in (200, 403):
+            remedy = next((known for said, known in REASONS.items() if said.search(about)), remedy)
         return UserError(
             f"{self.place}: it answers {status} for the model {self.entry['name']} ({what}); "
-            f"{remedy}"
+            f"{remedy.replace('TOKENS', str(self.training.get('answer_tokens')))}"
         )
 
     def answer(self, question: str) -> Any:
@@ -212,12 +226,14 @@ class Asking:
         self.server, self.questions = server, questions
         self.unasked = iter(range(len(questions)))
         self.open: dict[int, Open] = {}
+        self.answered = 0.0  # when the last answer came
         # number of the question, number of the try, answer or error
         self.ended: SimpleQueue[tuple[int, int, Any]] = SimpleQueue()
 
     def fly(self, number: int) -> None:
         """Start a try of a question."""
-        tries = self.open[number].tries
+        one = self.open[number]
+        tries = one.tries
 
         def run() -> None:
             found: Any
@@ -227,7 +243,7 @@ class Asking:
                 found = error
             self.ended.put((number, tries, found))
 
-        self.open[number] = Open(tries, time.monotonic() + LONGEST, flies=True)
+        one.due, one.flies = time.monotonic() + LONGEST, True
         Thread(target=run, daemon=True).start()
 
     def next_end(self, until: float) -> tuple[int, int, Any] | None:
@@ -245,7 +261,7 @@ class Asking:
     def answers(self) -> Iterator[tuple[int, Any]]:
         while True:
             while len(self.open) < AT_ONCE and (number := next(self.unasked, None)) is not None:
-                self.open[number] = Open(1, time.monotonic())
+                self.open[number] = Open(now := time.monotonic(), now)
             if not self.open:
                 return
             for number, one in list(self.open.items()):
@@ -262,6 +278,7 @@ class Asking:
         if number not in self.open:
             return
         if not isinstance(found, Exception):
+            self.answered = time.monotonic()
             del self.open[number]
             yield number, found
         elif tries == self.open[number].tries:
@@ -271,12 +288,20 @@ class Asking:
             self.again(number, found)
 
     def again(self, number: int, error: Passing) -> None:
-        """Plan the next try of a question. Raises UserError if there is none."""
-        self.open[number].flies, tries = False, self.open[number].tries
-        if tries >= min(error.tries or TRIES, TRIES) or (error.wait or 0) > LONGEST_WAIT:
-            raise self.server.sentence(error, tries)
-        wait = error.wait or BACKOFF * 2 ** (tries - 1)
-        self.open[number] = Open(tries + 1, time.monotonic() + wait)
+        """Plan the next try of a question. Raises UserError if there is none. While a busy
+        server answers other questions, no try counts.
+        """
+        one, now = self.open[number], time.monotonic()
+        one.flies = False
+        if error.is_busy and self.answered > one.since:
+            one.counted, one.since = 1, now
+        if one.counted >= min(error.tries or TRIES, TRIES) or (error.wait or 0) > LONGEST_WAIT:
+            raise self.server.sentence(error, one.tries)
+        wait = (PATIENCE if error.is_busy else 1) * BACKOFF * 2 ** (one.counted - 1)
+        if error.wait and (one.counted == 1 or error.wait > wait):
+            wait = error.wait
+        one.due = now + wait
+        one.tries, one.counted = one.tries + 1, one.counted + 1
 
     def under_way(self) -> Iterator[tuple[int, Any]]:
         """Yield the answers that come within AT_THE_END seconds; a second Ctrl-C ends the wait."""
