@@ -5,6 +5,7 @@ one sentence. Weights are checked by the headers of their files; no weight is re
 import difflib
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +27,13 @@ HIGHEST = 100_000_000  # the limit of each of these numbers
 # limits of numbers, by the last part of their name; above them, even an empty network takes hours
 MOST = {"layer": 1_000, "layers": 1_000, "blocks": 1_000, "experts": 10_000, "labels": 100_000}
 DEEPEST = 40  # levels of a JSON object
+# what torch.compile, DataParallel and FSDP write into the names of weights
+WRAPPERS = "_orig_mod|module|_fsdp_wrapped_module|_checkpoint_wrapped_module"
+UNWRAP = (
+    'python -c "import re, sys; from safetensors.torch import load, save_file; '
+    f"[save_file({{re.sub(r'\\b({WRAPPERS})[.]', '', k): v for k, v in "
+    "load(open(f, 'rb').read()).items()}, f, {'format': 'pt'}) for f in sys.argv[1:]]\""
+)
 # a text that also has rare characters
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"
 
@@ -203,7 +211,7 @@ def read_headers(
     name: str, files: dict[str, Path], kinds: tuple[str, ...] = WHOLE
 ) -> dict[str, list[int]]:
     """Return the shape of each tensor of safetensors files. Raises WrongFiles for an incomplete
-    file, and for weights of another type than `kinds`.
+    file, for weights of another type than `kinds`, and for the names of a wrapped network.
     """
     from safetensors import SafetensorError, safe_open
 
@@ -230,6 +238,13 @@ def read_headers(
             raise WrongFiles(
                 f"{name}: {file} is not a complete safetensors file ({short(error)}); {INSTEAD}"
             ) from error
+    if found := next(filter(None, (re.search(rf"\b({WRAPPERS})[.]", key) for key in shapes)), None):
+        index = f" && sed -i -E 's/\\b({WRAPPERS})\\.//g' {INDEX}" if len(files) > 1 else ""
+        raise WrongFiles(
+            f"{name}: its weights have `{found[0]}` in their names ({cut(found.string, 100)}), as "
+            "torch.compile, DataParallel and FSDP write them; remove it in the model's folder: "
+            f"{UNWRAP} {' '.join(files)}{index}"
+        )
     return shapes
 
 

@@ -65,6 +65,9 @@ MODEL_FILES = (
 PICKLES = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 # in lower case, so every tokenizer leaves it unchanged
 PLAIN = "a man washes a pan, then he dries it for 20 minutes"
+# kernels of attention that need no package and no GPU, and the keys that ask for one
+KERNELS = ("eager", "sdpa", "flex_attention")
+KERNEL_KEYS = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
 SHARDS = 2_000  # at most; 600 billion weights come in 163
 SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
@@ -151,11 +154,19 @@ def read_architecture(origin: Origin) -> Architecture:
             ) from None
         raise
     content = read_object(origin.name, CONFIG, place)
-    if half := text_config(origin.name, content):
+    half = text_config(origin.name, content)
+    about = half or content
+    kernels = {key: about[key] for key in KERNEL_KEYS if about.get(key) not in (None, *KERNELS)}
+    for kernel in set(map(str, kernels.values())):
+        log.info(
+            "%s: %s asks for %s; attention is computed without it", origin.name, CONFIG, cut(kernel)
+        )
+    about = {key: value for key, value in about.items() if key not in kernels}
+    if half or kernels:
         place = origin.downloads.partial / "text" / CONFIG
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(half, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    return Architecture(place, transformers_config(origin.name, half or content), bool(half))
+        place.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return Architecture(place, transformers_config(origin.name, about), bool(half))
 
 
 def find_tokenizer(origin: Origin) -> list[str]:

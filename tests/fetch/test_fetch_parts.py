@@ -4,6 +4,7 @@ taken), and an adapter (it is merged into its base).
 # ruff: noqa: F401 - fixtures are imported
 
 import shutil
+import subprocess
 
 import peft
 import pytest
@@ -212,6 +213,65 @@ def test_adapters_that_do_not_fit(refused, tmp_path, monkeypatch):
     assert "learns a prompt and no weights" in refused(here(tmp_path / "prompt"))
     (mine / "adapter_model.safetensors").rename(mine / "adapter_model.bin")
     assert "adapter_model.bin, a pickle" in refused(here(mine))
+
+
+@each_row(
+    "begins, inside, shards",
+    [
+        ("_orig_mod.", "", False),
+        ("", "_orig_mod.", False),
+        ("module.", "", False),
+        ("module._orig_mod.", "", True),
+    ],
+)
+@pytest.mark.parametrize("adapts", [False, True])
+def test_names_of_a_wrapped_network(fetch, refused, tmp_path, begins, inside, shards, adapts):
+    """The refusal has the line that removes them."""
+    folder = tmp_path / f"{len([*tmp_path.iterdir()])}"
+    write_decoder("llama", folder / "base")
+    if shards:
+        network = AutoModelForCausalLM.from_pretrained(folder / "base")
+        (folder / "base/model.safetensors").unlink()
+        network.save_pretrained(folder / "base", max_shard_size="60KB")
+    if adapts:
+        adapter(folder / "mine", folder / "base")
+        write_tokenizer("llama", folder / "mine")
+    place = folder / ("mine" if adapts else "base")
+
+    def wrapped(name: str) -> str:
+        return begins + name.replace("model.layers", f"model.{inside}layers")
+
+    for file in place.glob("*.safetensors"):
+        weights = {wrapped(name): weight.clone() for name, weight in load_file(file).items()}
+        save_file(weights, file, {"format": "pt"})
+    for file in place.glob("*.index.json"):
+        table = read_json(file)["weight_map"]
+        mend(file, weight_map={wrapped(name): shard for name, shard in table.items()})
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    said = refused(here(place))
+    assert f"`{(begins + inside).split('.')[0]}.` in their names" in said
+    line = f"python -c {said.partition('python -c ')[2]}"
+    subprocess.run(line, shell=True, check=True, cwd=place)
+    assert AutoModelForCausalLM.from_pretrained(fetch(here(place)))
+
+
+@each_row(
+    "key, kernel, said",
+    """
+    attn_implementation   | flash_attention_2               | 1
+    _attn_implementation  | flash_attention_3               | 1
+    _attn_implementation  | kernels-community/flash-attn    | 1
+    _attn_implementation  | sdpa                            | 0
+    """,
+)
+def test_a_kernel_of_attention_that_is_not_here(fetch, tmp_path, caplog, key, kernel, said):
+    caplog.clear()
+    base = write_decoder("llama", tmp_path / "m")
+    wanted = logits(AutoModelForCausalLM.from_pretrained(base))
+    mend(base / "config.json", **{key: kernel})
+    fetched = AutoModelForCausalLM.from_pretrained(fetch(here(base)))
+    assert torch.equal(logits(fetched), wanted)
+    assert caplog.text.count("config.json asks for") == said
 
 
 # ---- quantised weights
