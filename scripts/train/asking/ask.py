@@ -40,6 +40,7 @@ from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.answer import CUT, REFUSED, SHARES, TOO_LONG, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
 from scripts.train.asking.questions import questions_of, readings_of, scores_of, shares_of
+from scripts.train.asking.said import written
 from scripts.train.asking.server import FEWER, Server, body_of, stopping
 from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.asking.thoughts import without_thought
@@ -200,10 +201,8 @@ def why_unread(answer: Answer, reading: Reading, tokens: int, thought_end: str |
     if reading.end != CUT:
         return reading.end
     usage = json.loads(answer.usage or "{}")
-    all_written = usage.get("total_tokens", 0) - usage.get("prompt_tokens", 0)
-    written = max(usage.get("completion_tokens", 0), all_written)
-    is_early = "completion_tokens" in usage and answer.end == CUT and written < tokens - NEAR
-    if is_early and (written or not answer.text):
+    is_early = "completion_tokens" in usage and written(usage) < tokens - NEAR
+    if answer.end == CUT and is_early and (written(usage) or not answer.text):
         return LIMIT
     return THOUGHT if without_thought(answer.text, thought_end) is None else CUT
 

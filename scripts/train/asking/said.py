@@ -30,7 +30,6 @@ ENDS = re.compile(r"(?:finish|stop|block)_?reason$")
 RETRY = re.compile(r"retry[-_]?(?:after|delay|in)")
 RESET = re.compile(r"limit.*reset")
 THOUGHT = re.compile(r"reason|think|thought")
-COUNTED = ("prompt", "completion")  # tokens, in `usage`
 TEXTS = ("text", "output_text")  # the types of parts that are no thought
 # codes and ends, in small letters without other signs
 FILTERED = re.compile(
@@ -285,14 +284,18 @@ def text_of(content: object) -> str:
     raise Passing(f"its answer is {cut(str(content), 100)}, not a text")
 
 
+def written(usage: dict[str, int]) -> int:
+    """The tokens that a model wrote, also where a server counts those of its thought elsewhere."""
+    beyond = usage.get("total_tokens", 0) - usage.get("prompt_tokens", 0)
+    return max(usage.get("completion_tokens", 0), beyond)
+
+
 def thought_in(message: dict, parts: list[dict], usage: dict[str, int]) -> str:
     """The thought of a message, without marks of its end; empty if it has none."""
     kept = [value for name, value in message.items() if THOUGHT.search(name.lower())]
     kept += [part for part in parts if part.get("type", "text") not in TEXTS]
     texts = [value for name, value in leaves(kept) if isinstance(value, str) and name != "type"]
-    hidden = usage.get("reasoning_tokens") or (
-        usage.get("total_tokens", 0) - sum(usage.get(f"{one}_tokens", 0) for one in COUNTED)
-    )
+    hidden = usage.get("reasoning_tokens") or written(usage) - usage.get("completion_tokens", 0)
     if not texts and hidden > 0:
         return f"({hidden} tokens that the server does not show)"
     return END.sub(" ", " ".join(texts))
