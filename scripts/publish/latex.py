@@ -1,9 +1,10 @@
-"""Write a table as LaTeX with pandas' Styler: a `table*`, or a `longtable` for more than LINES
-lines, whose first line says what a paper can take instead.
+"""Write a table as LaTeX with pandas' Styler: a `table*`, or several for more than LINES lines.
+They stand in a document of one column or of two.
 
 Cells and headings wrap, and the columns share the width of the page. A table whose words do not fit
-side by side becomes several tables. A column of words that has the
-same value in all rows moves to the caption.
+side by side becomes several tables. A column of words that has the same value in all rows moves to
+the caption. The first page of a long table has the fullest rows: models beside their controls,
+numbers that were measured here.
 """
 
 import re
@@ -52,7 +53,7 @@ SIGNS = str.maketrans(
         "†": r"\textsuperscript{\dag}",
     }
 )
-LINES = 45  # lines of cells on a page; more are a longtable
+LINES = 45  # lines of cells on a page
 PAGE, COLUMN = 90, 61  # characters of \scriptsize in the width of a page, and of a column of 3.3 in
 LONG = 36  # characters in a line of a cell
 GAP = 1.6  # characters beside a column: \tabcolsep at both sides
@@ -145,21 +146,41 @@ def latex_table(
     while len(keys) > 1 and widths["least"][keys].sum() > holds / 2:
         keys.pop()
     parts = _parts(widths, keys, holds)
+    pages = [
+        (page, _shares(widths.loc[part], holds))
+        for part in parts
+        for page in _pages(table[part], _shares(widths.loc[part], holds), holds)
+    ]
     texts = [
         _environment(
-            table[part],
-            _shares(widths.loc[part], holds),
-            caption if not number else f"(continued, part {number + 1} of {len(parts)})",
+            page,
+            shares,
+            f"(continued, part {number + 1} of {len(pages)})" if number else caption,
             f"{name}_{number + 1}" if number else name,
             numbers,
             holds,
         )
-        for number, part in enumerate(parts)
+        for number, (page, shares) in enumerate(pages)
     ]
-    is_long = any("{longtable}" in text for text in texts)
-    if is_long:
-        texts = [f"% Long: a paper takes rows of {name}.csv, or scorecard_column.tex.\n", *texts]
+    if len(pages) > len(parts):  # LaTeX holds few tables back, so each page is set at once
+        first = f"% Long: a paper takes rows of {name}.csv, or scorecard_column.tex.\n"
+        return first + "".join(f"{text}\\clearpage\n" for text in texts)
     return "".join(texts)
+
+
+def _pages(table: pd.DataFrame, shares: pd.Series, holds: int) -> list[pd.DataFrame]:
+    """Return the table, or pages of at most LINES lines with the fullest rows first."""
+    lines = np.ceil(table.map(_wide) / (shares * holds)).clip(lower=1).max(axis=1)
+    if lines.sum() <= LINES:
+        return [table]
+    filled = (table != "").sum(axis=1)
+    lines = lines.loc[(filled < filled.mean()).sort_values(kind="stable").index]
+    pages: list[list] = [[]]
+    for row, tall in lines.items():
+        if pages[-1] and lines[pages[-1]].sum() + tall > LINES:
+            pages.append([])
+        pages[-1].append(row)
+    return [table.loc[page] for page in pages]
 
 
 def _environment(
@@ -170,22 +191,19 @@ def _environment(
         rf"p{{{share:.3f}\linewidth}}"
         for column, share in shares.items()
     )
-    lines = np.ceil(table.map(_wide) / (shares * holds)).max(axis=1).sum() if len(table) else 0
-    is_long = bool(lines > LINES)
     cells = table.map(latex).set_axis(map(latex, table), axis=1).reset_index(drop=True)
-    styler = cells.style.hide(axis="index").set_table_styles([] if is_long else SMALL)
-    floating = "table*" if holds == PAGE else "table"
     with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts
-        text = styler.to_latex(
-            environment="longtable" if is_long else floating,
-            position=None if is_long else "tp",
-            position_float=None if is_long else "centering",
-            hrules=True,
-            column_format=types,
-            caption=latex(caption),
-            label=f"tab:{name}",
+        text = (
+            cells.style.hide(axis="index")
+            .set_table_styles(SMALL)
+            .to_latex(
+                environment="table*" if holds == PAGE else "table",
+                position="tp",
+                position_float="centering",
+                hrules=True,
+                column_format=types,
+                caption=latex(caption),
+                label=f"tab:{name}",
+            )
         )
-    if not is_long:
-        return f"% \\usepackage{{array,booktabs}}\n{text}"
-    small = f"{{\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n{text}}}\n"
-    return f"% \\usepackage{{array,booktabs,longtable}}\n{small}"
+    return f"% \\usepackage{{array,booktabs}}\n{text}"

@@ -21,8 +21,8 @@ HOSTILE = (
     '\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | "q" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 '
     "`code`"
 )
-DOCUMENT = r"""\documentclass{article}
-\usepackage{array,booktabs,longtable}
+DOCUMENT = r"""\documentclass[%s]{article}
+\usepackage{array,booktabs}
 \setlength{\textwidth}{%s}
 \begin{document}
 %s
@@ -30,9 +30,11 @@ DOCUMENT = r"""\documentclass{article}
 """
 
 
-def overfull(folder: Path, tables: Iterable[str], width: str = "345pt") -> list[str]:
+def overfull(
+    folder: Path, tables: Iterable[str], width: str = "345pt", columns: str = "onecolumn"
+) -> list[str]:
     """Return the boxes that do not fit when LaTeX sets the tables in this width."""
-    text = DOCUMENT % (width, "\\clearpage\n".join(tables))
+    text = DOCUMENT % (columns, width, "\\clearpage\n".join(tables))
     (folder / "paper.tex").write_text(text, encoding="utf-8")
     done = subprocess.run(
         "pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape paper.tex".split(),
@@ -68,10 +70,11 @@ def made_up(rows: int) -> tuple[pd.DataFrame, list[str]]:
 
 @pytest.mark.slow
 @needs_latex
-@pytest.mark.parametrize("rows", [3, 2 * LINES])
-def test_a_paper_takes_the_table_as_it_is(rows, tmp_path):
+@pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
+@pytest.mark.parametrize("rows", [3, 60 * LINES])
+def test_a_paper_takes_the_table_as_it_is(rows, columns, tmp_path):
     table, numbers = made_up(rows)
-    overfull(tmp_path, [latex_table(table, HOSTILE, numbers, "one")])
+    overfull(tmp_path, [latex_table(table, HOSTILE, numbers, "one")], columns=columns)
 
 
 @pytest.mark.slow
@@ -96,20 +99,22 @@ def test_every_published_table_compiles_and_fits(tmp_path):
     assert files
     for file in files:
         width = "3.3in" if file.stem.endswith("_column") else "345pt"
-        assert overfull(tmp_path, [file.read_text(encoding="utf-8")], width) == [], file
+        text = file.read_text(encoding="utf-8")
+        assert overfull(tmp_path, [text], width) == [], file
+        assert overfull(tmp_path, [text], "7in", "twocolumn") == [], file
 
 
 @pytest.mark.parametrize("rows", [3, 2 * LINES])
 def test_no_row_is_lost_and_what_is_the_same_stands_in_the_caption(rows):
     table, numbers = made_up(rows)
     tex = latex_table(table, "A caption_", numbers, "one")
-    assert tex.count("table*}") == 2 * (rows < LINES)
-    assert tex.count("{longtable}") == 2 * (rows > LINES)
+    assert (tex.count("table*}") == 2) == (rows < LINES) == ("continued" not in tex)
     assert r"{A caption\_ Corpus: One {[}sample data{]} Star: {*}}" in tex
     assert r"\label{tab:one}" in tex
-    assert [line.split(" & ")[0] for line in tex.splitlines() if line.startswith("{[}m")] == [
-        f"{{[}}m{row}{{]}}" for row in range(rows)
-    ]
+    shown = [line.split(" & ")[0] for line in tex.splitlines() if line.startswith("{[}m")]
+    of_row = [f"{{[}}m{row}{{]}}" for row in range(rows)]
+    emptier = of_row[::7] if rows > LINES else []
+    assert shown == [row for row in of_row if row not in emptier] + emptier, "the fullest first"
     assert r"& $-$1.5 & 1.00 $\pm$ 1.00 \\" in tex
 
 
