@@ -34,7 +34,13 @@ RELEASED = ["source", "corpus", "name", "model", "shots"]
 RELEASED += ["asked", "wording", "file", "form", "joined"]
 # The files of a figure and of a table, by their ends.
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
+NARROW = "column.pdf"  # of a figure with `columns: 1`
 EACH, ALL = "each", "all"  # an item that every study has, and an item about all studies
+
+
+def suffixes_of(item: dict) -> list[str]:
+    """Return the ends of an item's files. item: an entry of figures.yaml."""
+    return SUFFIXES[item["kind"]] + ([NARROW] if item.get("columns") == 1 else [])
 
 
 def folder_of(study: str, root: Path = ROOT) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from scripts.data.files import sha256_of
 from scripts.data.papers import files_of, texts_of
-from scripts.data.studies import ALL, SUFFIXES, numbers_of
+from scripts.data.studies import ALL, SUFFIXES, numbers_of, suffixes_of
 from scripts.plan.fields import fields_of, has_options
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.code_lock import identity
@@ -37,7 +37,8 @@ class Published:
 
     def _is_published(self, item: dict) -> bool:
         """Return whether the runs of an item's study meet the item's needs. An item about all
-        studies needs several studies or models to compare, or a probe.
+        studies needs several studies or models to compare, or a probe, unless it is made for a
+        paper's column.
         """
         work, study, of_all = self.workplan, item["study"], item["study"] == ALL
         if "headline" in item["reads"] and "headline" not in work.studies[study]:
@@ -67,7 +68,8 @@ class Published:
             }
             runs = [run for run in runs if run.name in plain]
             studies, models = ({getattr(run, of) for run in runs} for of in ("study", "model"))
-            if not work.probed and len(studies) < 2 and len(models) < 2:
+            compares = work.probed or len(studies) > 1 or len(models) > 1
+            if not compares and not item["name"].endswith("_column"):
                 return False
         if option := item.get("needs_several"):
             values = {run.dataset.data.get(option) for run in runs} - {None}
@@ -106,8 +108,9 @@ class Published:
 
     def files(self, name: str) -> list[str]:
         """Return the files of a figure or table. Snakemake's report shows the first file."""
-        kind = self.items[name]["kind"]
-        return [f"{self.workplan.pages}/{kind}s/{name}.{suffix}" for suffix in SUFFIXES[kind]]
+        item = self.items[name]
+        base = f"{self.workplan.pages}/{item['kind']}s/{name}"
+        return [f"{base}.{suffix}" for suffix in suffixes_of(item)]
 
     def read_by(self, study: str) -> list[str]:
         """Return the files that the items of a study read besides the metrics."""
@@ -229,12 +232,13 @@ class Published:
 
     def shown(self, study: str) -> dict:
         """Return the items of a study as scripts/publish/items.py reads them."""
-        names = ("name", "program", "kind")
+        names = ("name", "program", "kind", "columns")
         return {
             "texts": as_files(self.entries_shown(study)),
             "papers": self.papers(study),
             "items": [
-                {name: item[name] for name in names} | {"reads": self.read_by_item(item)[1]}
+                {name: item[name] for name in names if name in item}
+                | {"reads": self.read_by_item(item)[1]}
                 for item in self.items_of(study)
             ],
         }

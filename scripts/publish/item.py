@@ -45,6 +45,7 @@ class Given(argparse.Namespace):
     cleaned: Path
     spans: Path
     challenges: list[str]
+    columns: int
 
     @cached_property
     def sources(self) -> dict[str, dict]:
@@ -79,6 +80,7 @@ OPTIONS: dict[str, tuple[str, str, dict]] = {
     "cleaned": ("cleaned spans", "results/clean: a folder for each source", {}),
     "spans": ("spans", "results/build/temporal_spans: a folder for each source", {}),
     "challenges": ("spans", "challenges with masked spans", {"type": str, "nargs": "+"}),
+    "columns": ("", "1: also in the width of a paper's column", {"type": int, "default": 2}),
 }
 
 

@@ -4,8 +4,8 @@ process: the imports take longer than a figure.
 Standard input is JSON, as scripts/plan/published.py writes it:
   texts    the files of resources/ that the items show, by name
   papers   the published numbers, claims and released answers that the items show
-  items    of each: name, program, kind (figure or table), and reads (the options of the program
-           that name what it reads besides the metrics)
+  items    of each: name, program, kind (figure or table), columns (1: also in a column's width),
+           and reads (the options of the program that name what it reads besides the metrics)
 A failed item is reported, and the others go on; the process then ends with exit 1.
 
 Reads  METRICS, the comparisons beside it, and what an item names
@@ -26,7 +26,7 @@ from pathlib import Path
 from scripts.data.manifest import check_made, write_manifest
 from scripts.data.papers import texts_of
 from scripts.data.runs import facts_of
-from scripts.data.studies import SUFFIXES
+from scripts.data.studies import suffixes_of
 from scripts.measure.comparisons import comparisons_beside
 from scripts.publish.item import Given, write_texts
 from scripts.publish.item import arguments as arguments_of_item, main as make
@@ -51,7 +51,8 @@ def read_by(item: dict, sources: Iterable[str]) -> list[Path]:
 def publish(item: dict, metrics: Path, resources: Path, page: Path) -> None:
     """Make an item from metrics, in the folder of the page."""
     output = page / f"{item['kind']}s" / item["name"]
-    options = {"metrics": metrics, "resources": resources, "output": output} | item["reads"]
+    options = {"metrics": metrics, "resources": resources, "output": output}
+    options |= {"columns": item.get("columns", 2)} | item["reads"]
     words = [item["program"]]
     for name, value in options.items():
         values = value if isinstance(value, list) else [value]
@@ -60,7 +61,7 @@ def publish(item: dict, metrics: Path, resources: Path, page: Path) -> None:
 
 
 def files_of(item: dict) -> list[str]:
-    return [f"{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
+    return [f"{item['kind']}s/{item['name']}.{suffix}" for suffix in suffixes_of(item)]
 
 
 def main(given: argparse.Namespace) -> None:

@@ -30,6 +30,7 @@ from scripts.publish.panels import (
     among,
     dodges,
     draw_marks,
+    ends_of,
     figure_of,
     in_lines,
     looks,
@@ -42,7 +43,7 @@ COLUMNS += ["n", "groups", "sample", "limit"]
 VERDICT = f"{LIKE}_verdict"
 COLUMNS += [f"{LIKE}_{name}" for name in ("difference", "ci_low", "ci_high")] + [VERDICT]
 SIZE = r"-?train_pairs-\d+"
-CONTROL = Look(style.CONTROL, "x", (0, (6, 2, 1, 2)), size=4, width=1)
+CONTROL = Look(style.GREY, "x", (0, (6, 2, 1, 2)), size=4, width=1)
 ONE_SIZE = "Every model learnt from one number of pairs. presets/curves.yaml compares several."
 
 
@@ -125,9 +126,10 @@ def draw(points: pd.DataFrame, given: Given) -> Figure:
         ]
         names += [held_out, f"{panel['n'].max():,} pairs"]
         detail = ", ".join(filter(None, names))
-        panels.append(titled(Panel(panel, draw_panel, "", detail), ". ".join(passes(panel))))
-    handles = [look.handle(series) for series, look in known.items()]
-    return figure_of(in_lines(panels, 2), [("", handles)])
+        ends = ends_of(panel, known, "train_pairs")
+        shown = Panel(panel, draw_panel, "", detail, ends=ends)
+        panels.append(titled(shown, ". ".join(passes(panel))))
+    return figure_of(in_lines(panels, 2))
 
 
 def main(given: Given) -> None:

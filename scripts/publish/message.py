@@ -22,8 +22,11 @@ def in_words(rows: pd.DataFrame, at: str) -> str:
     if len(rows) == 1:
         return with_interval(estimate_of(rows.iloc[0], LIKE), signed, " points")
     ends = rows.sort_values(at).iloc[[0, -1]].to_dict("records")
-    first, last = (f"{signed(row[f'{LIKE}_difference'])}{{}} at {at} {row[at]}" for row in ends)
-    return f"{first.format(' points')}, {last.format('')}"
+    first, last = (
+        f"{with_interval(estimate_of(row, LIKE), signed, unit)} at {at}\u00a0{row[at]}"
+        for row, unit in zip(ends, (" points", ""))
+    )
+    return f"{first}, {last}"
 
 
 def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:

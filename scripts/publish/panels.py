@@ -12,12 +12,12 @@ from typing import NamedTuple, TypeVar
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
+from scipy.optimize import isotonic_regression
 
 from scripts.measure.comparisons import CONTROL_METHODS, LIKE
 from scripts.data.declared import method_of_blind
@@ -35,6 +35,8 @@ NAME = 50  # letters in a line of a row's name
 MOST = 12  # the most models in a figure
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
 TITLE = 8  # points
+ENDS, END = 20, 1.15  # letters in a line of a name at the end of a line of points; inches
+SAMPLE = (4, 8, 12)  # points to the right of the axes: a piece of the line, before its name
 # text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
 SMALL["annotation_clip"] = False
@@ -57,16 +59,18 @@ def with_best_control(
     place: Sequence[str],
     system: Sequence[str] = ("system",),
     judged: pd.Series | bool = True,
+    kinds: Sequence[str] = (LIKE,),
 ) -> pd.DataFrame:
-    """Return the points without controls, except for the one like for like at each place that was
-    chosen on the training split (`chosen` of the metrics). Where datasets of one place have
+    """Return the points without controls, except for one of each of these kinds at each place. It
+    was chosen on the training split (`chosen` of the metrics). Where datasets of one place have
     several, the one with the highest mean. place, system: columns. judged: the points to take the
     mean over.
     """
-    is_control, keys = points["method"] == "control", [*place, *system]
-    chosen = is_control & points["chosen"].eq(True) & points["kind_of_control"].eq(LIKE)
+    is_control, place = points["method"] == "control", [*place, "kind_of_control"]
+    chosen = is_control & points["chosen"].eq(True) & points["kind_of_control"].isin(kinds)
+    keys = [*place, *system]
     reached = points[chosen & judged].groupby(keys, dropna=False, as_index=False)["value"].mean()
-    best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax()]
+    best = reached.loc[reached.groupby(place, dropna=False)["value"].idxmax()]
     return points[~is_control | among(points, best, keys)]
 
 
@@ -118,16 +122,16 @@ class Look(NamedTuple):
 
 
 CHANCE = Look(line=DOTTED, width=1)
-BEST_CONTROL = Look(style.CONTROL, "x", "", size=4)
+BEST_CONTROL = Look(style.GREY, "x", "", size=4)
 PEOPLE = Look(style.INK, "*", "", size=6)
 
 
 def looks(
     points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "", line: object = "-"
 ) -> dict[str, Look]:
-    """Return the look of each system, in the order of the table: models in colours, controls and
-    blind models grey. Columns: name, of a system; kind, whose values have one colour and marker
-    each; opened, true where markers are open.
+    """Return the look of each system, in the order of the table: models in colours, controls like
+    for like dark grey, other controls and blind models pale grey. Columns: name, of a system; kind,
+    whose values have one colour and marker each; opened, true where markers are open.
     """
     kind, systems = kind or name, points.drop_duplicates(name)
     blind = systems["method"].map(method_of_blind).notna()
@@ -137,26 +141,14 @@ def looks(
     found, markers = {}, cycle(style.CONTROL_MARKERS)
     for of, grey in zip(systems.to_dict("records"), is_control):
         if grey:  # a marker for each system, because these markers cannot be open
-            look = Look(style.CONTROL, next(markers), line, size=4, width=0.8, is_control=True)
+            colour = style.GREY if of.get("kind_of_control") == LIKE else style.CONTROL
+            look = Look(colour, next(markers), line, size=4, width=0.8, is_control=True)
         else:
             look = Look(*known[of[kind]], line)
         if opened and of[opened]:
             look = look._replace(face=style.PAPER, line=DASHED if line else line)
         found[of[name]] = look
     return found
-
-
-def legend_of(
-    known: Mapping[str, Look], *others: Artist, marks: Sequence[Artist] = ()
-) -> list[tuple[str, list]]:
-    """Return a legend of the models and the others, one of marks, then one of the controls, with a
-    title if there are several.
-    """
-    controls = {name: look for name, look in known.items() if look.is_control}
-    models = [look.handle(name) for name, look in known.items() if name not in controls]
-    title, begin = (style.CONTROLS, "") if len(controls) > 1 else ("", "control: ")
-    handles = [look.handle(begin + name) for name, look in controls.items()]
-    return [("", [*models, *others]), ("", [*marks]), (title, handles)]
 
 
 # ---- marks
@@ -219,6 +211,53 @@ def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: 
     axes.annotate(head, (1, 1), (right, 3), **over)
     for y, text in texts.items():
         axes.annotate(text, (1, y), (right, 0), **beside)
+
+
+# ---- names where lines end
+
+Ends = Sequence[tuple[str, float, Look]]
+
+
+def ends_of(points: pd.DataFrame, known: Mapping[str, Look], along: str) -> Ends:
+    """Return the name of each series, its last value in per cent and its look, for Panel.ends."""
+    last = points.dropna(subset="value").sort_values(along, kind="stable")
+    last = last.drop_duplicates("series", keep="last").set_index("series")["value"] * 100
+    return [(name, last[name], look) for name, look in known.items() if name in last]
+
+
+def wrapped_end(name: str) -> str:
+    return textwrap.fill(name, ENDS, break_on_hyphens=False)
+
+
+def write_ends(axes: Axes, ends: Ends) -> list[Annotation]:
+    """Write each name at the right edge, at the height of its value."""
+    same = SMALL | {"xycoords": ("axes fraction", "data"), "va": "center", "linespacing": 1.05}
+    texts = []
+    for name, value, look in sorted(ends, key=lambda end: end[1]):
+        same["color"] = style.GREY if look.colour in (style.CONTROL, style.BAR) else look.colour
+        texts.append(axes.annotate(wrapped_end(name), (1, value), (SAMPLE[-1] + 3, 0), **same))
+    return texts
+
+
+def spread_ends(axes: Axes, texts: Sequence[Annotation], ends: Ends) -> None:
+    """Move names that would touch apart, as little as possible, within the height of the axes, and
+    draw a piece of its line before each name.
+    """
+    figure = axes.get_figure(root=True)
+    scale = figure.dpi / 72
+    tall = np.array([text.get_window_extent().height for text in texts]) / scale + 1
+    inside = axes.get_window_extent()
+    wanted = np.array([axes.transData.transform((0, text.xy[1]))[1] for text in texts]) / scale
+    steps = np.concatenate([[0], np.cumsum((tall[1:] + tall[:-1]) / 2)])
+    low, high = inside.y0 / scale + tall[0] / 2, inside.y1 / scale - tall[-1] / 2 - steps[-1]
+    free = np.clip(isotonic_regression(wanted - steps).x, min(low, high), max(low, high))
+    right = np.array(SAMPLE) + inside.x1 / scale
+    looks = [look for *_, look in sorted(ends, key=lambda end: end[1])]
+    for text, look, y, old in zip(texts, looks, np.round(free + steps, 2), np.round(wanted, 2)):
+        text.xyann = (SAMPLE[-1] + 3, y - old)
+        x, y = np.round(right / 72, 4), np.full(len(right), y / 72)
+        piece = Line2D(x, y, transform=figure.dpi_scale_trans, markevery=[1], **look.settings())
+        figure.add_artist(piece)
 
 
 # ---- rows
@@ -289,8 +328,9 @@ class Rows:
 class Panel(NamedTuple):
     """points: the numbers that the panel shows; their marks (face_of()) are written on it. draw:
     called with its axes and points. title (bold) and detail (grey) are above the panel, heading
-    (without its empty lines) above the whole line. height: of its axes, in inches. bands: the y of
-    places without data, for the marks.
+    (without its empty lines) above the whole line. height: of its axes, in inches; it grows to
+    hold the names of `ends`. bands: the y of places without data, for the marks. ends: the names
+    that stand at its right edge (ends_of()).
     """
 
     points: pd.DataFrame
@@ -300,10 +340,19 @@ class Panel(NamedTuple):
     heading: str = ""
     height: float = 1.75
     bands: Sequence[float] = ()
+    ends: Ends = ()
+
+    @property
+    def tall(self) -> float:
+        lines = sum(wrapped_end(name).count("\n") + 1 for name, *_ in self.ends)
+        return max(self.height, LINE * lines + 0.02 * len(self.ends))
 
 
 def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
-    """Return the panels in lines of `across` panels. The first line gets the heading."""
+    """Return the panels in lines of `across` panels, of fewer in a narrow figure. The first line
+    gets the heading.
+    """
+    across = max(1, int(across * style.width() / style.WIDTHS[2]))
     panels = [panels[0]._replace(heading=heading), *panels[1:]]
     return [panels[start : start + across] for start in range(0, len(panels), across)]
 
@@ -326,14 +375,15 @@ def figure_of(
     has room for at least this many panels. note: under the panels. beside: inches to the right of
     a panel that its title may use, too. spread: a line of this many panels fills the width.
     """
-    heights = [max(panel.height for panel in line) for line in lines]
-    figure = plt.figure(figsize=(style.WIDTH, 1))
+    heights = [max(panel.tall for panel in line) for line in lines]
+    figure = plt.figure(figsize=(style.width(), 1))
     foot = style.legends(figure, legend) + (0.19 if note else 0.04)
     # a first height, until arrange() has measured the texts around the axes
     figure.set_figheight(sum(heights) + len(lines) + foot)
     columns = max(across, *map(len, lines))
     grid = figure.add_gridspec(len(lines), columns, height_ratios=heights)
     placed: list[tuple[Axes, Panel, int]] = []
+    ends: list[tuple[Axes, list[Annotation], Ends]] = []
     for number, line in enumerate(lines):
         for column, panel in enumerate(line):
             first = placed[0][0] if placed else None
@@ -350,7 +400,11 @@ def figure_of(
             if share_x and any(below):
                 axes.set_xlabel("")
             placed.append((axes, panel, number))
-    arrange(placed, heights, foot, beside)
+            if panel.ends:
+                ends.append((axes, write_ends(axes, panel.ends), panel.ends))
+    arrange(placed, heights, foot, max(beside, END) if ends else beside)
+    for of_axes in ends:
+        spread_ends(*of_axes)
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
         most = np.clip(min(8.5 * wide, 14 * tall), 7, 17)
@@ -374,7 +428,7 @@ def arrange(
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            headings = write_titles(placed, box.width * style.WIDTH + beside)
+            headings = write_titles(placed, box.width * style.width() + beside)
         elif step == "height":
             missing = sum(heights) * (1 - box.height * height / heights[line])
             figure.set_figheight(round(height + missing, 3))
@@ -399,7 +453,7 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float) -> list[tu
     deep = pd.Series([len(title) + len(detail) for title, detail in texts])
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
-        bold, room = {"fontweight": "bold"}, (0.98 - axes.get_position().x0) * style.WIDTH
+        bold, room = {"fontweight": "bold"}, (0.98 - axes.get_position().x0) * style.width()
         heading = wrapped(panel.heading, BOLD, room)
         same = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": TITLE}
         for lines, below, look in (

@@ -46,8 +46,8 @@ MARKERS = ["o", "s", "D", "^", "v", "P"]
 CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]
 CONTROLS = "controls"
 BEST_CONTROL = "control like for like"
-LETTERS = 118  # letters in a line of text
-WIDTH = 7.0  # inches: the text width of a two-column page
+LETTERS = 118 / 7  # letters of a line of text in an inch
+WIDTHS = {2: 7.0, 1: 3.3}  # inches: the text of a page with two columns, and one of its columns
 
 SETTINGS = {
     # matplotlib brings the first and measures with it. A browser without it takes the next, of
@@ -91,12 +91,22 @@ SETTINGS = {
 }
 
 
-def apply() -> None:
+def apply(columns: int = 2) -> None:
+    """Take the style of every figure, for this many columns of a page (width())."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it logs every glyph of a PDF
     matplotlib.use("Agg")
     matplotlib.rcdefaults()
     matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES["light"])
-    matplotlib.rcParams.update(SETTINGS)
+    matplotlib.rcParams.update(SETTINGS | {"figure.figsize": (WIDTHS[columns], 1)})
+
+
+def width() -> float:
+    """Return the width of the figures that are drawn now, in inches."""
+    return matplotlib.rcParams["figure.figsize"][0]
+
+
+def letters() -> int:
+    return int(LETTERS * width())
 
 
 def mark(axes: Axes, text: str, size: float = 17, bands: Iterable[float] = ()) -> None:
@@ -169,8 +179,8 @@ def legends(figure: Figure, groups: Iterable[tuple[str, list]]) -> float:
             title=title or None,
             title_fontsize=7.5,
             loc="lower center",
-            ncols=max(1, min(len(handles), LETTERS // (longest + 9))),  # a marker is 9 letters wide
-            bbox_to_anchor=(WIDTH / 2, bottom),
+            ncols=max(1, min(len(handles), letters() // (longest + 9))),  # a marker: 9 letters
+            bbox_to_anchor=(width() / 2, bottom),
             bbox_transform=figure.dpi_scale_trans,
             handlelength=2.2,
             columnspacing=1.6,
@@ -201,14 +211,14 @@ def nothing(text: str) -> Figure:
     """Return a figure with the reason why the real one is not drawn. The text is also the title of
     the files, which the page shows alone.
     """
-    figure = plt.figure(figsize=(WIDTH, 0.8))
-    figure.text(0.5, 0.5, fill(text, LETTERS), ha="center", va="center", color=GREY)
+    figure = plt.figure(figsize=(width(), 0.8))
+    figure.text(0.5, 0.5, fill(text, letters()), ha="center", va="center", color=GREY)
     figure.set_label(text)
     return figure
 
 
-def drawn(draw: Callable[[], Figure]) -> Figure:
-    apply()
+def drawn(draw: Callable[[], Figure], columns: int = 2) -> Figure:
+    apply(columns)
     figure = draw()
     whole_marks(figure)
     return figure
@@ -241,7 +251,7 @@ def in_the_dark(svg: str) -> str:
 
 
 def save(draw: Callable[[], Figure], given: Given) -> None:
-    """Write the figure in all forms. given: output, metrics and program (a module)."""
+    """Write the figure in all forms. given: output, metrics, program (a module) and columns."""
     is_module = given.program.startswith("scripts.")
     metadata = file_metadata(given.metrics, given.program if is_module else None)
     figure = drawn(draw)
@@ -254,5 +264,10 @@ def save(draw: Callable[[], Figure], given: Given) -> None:
         with whole(file(kind)) as place:
             figure.savefig(place, format=kind, metadata=metadata[kind] | title)
     plt.close(figure)
+    if given.columns == 1:
+        narrow = drawn(draw, 1)
+        with whole(file("column.pdf")) as place:
+            narrow.savefig(place, format="pdf", metadata=metadata["pdf"] | title)
+        plt.close(narrow)
     with whole(file("dark.svg")) as place:
         place.write_text(in_the_dark(file("svg").read_text(encoding="utf-8")), encoding="utf-8")

@@ -346,6 +346,7 @@ class Inputs:
             "resources": [self.resources],
             "metrics": [self.metrics],
             "output": [self.publish / f"{item['kind']}s" / item["name"]],
+            "columns": [item.get("columns", 2)],
         }
         reads = {
             "runs": {"train": [self.results / "train" / of_study], "runs": runs},

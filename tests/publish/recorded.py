@@ -58,7 +58,7 @@ class Recorded:
 
     def options(self, item: dict) -> list[str]:
         reads, output = item["reads"], self.folder / f"{item['kind']}s" / item["name"]
-        given = f"--metrics {self.metrics} --output {output}"
+        given = f"--metrics {self.metrics} --output {output} --columns {item.get('columns', 2)}"
         if "runs" in reads:
             given += f" --train {self.folder}/train --runs {' '.join(self.write_runs())}"
         if "headline" in reads:

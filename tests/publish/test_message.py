@@ -40,5 +40,6 @@ def test_a_place(models, control, said):
 
 def test_several_places():
     rows = [of_model(0.6, x, x - 0.05, x + 0.05, stride) for stride, x in enumerate((0.1, 0, -0.2))]
-    said = f"Big, {TO} +10.0 points at stride 0, −20.0 at stride 2"
+    ends = "+10.0 points (+5.0 to +15.0) at stride\u00a00, −20.0 (−25.0 to −15.0) at stride\u00a02"
+    said = f"Big, {TO} {ends}"
     assert message(rows_of(*rows), "accuracy", "series", "stride") == said

@@ -6,10 +6,8 @@ controls.
 from functools import partial
 
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from scripts.publish import style
 from scripts.publish.item import Given
@@ -21,6 +19,7 @@ from scripts.publish.panels import (
     Panel,
     dodges,
     draw_marks,
+    ends_of,
     figure_of,
     highest,
     publish,
@@ -34,13 +33,13 @@ from scripts.studies.mctaco.figures.metrics import (
     by_place,
     metrics_to_draw,
     published_beside,
-    system_legend,
     system_looks,
     system_means,
 )
 
 BAND = 0.78  # width of all systems' marks, as a share of the distance between two categories
 PAPER = "the paper's BERT + unit normalization"
+RANDOM = Look(style.BAR, "s", "")
 PAPER_LOOK = Look(style.GREY, "D", "", style.PAPER, 3.8)
 
 
@@ -75,17 +74,17 @@ def draw_panel(
 def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sources: dict) -> Figure:
     points, note = highest(points)
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
-    others: list[Artist] = [Patch(color=style.BAR, label="random")]
-    if len(paper):
-        others.append(PAPER_LOOK.handle(PAPER))
     draw_split, lines = partial(draw_panel, known=known, paper=paper), []
     for of_split, source, split in by_place(points, sources):
         whole = same_place(only(metrics, slice="all"), of_split)
         said = message(whole, "exact_match", "system")
         detail = f"{split}; the title: all questions, with the same units" if said else split
-        panel = Panel(of_split, draw_split, source, detail, height=2.1)
+        both = pd.concat([of_split, same_place(paper, of_split, ["source"]).assign(system=PAPER)])
+        both = both.assign(series=both["system"], place=both["slice"].map(list(SLICES).index))
+        ends = ends_of(both, known | {"random": RANDOM}, "place")
+        panel = Panel(of_split, draw_split, source, detail, height=2.1, ends=ends)
         lines.append([titled(panel, said)])
-    return figure_of(lines, system_legend(points, *others), share_y="figure", note=note)
+    return figure_of(lines, share_y="figure", note=note)
 
 
 def main(given: Given) -> None:

@@ -11,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 
 from scripts.publish.item import Given
-from scripts.publish import style
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
     experiment_if_needed,
@@ -26,7 +24,7 @@ from scripts.publish.names import (
     titles_of,
     without_people,
 )
-from scripts.publish.panels import Look, among, legend_of, looks, with_best_control
+from scripts.publish.panels import Look, among, looks, with_best_control
 from scripts.publish.published import claims_beside, with_shares
 from scripts.publish.selection import only
 from scripts.studies.mctaco.evaluate import SCHEMA
@@ -45,8 +43,6 @@ BASELINES = {
 NORMALIZED = " + unit normalization"
 # methods of systems that differ only by their training sets
 LEARNT = ["train", "untrained"]
-OPEN = Look(marker="o", line="", face=style.PAPER)
-LABELLED = 12  # with more systems the legend names unit normalization only once
 # methods that are not written beside the model's name
 PLAIN = [*LEARNT, "control", "baseline", "released"]
 POINTS = (
@@ -141,19 +137,10 @@ def by_place(points: pd.DataFrame, sources: dict) -> Iterator[tuple[pd.DataFrame
         yield of_split, source_title(source, sources), split_title(split)
 
 
-def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
+def system_looks(points: pd.DataFrame, line: object = "-") -> dict[str, Look]:
     """Return the look of each system except baselines. Marks are open and lines are dashed with
-    unit normalization. With name `kind`, a system has one look with and without it.
+    unit normalization.
     """
     systems = points[~points["model"].isin(BASELINES)]
     systems = systems.assign(method=systems["method"].replace("untrained", "train"))
-    return looks(systems, name, "kind", "unit_normalization" if name == "system" else "", line)
-
-
-def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list]]:
-    known = system_looks(points, line="")
-    if len(known) > LABELLED:
-        known = system_looks(points, "kind", "")
-        if points["unit_normalization"].any():
-            others = OPEN.handle("open: + unit normalization"), *others
-    return legend_of(known, *others)
+    return looks(systems, "system", "kind", "unit_normalization", line)

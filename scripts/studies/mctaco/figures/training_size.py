@@ -23,9 +23,10 @@ from scripts.publish.panels import (
     dodges,
     draw_line,
     draw_marks,
+    ends_of,
     figure_of,
     highest,
-    legend_of,
+    in_lines,
     publish,
     same_place,
 )
@@ -44,7 +45,7 @@ from scripts.studies.mctaco.figures.metrics import (
 )
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
-CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
+CONTROL = Look(style.GREY, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
 ONE_SIZE = (
     "No model was trained on several numbers of questions. "
@@ -98,10 +99,8 @@ def draw_panel(
     axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame
 ) -> None:
     mean = same_place(points, rows, [*PLACE, "metric"])
-    is_random, is_control = rows["model"] == "random", rows["method"] == "control"
-    for is_line, look in ((is_random, CHANCE), (is_control, CONTROL)):
-        for value in rows.loc[is_line & rows["seed"].isna(), "value"].head(1):
-            draw_line(axes, value * 100, look=look)
+    for _, value, look in level_lines(rows):
+        draw_line(axes, value, look=look)
     span = max(mean["train_pairs"].max(), 1)
     for system, shift in dodges(mean["system"].unique(), 0.7).items():
         look, single = known[system], rows[rows["system"] == system]
@@ -117,6 +116,20 @@ def draw_panel(
     axes.set_ylim(bottom=0)
     axes.set_ylabel(METRICS[rows["metric"].iloc[0]])
     axes.set_xlabel("training pairs (question and candidate)")
+
+
+def level_lines(rows: pd.DataFrame) -> list[tuple[str, float, Look]]:
+    """Return the name, the value in per cent and the look of random and of the control."""
+    means = rows[rows["seed"].isna()]
+    lines = (
+        ("random", means["model"] == "random", CHANCE),
+        (f"{style.BEST_CONTROL}, all questions", means["method"] == "control", CONTROL),
+    )
+    return [
+        (name, value * 100, look)
+        for name, is_of, look in lines
+        for value in means.loc[is_of, "value"].head(1)
+    ]
 
 
 def from_to(mean: pd.DataFrame) -> str:
@@ -139,16 +152,17 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
         here, detail = same_place(rows, mean), f"{split}, {mean['n'].max():,} questions"
         panels = []
         for metric in METRICS:
-            panel = Panel(here[here["metric"] == metric], draw_metric, source, detail, height=2.2)
-            panels.append(titled(panel, from_to(mean[mean["metric"] == metric])))
-        lines.append(panels)
+            of_metric, shown = mean[mean["metric"] == metric], here[here["metric"] == metric]
+            ends = ends_of(of_metric.assign(series=of_metric["system"]), known, "train_pairs")
+            ends = [*ends, *level_lines(shown)]
+            panel = Panel(shown, draw_metric, source, detail, height=2.2, ends=ends)
+            panels.append(titled(panel, from_to(of_metric)))
+        lines += in_lines(panels, 2)
     one = f"one draw, {replicate_name(rows)}"
-    marks = [CHANCE.handle("random"), Look(style.INK, "o", "", size=2).handle(one)]
+    marks = [Look(style.INK, "o", "", size=2).handle(one)]
     for place in flat["train_pairs"].unique():
         marks.append(PLATEAU.handle(f"the paper: flat from about {place:,.0f}"))
-    controls = rows.loc[rows["method"] == "control", "system"].unique()
-    best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
-    return figure_of(lines, [*legend_of(known, marks=marks), ("", best)], note=note)
+    return figure_of(lines, [("", marks)], note=note)
 
 
 def main(given: Given) -> None:

@@ -5,6 +5,7 @@ Rows on windows are left out if the corpus has rows on single captions. Rows on 
 left out if there are rows on all pairs. extensions.py draws the rows left out, in the same way.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from scripts.measure.comparisons import LIKE, SHORTCUT, TITLES
 from scripts.publish import style
 from scripts.publish.item import Given
 from scripts.publish.marks import replicate_name
@@ -21,6 +23,7 @@ from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import (
     CHANCE,
     DOTTED,
+    END,
     PEOPLE,
     Look,
     Panel,
@@ -28,10 +31,10 @@ from scripts.publish.panels import (
     dodges,
     draw_line,
     draw_marks,
+    ends_of,
     figure_of,
     highest,
     in_lines,
-    legend_of,
     looks,
     publish,
     with_best_control,
@@ -65,19 +68,26 @@ def is_plain(metrics: pd.DataFrame) -> pd.Series:
 
 def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
     """Return the rows on single captions, or on windows if a corpus has no others, with the control
-    like for like at each stride, for each way in which controls were measured.
+    like for like and the shortcut at each stride, for each way in which controls were measured.
     """
     single = metrics["context"].isna()
-    return best_controls(metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])])
+    shown = metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
+    return best_controls(shown, kinds=(LIKE, SHORTCUT))
 
 
-def best_controls(metrics: pd.DataFrame, along: str = "stride") -> pd.DataFrame:
-    """Return the rows with the control like for like at each place as one series. along: the column
+def best_controls(
+    metrics: pd.DataFrame, along: str = "stride", kinds: Sequence[str] = (LIKE,)
+) -> pd.DataFrame:
+    """Return the rows with the control of each kind at each place as one series. along: the column
     of the places.
     """
     ways = ["source", "split", "predict", "order_by", along, *VARIANT[:-1]]
-    metrics = with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
-    best = [f"{style.BEST_CONTROL}{variant_title(row)}" for row in metrics.to_dict("records")]
+    metrics = with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy", kinds)
+    best = [
+        (style.BEST_CONTROL if row["kind_of_control"] == LIKE else TITLES[SHORTCUT])
+        + variant_title(row)
+        for row in metrics.to_dict("records")
+    ]
     is_control = metrics["method"] == "control"
     return metrics.assign(series=metrics["series"].mask(is_control, pd.Series(best, metrics.index)))
 
@@ -146,8 +156,7 @@ def draw_panel(
     axes.set_ylabel(axis.ylabel)
 
 
-def legend(metrics: pd.DataFrame, known: dict[str, Look], chance: float) -> list[tuple[str, list]]:
-    human = [HUMAN.handle("human")] if "human" in set(metrics["model"]) else []
+def legend(metrics: pd.DataFrame) -> list[tuple[str, list]]:
     learns = bool((metrics["metric"] == "peak_accuracy").any())
     interval = "reported epoch, 95 % interval" if learns else "95 % interval"
     marks = [Look(style.INK, "|", size=9).handle(interval)]
@@ -158,17 +167,19 @@ def legend(metrics: pd.DataFrame, known: dict[str, Look], chance: float) -> list
         marks.append(light)
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
         marks.append(Look(style.INK, "o", "", size=2.5).handle(replicate_name(metrics)))
-    return legend_of(known, *human, CHANCE.handle(f"chance, {chance:.0f} %"), marks=marks)
+    return [("", marks)]
 
 
 def panels_across(panels: list[Panel], places: list[int], along: str) -> int:
     """Return the number of panels in a line such that the counts under their ticks do not touch."""
-    wanted = 2 if len(panels) == 4 else min(3, len(panels))
+    wanted = min(2, len(panels))
     counts = [lines for panel in panels for lines in counts_of(panel.points, along).values()]
     longest = max((len(text) for lines in counts for text in lines), default=1)
     wide = (LETTER * longest + 0.05) * len(places)
     fitting = (
-        across for across in range(wanted, 1, -1) if (style.WIDTH - 0.7) / across - 0.2 > wide
+        across
+        for across in range(wanted, 1, -1)
+        if (style.width() - 0.7) / across - 0.2 - END > wide
     )
     return next(fitting, 1)
 
@@ -176,13 +187,19 @@ def panels_across(panels: list[Panel], places: list[int], along: str) -> int:
 def draw(metrics: pd.DataFrame, sources: dict, axis: Axis) -> Figure:
     metrics, note = highest(metrics, metrics["metric"] == "accuracy")
     known, places = series_looks(metrics), sorted(set(metrics[axis.along]))
+    people = metrics.loc[metrics["model"] == "human", "series"].unique()
+    named = known | dict.fromkeys(people, HUMAN)
     draw_one = partial(draw_panel, known=known, places=places, axis=axis)
     panels = []
     for (source, split), points in metrics.groupby(["source", "split"], sort=False):
-        panel = Panel(points, draw_one, source_title(source, sources), split_title(split))
+        means = points[points["seed"].isna() & points["metric"].ne("peak_accuracy")]
+        ends = ends_of(means, named, axis.along)
+        ends = [*ends, ("chance", axis.chance, CHANCE)]
+        title = source_title(source, sources), split_title(split)
+        panel = Panel(points, draw_one, *title, ends=ends)
         panels.append(titled(panel, message(points, "accuracy", "series", axis.along)))
     lines = in_lines(panels, panels_across(panels, places, axis.along))
-    return figure_of(lines, legend(metrics, known, axis.chance), share_y="figure", note=note)
+    return figure_of(lines, legend(metrics), share_y="figure", note=note)
 
 
 def main(given: Given) -> None:
