@@ -5,11 +5,13 @@ makes no verdict: scripts/measure/comparisons.py does.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_table
-from scripts.measure.comparisons import BLIND, KINDS, LIKE, MORE, SCHEMA, SHORTCUT, SOLVER, TITLES
+from scripts.measure.comparisons import BLIND, CANNOT_TELL, KINDS, LIKE, MORE, SCHEMA, SHORTCUT
+from scripts.measure.comparisons import SOLVER, TITLES, UNCLEAR
 from scripts.measure.comparisons import comparisons_beside
 from scripts.measure.intervals import Estimate
 from scripts.publish.names import model_title
@@ -57,6 +59,17 @@ def control_title(name: str, models: Mapping) -> str:
     return "the same, blind" if method_of_blind(name) else model_title(name, dict(models))
 
 
+def words_beside(row: Mapping, kind: str) -> str:
+    """Return the verdict on a kind of control in words, empty without one. It counts all tests of
+    the family, but the interval beside it is for one test: the words say so where the two differ.
+    """
+    words, ends = row[f"{kind}_words"], [row[f"{kind}_ci_low"], row[f"{kind}_ci_high"]]
+    if not isinstance(words, str):
+        return ""
+    differ = row[f"{kind}_verdict"] in (UNCLEAR, CANNOT_TELL) and np.prod(ends) > 0
+    return f"{words}; the interval is for one test" if differ else words
+
+
 def cell_of(row: Mapping, kind: str, models: Mapping) -> str:
     """Return `bag of words 52.0: +6.5 (3.8 to 9.1), clearly above`; empty where the kind was not
     measured. A blind model has no name.
@@ -66,8 +79,7 @@ def cell_of(row: Mapping, kind: str, models: Mapping) -> str:
     name = "" if kind == BLIND else f"{model_title(row[f'{kind}_control'], dict(models))} "
     text = f"{name}{percent(row[f'{kind}_control_value'])}: "
     text += with_interval(estimate_of(row, kind), signed)
-    words = row[f"{kind}_words"]
-    return f"{text}, {words}" if isinstance(words, str) else text
+    return ", ".join(filter(None, [text, words_beside(row, kind)]))
 
 
 def cells_of(row: Mapping, models: Mapping) -> dict[str, str]:

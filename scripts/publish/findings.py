@@ -1,12 +1,13 @@
-"""Make each study's finding for the first screen of its page: a line of plain words with the
-control, and the points of a small figure.
+"""Make each study's finding for the first screen of its page: a sentence with the control and the
+verdict, and the points of a small figure.
 
 A study's finding is its headline on its probes (scripts/publish/scorecard/cells.py). It names the
 best system, on the probes where this system ran; if no model ran, the highest control. Beside it
 stands the control like for like, with the verdict of the table of comparisons.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from scripts.data.declared import method_of_blind
 from scripts.measure.comparisons import (
     ABOVE,
     BELOW,
+    CANNOT_TELL,
     CONTROL_METHODS,
     FEW_SEEDS,
     LEVEL_WITH,
@@ -22,15 +24,18 @@ from scripts.measure.comparisons import (
     MORE,
     SHORTCUT,
     TITLES,
+    UNCLEAR,
     UNKNOWN,
     VERDICTS,
 )
+from scripts.publish.compared import estimate_of, words_beside
 from scripts.publish.marks import at_most, limit_if_several, marks_of
 from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
     LIKELIHOOD,
     best_of,
+    best_system,
     cells_of,
     chosen_controls,
     people,
@@ -39,16 +44,18 @@ from scripts.publish.scorecard.cells import (
     published,
 )
 from scripts.publish.scorecard.card import at, probe_names, replicates
-from scripts.publish.table import percent
+from scripts.publish.selection import with_interval
+from scripts.publish.table import percent, signed
 
-CLAUSES = 2  # corpora in a line; the figure shows all
-
+WHICH = {UNCLEAR: "not clear which is higher", CANNOT_TELL: "too uncertain to tell which is higher"}
 SAMPLE = "Sample data, made up to try the workflow. The numbers say nothing about language."
 NO_MODEL = "No model ran: a control reaches these scores."
+ALONE = "A control alone"
 NO_CONTROL = "No control ran: nobody knows how little the score takes."
 LEVEL_SAYS = "A control reaches this score, so the score does not need the model."
 FEW_RUNS = "Fewer than three seeds ran. Other seeds may give other scores."
 ABOVE_SAYS = "It may use a shortcut that no control uses."
+CAPPED = "stopped at its cap"
 AT_CAP = "A run was stopped at its cap of epochs, so the model was not trained to the end."
 READ_BEFORE = "The model may have read these texts in pretraining. No control can show that."
 
@@ -68,14 +75,15 @@ def findings_of(
     claims: the file published.csv. A finding has
 
     study, title, short      the study's name, title and short title
-    clauses                  for each of the first corpora: {corpus, said, of, control, alone,
-                             verdicts: [(a verdict, words)]}
+    sentence                 its parts (sentence_of())
     who                      the system, its corpora and the number of items
     experiments              those that measured the system
+    beside                   a sentence for each control of each probe
     caveats                  sentences that limit the finding, the most important first
-    marks                    the marks of marks_of()
+    marks                    the marks of marks_of(), and whether a run stopped at its cap
     groups                   [{title, rows}]: the probes of a corpus, a row for each: title, value,
-                             low, high, others, control, human (all in per cent, or None), verdict
+                             low, high, others, control, shortcut, human (all in per cent, or
+                             None), verdict
     """
     measured = set(metrics["study"])
     studies = {name: of for name, of in studies.items() if name in measured and "headline" in of}
@@ -94,9 +102,6 @@ def findings_of(
 
     for name, study in studies.items():
         of_study = cells[cells["study"] == name]
-        # The authors' released predictions count only if the study has no other predictions.
-        is_own = of_study["method"] != "released"
-        of_study = of_study[is_own] if is_own.any() else of_study
         of_controls = controls[controls["study"] == name]
         rows = best_system(of_study) if len(of_study) else best_alone(of_controls)
         if rows.empty:
@@ -121,11 +126,12 @@ def findings_of(
                 "study": name,
                 "title": study["title"],
                 "short": study.get("short", study["title"]),
-                "clauses": clauses_of(rows, study),
+                "sentence": sentence_of(rows, study),
                 "who": in_short(rows, of_study, study),
                 "experiments": list(dict.fromkeys(rows["experiment"])),
-                "caveats": beside_of(rows, title) + caveats_of(rows, study.get("chance", np.nan)),
-                "marks": marks_of(rows),
+                "beside": beside_of(rows, title),
+                "caveats": caveats_of(rows, study.get("chance", np.nan)),
+                "marks": [*marks_of(rows), *([CAPPED] if is_capped(rows) else [])],
                 "groups": groups_of(rows, of_study),
             }
         )
@@ -134,66 +140,47 @@ def findings_of(
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
     """Return the highest chosen control of each probe. It has no comparison."""
-    nothing = {f"{kind}_{name}": np.nan for kind in TITLES for name in ("difference", "words")}
-    nothing |= {f"{LIKE}_control_value": np.nan, "at_cap": False}
+    names = ("difference", "words", "verdict", "control_value")
+    nothing = {f"{kind}_{name}": np.nan for kind in TITLES for name in names}
     missing = dict.fromkeys(("control", "verdict", "words"))
     best = best_of(controls).assign(above=np.nan, **nothing, **missing)
     return best.sort_values("probe", ignore_index=True)
 
 
-def best_system(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of the best system: the one that beats most others on the probes that both
-    have. Ties: the one with most probes, then with the highest mean.
+def sentence_of(rows: pd.DataFrame, study: dict) -> dict:
+    """Return the parts of a sentence about a study's first probe: `MPNet has 61.7 % of pairs put in
+    the right order (stride 0), the control like for like 59.4 %: not clear which is higher.` The
+    figure beside it shows every probe.
     """
-    systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
-    values = cells.pivot(index=["model", "way"], columns="probe", values="value")
-    values = values.loc[systems.index].to_numpy()
-    wins = np.nan_to_num(values[:, None] - values).sum(axis=2) > 0
-    systems.insert(0, "wins", wins.sum(axis=1))
-    model, way = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
-    return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
-
-
-def clauses_of(rows: pd.DataFrame, study: dict) -> list[dict]:
-    """Return the clause of each of the first corpora (and limits)."""
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
-    rows = plain if len(plain) else rows
-    parts = [part for _, part in rows.groupby("place", sort=False)]
-    clauses = [clause_of(part, study) for part in parts[:CLAUSES]]
-    for clause, before in zip(clauses[1:], clauses):  # no repetition
-        clause["of"] = "" if clause["of"] == before["of"] else clause["of"]
-    return clauses if len(parts) > 1 else [clauses[0] | {"corpus": ""}]
-
-
-def clause_of(rows: pd.DataFrame, study: dict) -> dict:
-    """Return the clause of a corpus. Its percentages are whole, or have one decimal if rounding
-    hides which number is higher.
-    """
-    ends, alone = study.get("probe", {}).get("ends"), bool(rows["alone"].all())
-    both = rows[["value", "control_value"]] * 100
-    hidden = both["value"].round() == both["control_value"].round()
-    decimals = int((hidden & rows["verdict"].isin([ABOVE, BELOW])).any())
-    values, beside = (
-        (" → " if ends else ", ").join(f"{value:.{decimals}f}" for value in both[name].dropna())
-        for name in both
-    )
-    names = [name.rpartition(": ")[2] for name in rows["title"]]
-    if len(names) == 1:
-        several = f" at {names[0]}" if ends else ""
-    else:
-        last = names[-1].rpartition(" ")[2]
-        several = f" from {names[0]} to {last}" if ends else f" ({', '.join(names)})"
-    controls = joined(list(rows["control"].dropna().unique()), " or ")
-    best = "by a control alone" if alone else f"{TITLES[LIKE]} {beside}"
-    where = "at" if ends else "in"
+    row = (plain if len(plain) else rows).iloc[0]
+    has_control = pd.notna(row["control_value"]) and not row["alone"]
+    compared = row["verdict"] if isinstance(row["verdict"], str) else UNKNOWN
+    below = row[f"{SHORTCUT}_verdict"] == BELOW
+    reached = in_percent(row[f"{SHORTCUT}_control_value"])
+    place = f" ({row['title']})" if row["option"] else ""
     return {
-        "corpus": rows["place"].iloc[0],
-        "said": f"{values} %",
-        "of": f"of {study.get('counted', 'the examples')}{several}",
-        "control": f"{best} ({controls})" if controls else "",
-        "alone": alone,
-        "verdicts": [] if alone else verdicts_of(rows, names, where),
+        "corpus": row["place"] if rows["place"].nunique() > 1 else "",
+        "who": ALONE if row["alone"] else re.split(r", | \(", row["system"])[0],
+        "said": in_percent(row["value"]),
+        "of": f"of {study.get('counted', 'the examples')}{place}",
+        "control": in_percent(row["control_value"]) if has_control else "",
+        "verdict": None if row["alone"] else compared,
+        "words": short_words(row),
+        "shortcut": f"A shortcut, which reads less, has {reached}." if below else "",
     }
+
+
+def in_percent(share: float) -> str:
+    return f"{percent(share)}\u00a0%"
+
+
+def short_words(row: Mapping) -> str:
+    """Return a verdict without its reasons: `below in this run`, `not clear which is higher`."""
+    if not isinstance(row["verdict"], str):
+        return "no control like for like ran"
+    short = re.sub(r" \(.*?\)| among .*|;.*", "", row["words"])
+    return WHICH.get(row["verdict"], short)
 
 
 def few_runs(rows: pd.DataFrame) -> bool:
@@ -202,25 +189,9 @@ def few_runs(rows: pd.DataFrame) -> bool:
     return 0 < int(runs.max()) < FEW_SEEDS
 
 
-def verdicts_of(rows: pd.DataFrame, names: list[str], where: str) -> list[tuple[str, str]]:
-    """Return each verdict once, the best first. If verdicts differ, each names its probes."""
-    named: dict[tuple[str, str], list[str]] = {}
-    for kind, words, name in zip(rows["verdict"], rows["words"], names):
-        if isinstance(kind, str):
-            named.setdefault((kind, words), []).append(name)
-    if not named:
-        return [(UNKNOWN, "no control like for like ran")]
-    kinds = sorted(named, key=lambda one: VERDICTS.index(one[0]))
-    several = len(kinds) > 1
-    return [
-        (kind, f"{words} {where} {joined(named[kind, words])}" if several else words)
-        for kind, words in kinds
-    ]
-
-
 def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     """Return system, corpora and sizes in short:
-    `tiny BERT, fine-tuned (best of 5) · Sample captions · 140–357 pairs · 2 seeds`.
+    `tiny BERT, fine-tuned, the highest of 5 systems here · Sample captions · 140–357 pairs`.
     """
     corpora, sizes = (
         rows["corpus_title"].unique(),
@@ -232,11 +203,11 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
         f"{'–'.join(f'{size:,}' for size in sizes)} {unit}",
     ]
     if cells.empty:
-        return " · ".join(facts)
+        return " · ".join([joined(list(rows["system"].unique()), " or "), *facts])
     systems = len(cells.drop_duplicates(["model", "way"]))
     system, way = rows[["system", "way"]].iloc[0]
     system = system if way in system else f"{system}, {way}"
-    system = system if systems == 1 else f"{system} (best of {systems})"
+    system = system if systems == 1 else f"{system}, the highest of {systems} systems here"
     part = rows[rows["learnt_part"] != ""]
     learnt = [
         f"{joined(list(of['title']))} learnt from {words}"
@@ -246,18 +217,21 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
 
 
 def beside_of(rows: pd.DataFrame, title: Callable[[str], str]) -> list[str]:
-    """Return a sentence for each other kind of control and each place: `Shortcut at set I: second
-    text alone, 52.0 %: clearly above.`
+    """Return a sentence for each kind of control and each place: `Shortcut, set I: second text
+    alone, 52.0 %. The model is +8.0 points (+6.0 to +10.0): clearly above.`
     """
     found = []
-    for kind in (SHORTCUT, MORE):
-        shown = rows[rows[f"{kind}_difference"].notna()]
-        for row in shown.to_dict("records"):
-            place = f" ({row['title']})" if len(shown) > 1 else ""
+    for kind in (LIKE, SHORTCUT, MORE):
+        for row in rows[rows[f"{kind}_difference"].notna()].to_dict("records"):
             control = f"{title(row[f'{kind}_control'])}, {percent(row[f'{kind}_control_value'])} %"
-            says = f"{TITLES[kind].capitalize()}{place}: {control}: {row[f'{kind}_words']}."
-            found.append(says)
+            place = f"{TITLES[kind].capitalize()}, {row['title']}"
+            above = with_interval(estimate_of(row, kind), signed, " points")
+            found.append(f"{place}: {control}. The model: {above}, {words_beside(row, kind)}.")
     return found
+
+
+def is_capped(rows: pd.DataFrame) -> bool:
+    return bool(rows["words"].astype(str).str.contains(CAPPED).any())
 
 
 def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
@@ -276,7 +250,7 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
             (rows["ci_low"] <= chance) & (rows["ci_high"] >= chance)
         ).all(),
         LEVEL_SAYS: verdicts & {LEVEL_WITH, BELOW, UNKNOWN},
-        AT_CAP: rows["words"].astype(str).str.contains("stopped at its cap").any(),
+        AT_CAP: is_capped(rows),
         FEW_RUNS: few_runs(rows),
         READ_BEFORE: rows["way"].isin([LIKELIHOOD, FILLED]).any() and not sample,
         ABOVE_SAYS: verdicts == {ABOVE},
@@ -303,8 +277,9 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
                 "high": per_cent(row["ci_high"]),
                 "others": sorted({per_cent(value) for value in at(cells[~is_best], row)["value"]}),
                 "human": per_cent(row["human"]),
-                "verdict": row["verdict"],
+                "verdict": row["verdict"] if isinstance(row["verdict"], str) else "",
                 "control": per_cent(row["control_value"]),
+                "shortcut": per_cent(row[f"{SHORTCUT}_control_value"]),
             }
         )
     return [{"title": title if len(groups) > 1 else "", "rows": of} for title, of in groups.items()]

@@ -26,7 +26,7 @@ from scripts.publish.marks import marks_of
 from scripts.publish.parts import templates
 from scripts.publish.table import TURNS
 
-KEPT = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/publish/findings.py)
+KEPT = ("short", "sentence", "marks")  # of a Finding (scripts/publish/findings.py)
 
 
 def read_findings(file: Path) -> dict:
@@ -37,7 +37,9 @@ def read_findings(file: Path) -> dict:
             "findings": [{name: one[name] for name in KEPT} for one in page["findings"]],
             "shared_caveats": page["shared_caveats"],
         }
-    except (ValueError, TypeError, KeyError):
+    except KeyError:  # of an earlier version
+        return {"findings": None, "shared_caveats": []}
+    except (ValueError, TypeError):
         raise UserError(
             f"{file}: is not a findings file; remove it and publish its study again"
         ) from None

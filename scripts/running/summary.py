@@ -9,24 +9,21 @@ from pathlib import Path
 
 
 def found(page: Path) -> list[str]:
-    """Return a line for each clause of the page's findings, from findings.json beside the page."""
+    """Return a line for each of the page's findings, from findings.json beside the page."""
     text = page.with_name("findings.json").read_text(encoding="utf-8")
     return [
-        f"{', '.join(filter(None, [one['title'], clause['corpus'], *one['marks']]))}: "
-        + "; ".join(
-            filter(
-                None,
-                [
-                    f"{clause['said']} {clause['of']}".strip(),
-                    clause["control"],
-                    *(words for _, words in clause["verdicts"]),
-                    one["who"],
-                ],
-            )
-        )
+        f"{', '.join([one['title'], *one['marks']])}: {sentence(one['sentence'])}"
         for one in json.loads(text)["findings"]
-        for clause in one["clauses"]
     ]
+
+
+def sentence(parts: dict) -> str:
+    """Return the sentence of a finding as the page shows it."""
+    corpus = f"{parts['corpus']}: " if parts["corpus"] else ""
+    control = f", the control like for like {parts['control']}" if parts["control"] else ""
+    verdict = f": {parts['words']}" if parts["verdict"] else ""
+    said = f"{corpus}{parts['who']} has {parts['said']} {parts['of']}{control}{verdict}."
+    return " ".join(filter(None, [said, parts["shortcut"]]))
 
 
 def longest(benchmarks: Path, since: float) -> list[str]:

@@ -7,7 +7,6 @@ import csv
 import hashlib
 import json
 import re
-from html import escape
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -84,7 +83,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
     )
     said = first().stderr
     base = study.publish / "figures" / name
-    suffixes = "svg dark.svg png pdf csv".split()
+    suffixes = "svg dark.svg png pdf column.pdf csv".split()
     files = {suffix: base.with_name(f"{name}.{suffix}") for suffix in suffixes}
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
@@ -95,7 +94,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study):
         rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, "
         rb"[\w/]+@\d+(?:\+[0-9a-f]{12})?"
     )
-    for suffix in suffixes[:4]:
+    for suffix in suffixes[:-1]:
         assert re.search(maker, before[suffix]), "each file tells which code drew it"
     assert "fontTools" not in said and len(said.splitlines()) == 1
 
@@ -200,20 +199,18 @@ def list_of(study: Study, findings: dict[str, str | None]):
 
 def test_the_list_of_studies_says_what_the_first_screen_says(study, html):
     text = study.page.with_name("findings.json").read_text()
-    done, listed = list_of(study, {"one": text, "older": None, f"<b>{'x'}": text})
+    former = text.replace('"sentence"', '"clauses"')
+    texts = {"one": text, "older": None, "old": former, f"<b>{'x'}": text}
+    done, listed = list_of(study, texts)
     assert done.returncode == 0, done.stderr
     shown = listed.read_text()
     [finding] = json.loads(text)["findings"]
     lines = [line for line in html.splitlines() if line.startswith('<p class="line">')]
-    assert len(lines) == len(finding["clauses"]) == 2
+    assert len(lines) == 1 and finding["sentence"]["said"] in lines[0]
     assert all(shown.count(line) == 2 for line in lines)
-    assert escape(finding["who"]) in shown.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
-    assert escape(finding["caveats"][0]) in shown.replace("&#34;", "&quot;").replace(
-        "&#39;", "&#x27;"
-    )
     assert shown.count('<span class="tag">sample data</span>') == 2, (
         "of the two studies whose findings are told"
     )
     assert 'href="one/index.html"' in shown and "&lt;b&gt;x" in shown and "<b>x" not in shown
-    assert shown.count("An earlier version made this page") == 1
+    assert shown.count("An earlier version made this page") == 2
     assert HOSTILE not in shown and "<img src=x" not in shown and "<script" not in shown

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from scripts.publish.findings import AT_CAP, LEVEL_SAYS, NO_CONTROL, NO_MODEL, SAMPLE, findings_of
+from scripts.publish.findings import ALONE, AT_CAP, CAPPED, LEVEL_SAYS, NO_CONTROL, NO_MODEL
+from scripts.publish.findings import SAMPLE, findings_of
 from scripts.publish.scorecard.cells import SYSTEM
 from scripts.measure.comparisons import ABOVE, BELOW, LEVEL_WITH, LIKE, UNCLEAR, UNKNOWN
 from scripts.measure.comparisons import MORE, SCHEMA, SHORTCUT
@@ -52,20 +53,15 @@ def of_nli(value: float, above: tuple[float, ...], kind: str = LIKE, **more) -> 
     return table_of([row, control]), pd.DataFrame([beside], columns=SCHEMA.names)
 
 
-def clause_in(tables: Tables) -> dict:
-    """Return the first clause of the one finding in these tables."""
-    [finding] = found_in(tables)
-    return finding["clauses"][0]
-
-
-def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
+def test_a_sentence_has_the_first_probe_and_the_figure_has_every_probe():
     found = found_in(scores())
     assert [one["study"] for one in found] == ["strided_sop"]
-    clause, *_ = found[0]["clauses"]
-    assert (clause["corpus"], clause["said"]) == ("ActivityNet, validation 1", "57 → 72 %")
-    assert clause["of"].endswith("from stride 0 to 3")
-    assert clause["control"] == "like for like 54 → 54 (bag of words)"
+    said = found[0]["sentence"]
+    assert (said["corpus"], said["said"]) == ("ActivityNet, validation 1", "56.5\u00a0%")
+    assert said["of"].endswith("(stride 0)")
+    assert (said["who"], said["control"]) == ("MiniLM-L6", "54.0\u00a0%")
     assert [row["title"] for row in found[0]["groups"][0]["rows"]] == ["stride 0", "stride 3"]
+    assert [row["value"] for row in found[0]["groups"][0]["rows"]] == [56.5, 71.5]
     assert found[0]["marks"] == ["sample data"] and SAMPLE in found[0]["caveats"]
 
 
@@ -81,49 +77,52 @@ def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
 )
 def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     found = found_in(of_nli(0.6, above))[0]
-    assert found["clauses"][0]["said"] == "60 %"
-    [(stated, _)] = found["clauses"][0]["verdicts"]
-    assert stated == kind
-    said = f"like for like {60 - 100 * above[0]:.0f} (bag of words)"
-    assert found["clauses"][0]["control"] == said
+    said = found["sentence"]
+    assert (said["said"], said["verdict"]) == ("60.0\u00a0%", kind)
+    assert said["control"] == f"{60 - 100 * above[0]:.1f}\u00a0%"
     assert found["groups"][0]["rows"][0]["verdict"] == kind
     assert (LEVEL_SAYS in found["caveats"]) == (kind not in (ABOVE, UNCLEAR))
 
 
 @each_row(
-    "seeds, least, cap, above, words",
+    "seeds, least, cap, above, short, words",
     """
-        3 | 0.04 | false | [0.01, -0.02, 0.04] | not clear (a difference of 4.0 points would have been seen) among 3 tests
-        3 | 0.08 | false | [0.01, -0.02, 0.04] | cannot tell (only a difference of 8.0 points would have been seen) among 3 tests
-        2 | 0.04 | false | [0.05, 0.02, 0.08]  | above in these two runs among 3 tests
-        1 | 0.04 | false | [0.05, 0.02, 0.08]  | above in this run among 3 tests
-        3 | 0.04 | true  | [0.05, 0.02, 0.08]  | clearly above among 3 tests; stopped at its cap, not trained to the end
+        3 | 0.04 | false | [0.01, -0.02, 0.04]   | not clear which is higher | not clear (a difference of 4.0 points would have been seen) among 3 tests
+        3 | 0.04 | false | [0.02, 0.001, 0.039]  | not clear which is higher | not clear (a difference of 4.0 points would have been seen) among 3 tests; the interval is for one test
+        3 | 0.08 | false | [0.01, -0.02, 0.04]   | too uncertain to tell which is higher | cannot tell (only a difference of 8.0 points would have been seen) among 3 tests
+        2 | 0.04 | false | [0.05, 0.02, 0.08]    | above in these two runs   | above in these two runs among 3 tests
+        1 | 0.04 | false | [0.05, 0.02, 0.08]    | above in this run         | above in this run among 3 tests
+        3 | 0.04 | true  | [0.05, 0.02, 0.08]    | clearly above             | clearly above among 3 tests; stopped at its cap, not trained to the end
     """,
 )
-def test_the_line_says_what_could_have_been_seen_and_of_how_many_runs(
-    seeds, least, cap, above, words
+def test_the_sentence_is_short_and_the_fold_says_what_could_have_been_seen(
+    seeds, least, cap, above, short, words
 ):
     tables = of_nli(0.6, above, seeds=seeds, least=least, cap=cap, family=3)
-    assert clause_in(tables)["verdicts"][0][1] == words
-    assert (AT_CAP in found_in(tables)[0]["caveats"]) == cap
+    [finding] = found_in(tables)
+    assert finding["sentence"]["words"] == short
+    assert finding["beside"][0].endswith(f", {words}.")
+    assert (AT_CAP in finding["caveats"]) == (CAPPED in finding["marks"]) == cap
 
 
-def test_shortcuts_and_controls_with_more_stand_below_the_line():
-    for kind, said in ((SHORTCUT, "Shortcut: bag of words"), (MORE, "With more: bag of words")):
+def test_a_shortcut_that_is_higher_is_said_and_a_control_with_more_is_folded():
+    for kind, said in ((SHORTCUT, "Shortcut"), (MORE, "With more")):
         [finding] = found_in(of_nli(0.6, (-0.2, -0.25, -0.15), kind))
-        assert finding["caveats"][0] == f"{said}, 80.0 %: clearly below."
-        assert finding["clauses"][0]["verdicts"] == [(UNKNOWN, "no control like for like ran")]
+        beside = f"{said}, set I: order: bag of words, 80.0 %. The model: −20.0 points"
+        assert finding["beside"][0].startswith(beside)
+        said = finding["sentence"]
+        assert (said["verdict"], said["words"]) == (UNKNOWN, "no control like for like ran")
+        assert ("80.0\u00a0%" in said["shortcut"]) == (kind == SHORTCUT)
 
 
 def test_controls_without_a_model_and_a_model_without_controls_say_so():
     metrics, comparisons = scores()
     none = comparisons.iloc[:0]
     alone = found_in((metrics[metrics["method"] == "control"], none))[0]
-    assert alone["clauses"][0]["alone"]
-    assert "bag of words" in alone["clauses"][0]["control"]
+    assert (alone["sentence"]["who"], alone["sentence"]["verdict"]) == (ALONE, None)
+    assert alone["sentence"]["said"] == "54.0\u00a0%" and "bag of words" in alone["who"]
     assert NO_MODEL in alone["caveats"]
     assert all(row["value"] is None and row["control"] == 54 for row in alone["groups"][0]["rows"])
     bare = found_in((metrics[metrics["method"] == "train"], none))[0]
-    assert bare["clauses"][0]["control"] == ""
-    assert bare["clauses"][0]["verdicts"][0][0] == UNKNOWN
+    assert (bare["sentence"]["control"], bare["sentence"]["verdict"]) == ("", UNKNOWN)
     assert NO_CONTROL in bare["caveats"]

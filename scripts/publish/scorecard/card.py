@@ -72,6 +72,10 @@ class Scorecard(NamedTuple):
 def read_scorecard(given: Given) -> Scorecard:
     """Read the scorecard. Raise UserError if no model has a headline on a whole split."""
     resources, sources, models = given.resources, given.sources, given.models
+    sources = {  # short titles fit over a panel
+        name: entry | {"title": entry.get("short", entry.get("title", name))}
+        for name, entry in sources.items()
+    }
     metrics, studies = read_scores(given.metrics), given.studies
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
     networks, on_probes = networks_of(given.facts), probe_rows(metrics, studies, sources)

@@ -14,6 +14,7 @@ control (`<method>_blind`).
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from scripts.data.declared import method_of_blind
@@ -253,14 +254,36 @@ def chosen_controls(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[shown & rows["seed"].isna() & rows["method"].eq("control")]
 
 
-def controls_beside(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the control of each probe and kind on the dataset of its first cell. rows: from
-    probe_rows().
+def best_system(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of a study's best system: the one that beats most others on the probes that
+    both have. Ties: the one with most probes, then with the highest mean. Predictions that the
+    authors released count only if the study has no others.
     """
-    finest = cells[cells["coarse"] == cells.groupby("probe")["coarse"].transform("min")]
-    place = ["study", "source", "dataset", "split", "scoring"]
-    there = finest.drop_duplicates("probe")[["probe", *place]]
-    return best_of(chosen_controls(rows).merge(there), ["probe", "kind_of_control"])
+    is_own = cells["method"] != "released"
+    cells = cells[is_own] if is_own.any() else cells
+    systems = cells.groupby(["model", "way"], sort=False)["value"].agg(["size", "mean"])
+    values = cells.pivot(index=["model", "way"], columns="probe", values="value")
+    values = values.loc[systems.index].to_numpy()
+    wins = np.nan_to_num(values[:, None] - values).sum(axis=2) > 0
+    systems.insert(0, "wins", wins.sum(axis=1))
+    model, way = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
+    return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
+
+
+def controls_beside(rows: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the control of each probe and kind: the one beside the cell of the study's best
+    system. rows: from probe_rows().
+    """
+    best = [best_system(of_study) for _, of_study in cells.groupby("study", sort=False)]
+    there = pd.concat([*best, cells]).sort_values("coarse", kind="stable")
+    place, kinds = ["study", "source", "dataset", "split", "scoring"], (*OF_CONTROLS, SOLVER)
+    there = there[["probe", *place, *(f"{kind}_control" for kind in kinds)]]
+    found = there.assign(place=range(len(there))).merge(chosen_controls(rows), on=["probe", *place])
+    named = [row[f"{row['kind_of_control']}_control"] for row in found.to_dict("records")]
+    compared = pd.Series(named, found.index, object)
+    found = found[compared.isna() | (compared == found["model"])]
+    found = found.sort_values(["place", "value"], ascending=[True, False], kind="stable")
+    return found.drop_duplicates(["probe", "kind_of_control"])
 
 
 def best_of(rows: pd.DataFrame, place: str | list[str] = "probe") -> pd.DataFrame:

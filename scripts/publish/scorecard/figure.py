@@ -7,7 +7,6 @@ people.
 
 import itertools
 import textwrap
-from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.measure.comparisons import ABOVE, BELOW as BELOW_CONTROL, LIKE, TITLES
+from scripts.measure.comparisons import ABOVE, BELOW as BELOW_CONTROL
 from scripts.running.program import log
 from scripts.publish import style
 from scripts.publish.compared import COLUMNS as COMPARED
@@ -50,9 +49,9 @@ COLUMNS = (
     "unread sample"
 )
 NONE = "–"  # for a row that did not run
-ACROSS = 3  # panels in a line
+ACROSS = 4  # panels in a line
 BESIDE = 0.5  # inches for the numbers at the right of a panel
-LETTERS, HEADING = 30, 22  # letters in a line of a row's name, and of the heading over a panel
+LETTERS = 28  # in a line of a row's name
 CLEAR, LEVEL, UNDER, ALONE, BLIND, UNREAD = (
     "above the control like for like",
     "level with it, or not clear",
@@ -104,7 +103,7 @@ def points_of(card: Scorecard) -> pd.DataFrame:
         detail = " · ".join(filter(None, [size_in_words(row["parameters"]), row["asked"]]))
         lines = [textwrap.fill(line, LETTERS) for line in (row["title"], detail)]
         key = f"{row['model']} {row['way']}"
-        of_row = {"row": key, "head": row["kind"], "name": "\n".join(lines)}
+        of_row = {"row": key, "head": "", "name": "\n".join(lines)}
         for probe in card.probes:
             cell = card.cell(row, probe)
             if isinstance(cell, str):
@@ -126,21 +125,12 @@ def points_of(card: Scorecard) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(points), feet], ignore_index=True)
 
 
-def message(probe: dict, cells: pd.DataFrame) -> str:
-    """Return a study's message: `MC-TACO, like for like: 2 above, 4 not clear`."""
-    counts = Counter(cells.loc[cells["study"] == probe["study"], "verdict"].dropna())
-    says = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
-    title = probe["study_title"]
-    return f"{title}, {TITLES[LIKE]}: {says}" if says else title
-
-
 def draw_probe(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
     rows.draw(axes, points, LOOKS)
     for value in points.loc[points["series"] == FEET[0], "value"]:
         draw_line(axes, value * 100, upright=True)
     numbers = points.dropna(subset="number")
     write_beside(axes, dict(zip(numbers["row"].map(rows.places), numbers["number"])))
-    axes.set_xlabel("%")
     axes.margins(x=0.08)
 
 
@@ -149,8 +139,8 @@ def by_study(probes: list[dict]) -> list[list[dict]]:
 
 
 def in_lines(probes: list[dict], across: int = ACROSS) -> list[list[dict]]:
-    """Return the probes in lines of at most `across`. A probe stands alone only where it must, and
-    a corpus, then a study, stands in one line where it can.
+    """Return the probes in lines of at most `across`. A probe stands alone only where it must, few
+    places stay empty, and a corpus, then a study, stands in one line where it can.
     """
     best: list[tuple[int, list[list[dict]]]] = [(0, [])]
     for end in range(1, len(probes) + 1):
@@ -161,8 +151,8 @@ def in_lines(probes: list[dict], across: int = ACROSS) -> list[list[dict]]:
         for size in range(1, min(across, end) + 1):
             cost, lines = best[end - size]
             line = probes[end - size : end]
-            alone = 100 if size == 1 else 0
-            found.append((cost + 1 + cut + alone, [*lines, line]))
+            empty = 100 if size == 1 else across - size
+            found.append((cost + 1 + cut + empty, [*lines, line]))
         best.append(min(found, key=lambda one: one[0]))
     return best[-1][1]
 
@@ -172,22 +162,23 @@ def draw(card: Scorecard) -> Figure:
     of its panels.
     """
     every, lines = points_of(card), []
-    messages = {probe["study"]: message(probe, card.cells) for probe in card.probes}
     for probes in in_lines(card.probes):
         points = every[every["probe"].isin([probe["probe"] for probe in probes])]
         points = points[points["row"].isin(points.loc[points["number"] != NONE, "row"])]
         rows = Rows(points, lane=0)
         draw_one, lines = partial(draw_probe, rows=rows), [*lines, []]
         for of_study in by_study(probes):
-            heading = messages.pop(of_study[0]["study"], of_study[0]["study_title"])
-            heading = textwrap.fill(heading, HEADING * len(of_study))
+            study = of_study[0]["study"]
+            heading = card.studies[study].get("short", of_study[0]["study_title"])
             for probe in of_study:
-                detail = f"{corpus_line(probe)}\nn = {probe['n']:,}"
+                detail = ", ".join(
+                    filter(None, [corpus_line(probe), f"n\u00a0=\u00a0{probe['n']:,}"])
+                )
                 title, shown = probe["title"], at(points, probe)
                 panel = Panel(shown, draw_one, title, detail, heading, rows.height)
                 lines[-1].append(panel._replace(bands=[*rows.heads]))
                 heading = ""
-    shown = set(every["series"])
+    shown = set(every.dropna(subset="value")["series"])
     marks = [look.handle(name) for name, look in MARKS.items() if name in shown]
     legend = [("", [*marks, DOTTED_LINE.handle(style.BEST_CONTROL)])]
     return figure_of(lines, legend, share_y="line", note=NOTE, beside=BESIDE)
