@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.data.files import whole
+from scripts.data.papers import texts_of
 from scripts.data.record import COMPARISONS, METRICS, read_kept, read_runs
 from scripts.data.studies import ALL, read_figures, read_studies
 from scripts.data.yaml_files import read_yaml
@@ -108,12 +109,10 @@ def make_page(
     read = {"train": folder / "train", "runs": [f"{run['study']}/{run['run']}" for run in runs]}
     for item in items:
         shown = list(studies) if item["study"] == ALL else [item["study"]]
-        texts = project_texts(studies, items, shown)
-        publish(
-            item | {"reads": read, "texts": texts, "papers": {"published": shown}},
-            folder / "metrics.parquet",
-            folder / "publish",
-        )
+        texts = project_texts(studies, items, shown) | texts_of(shown)
+        resources = write_texts(texts, folder / "texts" / item["study"])
+        item = item | {"reads": read}
+        publish(item, folder / METRICS, resources, folder / "publish")
     for dark in folder.glob("publish/figures/*.dark.svg"):  # else half of the page
         dark.unlink()
     write_texts(
