@@ -83,7 +83,7 @@ def findings_of(
     marks                    the marks of marks_of(), and whether a run stopped at its cap
     groups                   [{title, rows}]: the probes of a corpus, a row for each: title, value,
                              low, high, others, control, shortcut, human (all in per cent, or
-                             None), verdict
+                             None), verdict, runs (their number if it is no sample of seeds)
     """
     measured = set(metrics["study"])
     studies = {name: of for name, of in studies.items() if name in measured and "headline" in of}
@@ -269,6 +269,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
     groups: dict[str, list[dict]] = {}
     is_best = (cells["model"] == rows["model"].iloc[0]) & (cells["way"] == rows["way"].iloc[0])
     for row in rows.to_dict("records"):
+        runs = 0 if row["alone"] or pd.notna(row["wordings"]) else row["seeds"]
         groups.setdefault(row["place"], []).append(
             {
                 "title": row["title"],
@@ -278,6 +279,7 @@ def groups_of(rows: pd.DataFrame, cells: pd.DataFrame) -> list[dict]:
                 "others": sorted({per_cent(value) for value in at(cells[~is_best], row)["value"]}),
                 "human": per_cent(row["human"]),
                 "verdict": row["verdict"] if isinstance(row["verdict"], str) else "",
+                "runs": int(runs) if 0 < runs < FEW_SEEDS else None,
                 "control": per_cent(row["control_value"]),
                 "shortcut": per_cent(row[f"{SHORTCUT}_control_value"]),
             }

@@ -101,6 +101,7 @@ def test_the_sentence_is_short_and_the_fold_says_what_could_have_been_seen(
     tables = of_nli(0.6, above, seeds=seeds, least=least, cap=cap, family=3)
     [finding] = found_in(tables)
     assert finding["sentence"]["words"] == short
+    assert finding["groups"][0]["rows"][0]["runs"] == (seeds if seeds < 3 else None)
     assert finding["beside"][0].endswith(f", {words}.")
     assert (AT_CAP in finding["caveats"]) == (CAPPED in finding["marks"]) == cap
 
