@@ -66,13 +66,13 @@ def is_plain(metrics: pd.DataFrame) -> pd.Series:
     return ~(chosen | metrics["hard"].eq(True))
 
 
-def drawn(metrics: pd.DataFrame) -> pd.DataFrame:
+def drawn(metrics: pd.DataFrame, kinds: Sequence[str] = (LIKE,)) -> pd.DataFrame:
     """Return the rows on single captions, or on windows if a corpus has no others, with the control
-    like for like and the shortcut at each stride, for each way in which controls were measured.
+    of each kind at each stride, for each way in which controls were measured.
     """
     single = metrics["context"].isna()
     shown = metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
-    return best_controls(shown, kinds=(LIKE, SHORTCUT))
+    return best_controls(shown, kinds=kinds)
 
 
 def best_controls(
@@ -207,6 +207,6 @@ def main(given: Given) -> None:
     metrics = with_comparisons(metrics, read_comparisons(given.metrics), COMPARED)
     plain = metrics[is_plain(metrics)]
     has_model = (~plain["method"].isin(["control", "human"])).any()
-    shown, sources = drawn(plain if has_model else metrics), given.sources
+    shown, sources = drawn(plain if has_model else metrics, (LIKE, SHORTCUT)), given.sources
     is_drawn = metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"])
     publish(given, metrics.loc[is_drawn, COLUMNS], lambda: draw(shown, sources, Axis()))
