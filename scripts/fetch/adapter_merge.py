@@ -172,10 +172,9 @@ def merge(
         fit_tables(network, shapes)
         names = set(network.state_dict())
         adapted = PeftModel.from_pretrained(network, _linked(own, folder / "adapter"))
-        known, whole = (
-            set(get_peft_model_state_dict(adapted, save_embedding_layers=saves))
-            for saves in (False, True)
-        )
+        known = set(get_peft_model_state_dict(adapted, save_embedding_layers=False))
+    # weights of the base that may stand beside, under their own names or those that peft gives them
+    whole = {key.replace(".default", "") for key in adapted.state_dict()}
     whole |= {f"{WRAPPED}{weight}" for weight in names}
     if wrong := sorted((known - set(shapes)) | (set(shapes) - known - whole)):
         raise WrongFiles(

@@ -27,8 +27,8 @@ HIGHEST = 100_000_000  # the limit of each of these numbers
 # limits of numbers, by the last part of their name; above them, even an empty network takes hours
 MOST = {"layer": 1_000, "layers": 1_000, "blocks": 1_000, "experts": 10_000, "labels": 100_000}
 DEEPEST = 40  # levels of a JSON object
-# what torch.compile, DataParallel and FSDP write into the names of weights
-WRAPPERS = "_orig_mod|module|_fsdp_wrapped_module|_checkpoint_wrapped_module"
+# what torch.compile, DataParallel, FSDP and peft's network write into the names of weights
+WRAPPERS = "_orig_mod|module|_fsdp_wrapped_module|_checkpoint_wrapped_module|default"
 UNWRAP = (
     'python -c "import re, sys; from safetensors.torch import load, save_file; '
     f"[save_file({{re.sub(r'\\b({WRAPPERS})[.]', '', k): v for k, v in "
@@ -242,7 +242,8 @@ def read_headers(
         index = f" && sed -i -E 's/\\b({WRAPPERS})\\.//g' {INDEX}" if len(files) > 1 else ""
         raise WrongFiles(
             f"{name}: its weights have `{found[0]}` in their names ({cut(found.string, 100)}), as "
-            "torch.compile, DataParallel and FSDP write them; remove it in the model's folder: "
+            "torch.compile, DataParallel, FSDP or peft's own network write them; remove it in the "
+            "model's folder: "
             f"{UNWRAP} {' '.join(files)}{index}"
         )
     return shapes

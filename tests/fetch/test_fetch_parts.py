@@ -3,6 +3,7 @@ taken), and an adapter (it is merged into its base).
 """
 # ruff: noqa: F401 - fixtures are imported
 
+import re
 import shutil
 import subprocess
 
@@ -216,43 +217,56 @@ def test_adapters_that_do_not_fit(refused, tmp_path, monkeypatch):
 
 
 @each_row(
-    "begins, inside, shards",
+    "kind, of, wrapped",
     [
-        ("_orig_mod.", "", False),
-        ("", "_orig_mod.", False),
-        ("module.", "", False),
-        ("module._orig_mod.", "", True),
+        ("whole", "^", "_orig_mod."),
+        ("whole", "^", "module."),
+        ("shards", "^", "module._orig_mod."),
+        ("adapter", r"model\.layers", "model._orig_mod.layers"),
+        ("adapter", "(lora_.)", r"\1.default"),
     ],
 )
-@pytest.mark.parametrize("adapts", [False, True])
-def test_names_of_a_wrapped_network(fetch, refused, tmp_path, begins, inside, shards, adapts):
+def test_names_of_a_wrapped_network(fetch, refused, tmp_path, kind, of, wrapped):
     """The refusal has the line that removes them."""
     folder = tmp_path / f"{len([*tmp_path.iterdir()])}"
-    write_decoder("llama", folder / "base")
-    if shards:
-        network = AutoModelForCausalLM.from_pretrained(folder / "base")
-        (folder / "base/model.safetensors").unlink()
-        network.save_pretrained(folder / "base", max_shard_size="60KB")
-    if adapts:
-        adapter(folder / "mine", folder / "base")
-        write_tokenizer("llama", folder / "mine")
-    place = folder / ("mine" if adapts else "base")
-
-    def wrapped(name: str) -> str:
-        return begins + name.replace("model.layers", f"model.{inside}layers")
-
+    place = write_decoder("llama", folder / "base")
+    network = AutoModelForCausalLM.from_pretrained(place)
+    wanted = logits(network)
+    if kind == "shards":
+        (place / "model.safetensors").unlink()
+        network.save_pretrained(place, max_shard_size="60KB")
+    if kind == "adapter":
+        wanted = adapter(folder / "mine", place)
+        place = folder / "mine"
+        write_tokenizer("llama", place)
     for file in place.glob("*.safetensors"):
-        weights = {wrapped(name): weight.clone() for name, weight in load_file(file).items()}
+        weights = {re.sub(of, wrapped, name): one.clone() for name, one in load_file(file).items()}
         save_file(weights, file, {"format": "pt"})
     for file in place.glob("*.index.json"):
         table = read_json(file)["weight_map"]
-        mend(file, weight_map={wrapped(name): shard for name, shard in table.items()})
+        mend(file, weight_map={re.sub(of, wrapped, name): one for name, one in table.items()})
     shutil.rmtree(tmp_path / "out", ignore_errors=True)
     said = refused(here(place))
-    assert f"`{(begins + inside).split('.')[0]}.` in their names" in said
+    prefix = wrapped.removeprefix("model.").removeprefix("\\1.").split(".")[0]
+    assert f"`{prefix}.` in their names" in said
     line = f"python -c {said.partition('python -c ')[2]}"
     subprocess.run(line, shell=True, check=True, cwd=place)
-    assert AutoModelForCausalLM.from_pretrained(fetch(here(place)))
+    made = AutoModelForCausalLM.from_pretrained(fetch(here(place)))
+    assert abs(logits(made) - wanted).max() < 1e-4
+
+
+def test_weights_of_the_base_may_stand_beside_an_adapter(fetch, tmp_path):
+    wanted = adapter(tmp_path / "mine", write_decoder("llama", tmp_path / "base"))
+    write_tokenizer("llama", tmp_path / "mine")
+    file = tmp_path / "mine/adapter_model.safetensors"
+    beside = {
+        f"base_model.model.{name.replace('.weight', '.base_layer.weight')}": weight
+        for name, weight in load_file(tmp_path / "base/model.safetensors").items()
+        if "_proj" in name
+    }
+    save_file(load_file(file) | beside, file)
+    merged = AutoModelForCausalLM.from_pretrained(fetch(here(tmp_path / "mine")))
+    assert abs(logits(merged) - wanted).max() < 1e-4
 
 
 @each_row(
