@@ -126,7 +126,10 @@ class Completions(Server):
     path, may_refuse = "/completions", False
     remedies = REMEDIES | {
         **dict.fromkeys((400, 422), f"{REQUEST}, shorten the texts, or {LEAVE_OUT}"),
-        404: f"correct `api` (the address before /completions) or `name`, or {LEAVE_OUT}",
+        **dict.fromkeys(
+            (200, 404, 405),
+            f"correct `api` (the address before /completions) or `name`, or {LEAVE_OUT}",
+        ),
     }
 
 
