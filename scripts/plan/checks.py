@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from scripts.data.manifest import files_in, lost_files
+from scripts.plan.audits import benchmarks_of
 from scripts.plan.model_facts import cached_facts
 from scripts.plan.models import ELSEWHERE
 from scripts.plan.workplan import Workplan, built, cleaned, spans
@@ -101,24 +102,16 @@ def _check_disk(work: Workplan, sources: list[str], models: list[str], declared:
     return []
 
 
-def _is_newer(place: Path, made: Path) -> bool:
-    """Return whether a file, a folder or a file in it has changed, or came there, after `made`."""
-    places = [place, *(place.iterdir() if place.is_dir() else [])]
-    return not made.exists() or max(one.stat().st_ctime for one in places) > made.stat().st_mtime
-
-
 def _check_local_files(work: Workplan) -> None:
     """Raise UserError if a cleaner that can check a file of one's own (`check_source`) cannot read
-    it. Files are not read again while they, and the configuration, are older than their tables. Of
-    large files of captions the beginning is read.
+    it. Tables say nothing of the declaration that they were made by, so each call reads the file
+    again. Of large files of captions the beginning is read.
     """
-    for name in work.used_sources:
+    for name in sorted({*work.used_sources, *benchmarks_of(work)} & {*work.sources}):
         entry = work.sources[name]
         if "local" not in entry:
             continue
         place = Path(work.project_path(entry["local"]))
-        if not any(_is_newer(one, Path(cleaned(name))) for one in (place, *work.configfiles)):
-            continue
         try:  # imported here, because pandas takes a second
             program = importlib.import_module(f"scripts.clean.{entry['cleaner']}")
         except ModuleNotFoundError:  # the jobs have environments of their own, and check it there
