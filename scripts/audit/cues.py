@@ -10,10 +10,11 @@ import pandas as pd
 from scipy.stats import chisquare
 
 from scripts.audit.features import are_labels, distances, numbers_of, ranks_in_item, shared_words
-from scripts.audit.reach import Benchmark, answered, estimate
+from scripts.audit.reach import Benchmark, answered, estimate, has_choice
 from scripts.text.text_features import in_context, shared_numbers
 from scripts.text.time_units import NAMES
 
+CUE = ["cue", "coverage", "precision", "low", "high", "chance"]
 LEAST = 0.02  # of the items: a rule that covers fewer is no cue
 UNIT = rf"\b({'|'.join(NAMES.values())}|times?|daily|weekly|monthly|yearly)\b"
 EXTREMES = {
@@ -62,69 +63,67 @@ def cues_of(test: Benchmark) -> pd.DataFrame:
     precision, its interval, chance, answered (a column of arrays, by item); no rules for labels.
     """
     options, items, rows = test.options, test.items, []
+    rules = {} if are_labels(options) else rules_of(options)
+    rules |= {f"not {title}": ~mask.astype(bool) for title, mask in rules.items()}
     seen: set[bytes] = set()  # of two options, "not the shortest" is the longest
-    is_measured = ~items["is_train"].to_numpy()
-    if are_labels(options):
-        rules = {}
-    else:
-        rules = {title: mask.to_numpy(bool) for title, mask in rules_of(options).items()}
-    for title, mask in [*rules.items(), *((f"not {name}", ~each) for name, each in rules.items())]:
-        share = pd.Series(mask).groupby(options["item"]).mean()
-        is_covered = share.between(0, 1, inclusive="neither").to_numpy() & is_measured
+    for title, pointed in rules.items():
+        mask = pointed.to_numpy(bool)
+        is_covered = has_choice(pd.Series(mask).groupby(options["item"]).mean()) & test.is_measured
         right = np.where(is_covered, answered(test, mask.astype(float)), np.nan)
-        coverage = is_covered.sum() / is_measured.sum()
+        coverage = is_covered.sum() / test.is_measured.sum()
         if coverage < LEAST or (title.startswith("not ") and mask.tobytes() in seen):
             continue
         seen.add(mask.tobytes())
-        precision, chance = (
-            estimate(right, items["resampled"].to_numpy()),
-            items["chance"][is_covered],
-        )
-        if precision.ci_low is not None and precision.ci_low > chance.mean():
-            rows.append([title, coverage, *precision[:3], chance.mean(), right])
-    names = ["cue", "coverage", "precision", "low", "high", "chance", "answered"]
-    found = pd.DataFrame(rows, columns=names)
+        precision, chance = estimate(right, test.groups), items["chance"][is_covered].mean()
+        if precision.ci_low is not None and precision.ci_low > chance:
+            rows.append([title, coverage, *precision[:3], chance, right])
+    found = pd.DataFrame(rows, columns=[*CUE, "answered"])
     gain = found["coverage"] * (found["precision"] - found["chance"])
     return found.loc[gain.sort_values(ascending=False).index]
 
 
-def faults_of(test: Benchmark) -> pd.DataFrame:
+def faults_of(test: Benchmark, encoding: str) -> pd.DataFrame:
     """Return the faults of the file: fault, items (their number), examples (their ids)."""
-    options, items = test.options, test.items
-    grouped = options.groupby("item")
+    options, items, shares = test.options, test.items, test.shares
+    item, grouped = options["item"], options.groupby("item")
     folded = options["option"].str.casefold().str.split().str.join(" ")
     in_order = folded.sort_values()
-    of_item = in_order.groupby(options["item"]).agg("\n".join)
-    right = in_order[options["right"] == 1].groupby(options["item"]).agg("\n".join)
-    whole = items["context"] + "\n" + items["question"] + "\n" + of_item
-    again = whole.duplicated(keep=False)
+    whole = items["context"] + "\n" + items["question"] + "\n"
+    whole += in_order.groupby(item).agg("\n".join)
+    right = in_order[options["right"] == 1].groupby(item).agg("\n".join)
+    answers = right.groupby(whole).transform("nunique").where(whole.duplicated(keep=False), 0)
+    known = (items["context"] + " " + items["question"]).str.casefold()
+    everywhere = "\n".join(known.unique())
+    elsewhere = [
+        len(text) >= LONG and text not in own and text in everywhere
+        for text, own in zip(right, known)
+    ]
     texts = options["context"] + options["question"] + options["option"]
-    known = items["context"] + " " + items["question"]
-    is_long = right.str.len() >= LONG
-    everywhere = "\n".join(known.str.casefold().unique())
-    in_own = np.array([text in own for text, own in zip(right, known.str.casefold())])
-    elsewhere = (is_long & ~in_own).to_numpy(copy=True)
-    elsewhere[elsewhere] = np.array([text in everywhere for text in right[elsewhere]], bool)
     both = items.groupby("apart")["is_train"].transform("nunique") > 1
     faults = {
-        "repeats another item": again & (right.groupby(whole).transform("nunique") == 1),
-        "contradicts another item with the same question and options": again
-        & (right.groupby(whole).transform("nunique") > 1),
+        "repeats another item": answers == 1,
+        "contradicts another item with the same question and options": answers > 1,
         "is a near copy of an item to learn from": both & ~items["is_train"],
-        "its right answer stands in another item": pd.Series(elsewhere, items.index),
-        "has two equal options": folded.groupby(options["item"]).nunique() < grouped.size(),
+        "its right answer stands in another item": elsewhere,
+        "has two equal options": folded.groupby(item).nunique() < grouped.size(),
         "has an empty option": grouped["place"].max() + 1 > grouped.size(),
-        "has broken characters": texts.str.contains(BROKEN).groupby(options["item"]).any(),
-    }  # fmt: skip
+        "has broken characters": texts.str.contains(BROKEN).groupby(item).any(),
+    }
     rows = [
-        [fault, int(mask.sum()), list(items["item_id"][mask.to_numpy(bool)][:10])]
-        for fault, mask in faults.items()
+        [fault, list(items["item_id"][np.asarray(mask, bool)])] for fault, mask in faults.items()
     ]
+    for kind, share in (("right", 0), ("wrong", 1)):
+        ids = list(shares.index[shares == share])
+        rows.append([f"has no {kind} option, so it is left out", ids])
+    found = pd.DataFrame(rows, columns=["fault", "examples"])
+    found.insert(1, "items", found["examples"].str.len())
+    found["examples"] = found["examples"].str[:10]
     right_at = options.groupby("place")["right"].sum()
     meant = grouped["right"].transform("mean").groupby(options["place"]).sum()
     if not are_labels(options) and chisquare(right_at, meant).pvalue < UNEVEN:
         place = (right_at - meant).idxmax()
-        text = f"has its right option at place {place + 1}, which is too frequent"
-        rows.append([text, int(right_at[place]), []])
-    found = pd.DataFrame(rows, columns=["fault", "items", "examples"])
+        fault = f"has its right option at place {place + 1}, which is too frequent"
+        found.loc[len(found)] = [fault, int(right_at[place]), []]
+    if encoding.lower() != "utf-8":
+        found.loc[len(found)] = [f"the file is {encoding}, not UTF-8", len(shares), []]
     return found[found["items"] > 0]

@@ -13,15 +13,13 @@ from scipy import sparse
 from sklearn.preprocessing import StandardScaler, normalize
 
 from scripts.text.near_copies import without_numbers
-from scripts.text.rows_of_texts import RowsOfTexts
 from scripts.text.sizes import nearest, sizes
-from scripts.text.text_features import in_context, overlap, words_and_bigrams
+from scripts.text.text_features import in_context, overlap, words_of
 
 NUMBER = r"(\d+(?:[.,]\d+)*)"
 MOST_CATEGORIES = 12  # with which the words of a question are crossed
 LENGTH = 5.0  # of the words of any text, as a vector: so long texts weigh no more
 FAR = 30.0  # a larger distance in size counts as this
-words_of = RowsOfTexts(words_and_bigrams().transform)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,16 @@ from matplotlib.figure import Figure
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
+from scripts.audit.cues import CUE
 from scripts.audit.features import are_labels
+from scripts.audit.predictions import KEPT
 from scripts.audit.reach import Reach, Benchmark
 from scripts.data.keyed import keyed_hash
 from scripts.publish.parts import data_url, templates
 from scripts.publish.style import CONTROL, GREY, INK, drawn
 
 READ, WORDS, MOST = 10, 12, 12  # items to read for each cue; words with most weight; cues shown
+LONGEST = 400  # letters of a text to read
 
 
 def figure_of(reaches: list[Reach], chance: float, categories: pd.DataFrame) -> Figure:
@@ -44,21 +47,19 @@ def heavy_words(test: Benchmark) -> dict[str, list[str]]:
     """
     options, found = test.options, {}
     labels = are_labels(options)
-    texts = options["question"] if labels else options["option"]
+    texts, kinds = options["option"], pd.Series("", options.index)
+    if labels:
+        texts, kinds = options["question"], options["option"]
     try:
-        counter = CountVectorizer(ngram_range=(1, 2), binary=True, min_df=5)
-        counter.fit(texts)
+        counter = CountVectorizer(ngram_range=(1, 2), binary=True, min_df=5).fit(texts)
     except ValueError:  # fewer words
         return {}
     names = counter.get_feature_names_out()
-    for label in sorted(set(options["option"])) if labels else [""]:
-        rows = (options["option"] == label).to_numpy() if labels else np.ones(len(options), bool)
-        right = options["right"].to_numpy()[rows]
-        if len(np.unique(right)) < 2:
+    for label, rows in options.groupby(kinds):
+        if rows["right"].nunique() < 2:
             continue
-        model = LogisticRegression(C=0.3, solver="liblinear").fit(
-            counter.transform(texts[rows]), right
-        )
+        model = LogisticRegression(C=0.3, solver="liblinear")
+        model.fit(counter.transform(texts[rows.index]), rows["right"])
         order = np.argsort(model.coef_[0])
         found[label or "right"] = list(names[order[::-1][:WORDS]])
         if not labels:
@@ -68,18 +69,14 @@ def heavy_words(test: Benchmark) -> dict[str, list[str]]:
 
 def items_to_read(test: Benchmark, which: np.ndarray) -> list[dict]:
     """Return ten of the items, drawn by hash, with their options."""
-    names = test.items["item_id"][which]
-    chosen = names.iloc[np.argsort(keyed_hash(names))[:READ]].index
-    rows = test.options[test.options["item"].isin(chosen)].groupby("item")
-    return [
-        {
-            "item_id": test.items.at[item, "item_id"],
-            "text": test.items.at[item, "text"][-400:],
-            "question": test.items.at[item, "question"],
-            "options": list(zip(part["option"], part["right"])),
-        }
-        for item, part in rows
-    ]
+    items = test.items[which]
+    items = items.iloc[np.argsort(keyed_hash(items["item_id"]))[:READ]].sort_index()
+    rows = test.options[test.options["item"].isin(items.index)].groupby("item")
+    options = [list(zip(part["option"], part["right"])) for _, part in rows]
+    shown = items.assign(
+        text=items["text"].str[-LONGEST:], question=items["question"].str[-LONGEST:]
+    )
+    return shown.assign(options=options).to_dict("records")
 
 
 def as_rows(table: pd.DataFrame) -> dict:
@@ -95,47 +92,40 @@ def write_page(
     verdict: dict,
     test: Benchmark,
     reaches: list[Reach],
-    table: pd.DataFrame,
-    cues: pd.DataFrame,
-    faults: pd.DataFrame,
-    hard: pd.DataFrame,
-    beside: pd.DataFrame,
-    words: str,
+    tables: dict[str, pd.DataFrame],
+    declaration: str,
 ) -> None:
     """Write index.html and reaches.svg into a folder."""
-    chance = float(test.items["chance"][~test.items["is_train"]].mean())
-    categories = table[table["category"] != "all"]
-    figure = drawn(lambda: figure_of(reaches, chance, categories))
+    is_whole = tables["reaches"]["category"] == "all"
+    whole, parts = (tables["reaches"][rows] for rows in (is_whole, ~is_whole))
+    figure = drawn(lambda: figure_of(reaches, test.chance, parts))
     figure.savefig(place / "reaches.svg", format="svg", metadata={"Date": None, "Title": name})
     plt.close(figure)
-    columns = ["cue", "coverage", "precision", "low", "high", "chance"]
-    titles = {reach.name: reach.title for reach in reaches}
+    best = next(reach.title for reach in reaches if reach.name == verdict["shortcut"])
+    cues, hard, kept = tables["cues"].head(MOST), tables["hard_items"], tables["predictions"]
+    faults = tables["faults"]
+    faults = faults.assign(examples=faults["examples"].str.join(", "))
+    counts = hard["category"].value_counts().rename_axis("category").reset_index(name="items")
     content = {
         "name": name,
         "sentence": verdict["sentence"],
         "picture": data_url((place / "reaches.svg").read_bytes()),
-        "learnt": "the training file"
-        if test.items["is_train"].any()
-        else "other items of the same test",
-        "reaches": as_rows(table[table["category"] == "all"].drop(columns="category")),
-        "categories": as_rows(categories[categories["shortcut"] == titles[verdict["shortcut"]]]),
-        "cues": as_rows(cues[columns].head(MOST)),
+        "has_train": test.items["is_train"].any(),
+        "reaches": as_rows(whole.drop(columns="category")),
+        "categories": as_rows(parts[parts["shortcut"] == best]),
+        "cues": as_rows(cues[CUE]),
         "examples": [
-            (cue, items_to_read(test, answered > 0.5))
-            for cue, answered in zip(cues["cue"].head(MOST), cues["answered"])
+            (cue, items_to_read(test, right > 0.5))
+            for cue, right in zip(cues["cue"], cues["answered"])
         ],
         "words": heavy_words(test),
-        "faults": as_rows(faults.assign(examples=faults["examples"].str.join(", "))),
-        "hard": as_rows(
-            hard["category"].value_counts().rename_axis("category").reset_index(name="items")
+        "faults": as_rows(
+            tables["faults"].assign(examples=tables["faults"]["examples"].str.join(", "))
         ),
+        "hard": as_rows(counts),
         "hard_items": len(hard),
-        "predictions": as_rows(
-            beside.drop(columns=[each for each in beside if each.endswith(("_low", "_high"))])
-        )
-        if len(beside)
-        else None,
-        "declaration": words,
+        "predictions": as_rows(kept[KEPT]),
+        "declaration": declaration,
     }
     html = templates().get_template("audit.html.j2").render(content)
     (place / "index.html").write_text(html, encoding="utf-8")

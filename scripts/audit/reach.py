@@ -10,18 +10,18 @@ With a training split, every item of the test is measured after learning from th
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
-from scripts.audit.features import VIEWS, centred, words_of
+from scripts.audit.features import VIEWS, View, centred, words_of
 from scripts.measure.bootstrap import drawn_sums, resampling
 from scripts.measure.intervals import Estimate, over_groups, share_interval
 from scripts.measure.ranking import outranked_by_chance
@@ -31,7 +31,7 @@ from scripts.text.near_copies import near_copies
 
 FOLDS, RESAMPLES, PENALTY = 5, 2000, 1.0
 LEAST_GROUPS = 5  # effective groups of near copies, for an interval over them
-NEAREST = "near_copies"  # the shortcut that answers as the most similar item was answered
+NEAREST = {"near_copies": "as the most similar item"}  # answers as this one was answered
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,24 @@ class Benchmark:
     items    by item: item_id, category, question, context, text (the context, else the question),
              apart and copies (numbers of groups), resampled (the groups of intervals: apart, or
              copies where nearly all items are near copies), is_train, chance
+    shares   by item_id of the test: the share of right options, also of items without a choice
     """
 
     options: pd.DataFrame
     items: pd.DataFrame
+    shares: pd.Series
+
+    @property
+    def is_measured(self) -> np.ndarray:
+        return ~self.items["is_train"].to_numpy()
+
+    @property
+    def chance(self) -> float:
+        return float(self.items["chance"][self.is_measured].mean())
+
+    @property
+    def groups(self) -> np.ndarray:
+        return self.items["resampled"].to_numpy()
 
 
 @dataclass(frozen=True)
@@ -74,50 +88,45 @@ class Reach:
         return self.share if self.is_apart else self.share_copies
 
 
-def with_choice(options: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return the options of the items that have right and wrong ones, with `item`."""
-    share = options.groupby("item_id", sort=False)["right"].transform("mean")
-    kept = options[share.between(0, 1, inclusive="neither")].reset_index(drop=True)
-    if kept.empty:
-        raise UserError(f"{where}: no item has a right and a wrong option; correct `answers_are`")
-    return kept.assign(item=pd.factorize(kept["item_id"])[0])
-
-
-def joined_groups(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return (n,) the number of each row's group, where rows of a group of either kind belong
-    together.
-    """
-    graph = sparse.coo_array((np.ones(len(one)), (one, other + one.max() + 1)))
-    size = one.max() + other.max() + 2
-    graph = sparse.coo_array((graph.data, graph.coords), (size, size))
-    return connected_components(graph, directed=False)[1][one]
+def has_choice(shares: pd.Series) -> pd.Series:
+    """Return which shares of right options leave a right and a wrong option."""
+    return shares.between(0, 1, inclusive="neither")
 
 
 def benchmark_of(options: pd.DataFrame, train: pd.DataFrame | None, where: str) -> Benchmark:
-    """Return the test of a table of scripts/data/choices.py, and of a training split."""
+    """Return the test of a table of scripts/data/choices.py, and of a training split. Raises
+    UserError if no item offers a choice, and if there are no other items to learn from.
+    """
+    shares = options.groupby("item_id", sort=False)["right"].mean()
     parts = [options.assign(is_train=False)]
     if train is not None:
         parts.append(train.assign(is_train=True, item_id="train " + train["item_id"]))
-    options = with_choice(pd.concat(parts), where)
+    options = pd.concat(parts)
+    right = options.groupby("item_id", sort=False)["right"].transform("mean")
+    options = options[has_choice(right)].reset_index(drop=True)
+    if options.empty or options["is_train"].all():
+        raise UserError(f"{where}: no item has a right and a wrong option; correct `answers_are`")
+    options = options.assign(item=pd.factorize(options["item_id"])[0])
     items = options.drop_duplicates("item").set_index("item")
-    text = items["context"].where(items["context"] != "", items["question"])
     copies = pd.factorize(items["context"] + "\n" + items["question"])[0]
-    declared = pd.factorize(items["group_id"])[0]
-    counts = options.groupby("item")["right"].agg(["sum", "size"])
-    chance = [1 / math.comb(size, right) for right, size in counts.itertuples(index=False)]
-    apart = joined_groups(near_copies(text), declared)
+    if copies.max() == 0 and not items["is_train"].any():
+        raise UserError(
+            f"{where}: all items have one text, so nothing is learnt from others; add items, or "
+            "correct `columns`"
+        )
+    text = items["context"].where(items["context"] != "", items["question"])
+    apart = near_copies(text, pd.factorize(items["group_id"])[0])
     effective = effective_groups(np.bincount(apart[~items["is_train"].to_numpy()]))
+    counts = options.groupby("item")["right"].agg(["sum", "size"])
     names = ["item_id", "category", "is_train", "question", "context"]
-    return Benchmark(
-        options,
-        items[names].assign(
-            text=text,
-            apart=apart,
-            copies=copies,
-            resampled=apart if effective >= LEAST_GROUPS else copies,
-            chance=chance,
-        ),
+    items = items[names].assign(
+        text=text,
+        apart=apart,
+        copies=copies,
+        resampled=apart if effective >= LEAST_GROUPS else copies,
+        chance=[1 / math.comb(size, right) for right, size in counts.itertuples(index=False)],
     )
+    return Benchmark(options, items, shares)
 
 
 def folds_of(test: Benchmark, groups: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -195,29 +204,25 @@ def estimate(values: np.ndarray, groups: np.ndarray) -> Estimate:
     return Estimate(share, *share_interval(share, [part], effective))
 
 
+def scorer_of(test: Benchmark, view: View) -> Callable[[str], np.ndarray]:
+    """Return a function from the kind of groups to (n,) the scores of options by a view."""
+    features = view.features(test.options).tocsc()
+    is_frequent = np.diff(features.indptr) > 2  # most hashes have no text
+    features = (features[:, is_frequent] if is_frequent.any() else features).tocsr()
+    features = centred(features, test.options["item"].to_numpy()) if view.centred else features
+    return lambda groups: learnt(test, features, groups, view.centred)
+
+
 def reaches_of(test: Benchmark) -> list[Reach]:
     """Return how far each shortcut reaches. A column that is the same for all items is no
     shortcut.
     """
-    item, found = test.options["item"].to_numpy(), []
-    for name, view in {**VIEWS, NEAREST: None}.items():
+    titles, found = {name: view.title for name, view in VIEWS.items()} | NEAREST, []
+    for name, title in titles.items():
         if name in ("category", "question", "context") and test.items[name].nunique() < 2:
             continue
-        if view is None:
-            title, kinds = "as the most similar item", ("apart", "copies")
-            scores = [like_the_nearest(test, groups) for groups in kinds]
-        else:
-            features = view.features(test.options).tocsc()
-            is_frequent = np.diff(features.indptr) > 2  # most hashes have no text
-            features = (features[:, is_frequent] if is_frequent.any() else features).tocsr()
-            features = centred(features, item) if view.centred else features
-            title = view.title
-            scores = [
-                learnt(test, features, groups, view.centred) for groups in ("apart", "copies")
-            ]
-        apart, copies = (answered(test, each) for each in scores)
-        group = test.items["resampled"].to_numpy()
-        found.append(
-            Reach(name, title, apart, copies, estimate(apart, group), estimate(copies, group))
-        )
+        view = VIEWS.get(name)
+        scores = scorer_of(test, view) if view else partial(like_the_nearest, test)
+        both = [answered(test, scores(groups)) for groups in ("apart", "copies")]
+        found.append(Reach(name, title, *both, *(estimate(each, test.groups) for each in both)))
     return found

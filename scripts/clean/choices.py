@@ -26,49 +26,23 @@ import pandas as pd
 
 from scripts.clean.corpus import cleaner_arguments, counted, places_given, write_corpus
 from scripts.data.choice_columns import Declaration
-from scripts.data.choices import read_choices
+from scripts.data.choices import read_splits
 from scripts.data.tables import CHOICES
 from scripts.running.program import UserError, execute, json_object
+from scripts.text.near_copies import but_for_numbers
 
 UTF_8 = "utf-8"
 NO_RIGHT, NO_WRONG = "no option is right", "no option is wrong"
 
 
-def file_of(place: Path, name: str) -> tuple[Path, str | None]:
-    """Return the file of a split, and its name inside a zip. place: the source's file, or the
-    folder of its files. name: of the file; empty where there is one.
-    """
-    if not place.is_dir():
-        return place, name or None
-    if name:
-        near = [place / name, place / Path(name).name]
-        return next((file for file in near if file.exists()), near[0]), None
-    files = [file for file in place.iterdir() if file.name != "manifest.json"]
-    if len(files) != 1:
-        raise UserError(f"{place}: has {len(files)} files; name one of them: `files: {{test: …}}`")
-    return files[0], None
-
-
-def read_splits(place: Path, layout: dict, encoding: str) -> dict[str, pd.DataFrame]:
-    """Return the options of each split, as read_choices() returns them."""
-    files = layout.get("files", {"test": ""})
+def read_source(place: Path, layout: dict, encoding: str) -> dict[str, pd.DataFrame]:
+    """Return the options of each split. place: the source's file, or the folder of its files."""
     declared = {key: value for key, value in layout.items() if key != "files"}
-    tables = {}
-    for split, name in files.items():
-        file, member = file_of(place, name)
-        found = {**declared, "encoding": encoding, "member": member}
-        try:
-            declaration = msgspec.convert(found, Declaration)
-        except msgspec.ValidationError as error:
-            raise UserError(f"columns: {error}; correct the source's entry") from None
-        tables[split], _ = read_choices(file, declaration)
-    return tables
-
-
-def near_copies(options: pd.DataFrame) -> pd.Series:
-    """Return (n,) the group of each option: its context, or else its question without numbers."""
-    question = options["question"].str.lower().str.replace(r"[\d\W]+", " ", regex=True).str.strip()
-    return options["context"].where(options["context"] != "", question)
+    try:
+        declaration = msgspec.convert(declared | {"encoding": encoding}, Declaration)
+    except msgspec.ValidationError as error:
+        raise UserError(f"columns: {error}; correct the source's entry") from None
+    return read_splits(place, layout.get("files", {}), declaration)[0]
 
 
 def to_rows(options: pd.DataFrame, source: str, split: str) -> tuple[pd.DataFrame, dict]:
@@ -77,12 +51,14 @@ def to_rows(options: pd.DataFrame, source: str, split: str) -> tuple[pd.DataFram
     """
     shares = options.groupby("item_id", sort=False)["right"].mean()
     is_group = options["group_id"] != options["item_id"]
+    template = but_for_numbers(options["question"])
+    group = options["context"].where(options["context"] != "", template)
     category = options["category"].str.replace(r"[^\w.-]+", "_", regex=True).str.strip("_.-")
     rows = options.rename(columns={"right": "label"}).assign(
         source=source,
         split=split,
         category=category,
-        group_id=options["group_id"] if is_group.any() else near_copies(options),
+        group_id=options["group_id"] if is_group.any() else group,
         item_id=f"{split}:" + options["item_id"],
     )
     kept = options["item_id"].map(shares).between(0, 1, inclusive="neither")
@@ -102,7 +78,7 @@ def check_source(place: Path, entry: dict, most: int) -> None:
     """Raise UserError if a file of a source's entry cannot be read with its declaration."""
     keys = {*Declaration.__struct_fields__, "files"} & {*entry} - {"encoding"}
     layout = {key: entry[key] for key in keys}
-    for split, options in read_splits(place, layout, entry.get("encoding", UTF_8)).items():
+    for split, options in read_source(place, layout, entry.get("encoding", UTF_8)).items():
         usable(to_rows(options, "", split)[0], place, split)
 
 
@@ -110,7 +86,7 @@ def main(given: argparse.Namespace) -> None:
     places = places_given(given.fetched, given.provenance)
     place = places[0] if len(places) == 1 else given.fetched
     tables, counts = {}, []
-    for split, options in read_splits(place, given.columns, given.encoding).items():
+    for split, options in read_source(place, given.columns, given.encoding).items():
         rows, dropped = to_rows(options, given.source, split)
         tables[split] = usable(rows, place, split)
         counts += counted(

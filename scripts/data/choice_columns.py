@@ -5,9 +5,13 @@ A declaration completes itself from the names of the columns and from their cell
 it as the arguments of `./timestride audit`.
 """
 
+import ast
+import json
+import math
 import re
 import shlex
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Literal
 
 import msgspec
@@ -63,6 +67,10 @@ class Columns(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defa
         """Return the columns of a role, none, one or several."""
         value = getattr(self, role)
         return list(value) if isinstance(value, list) else [value] * bool(value)
+
+    def are_unordered(self) -> bool:
+        """Return whether the columns show which options are right, so their order says nothing."""
+        return bool({*self.names("options")} & {*self.names("answer")})
 
 
 class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -131,6 +139,39 @@ def is_written_list(cell: object) -> bool:
     )
 
 
+def as_text(cell: object) -> str:
+    """Return a cell as text, without white space at its ends; empty for a missing cell. An object
+    is its text.
+    """
+    if isinstance(cell, dict):
+        return as_text(cell.get("text", json.dumps(cell, ensure_ascii=False, default=str)))
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def as_list(cell: str | list[str]) -> list[str]:
+    """Return a list of texts, which may be written as one text; another text is a list of one."""
+    if isinstance(cell, list) or not is_written_list(cell):
+        return cell if isinstance(cell, list) else [cell]
+    if lettered := LETTERED.findall(cell):
+        return [text.strip() for _, text in lettered]
+    for read in (json.loads, ast.literal_eval):
+        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+            return [as_text(each) for each in read(cell)]
+    return [cell]
+
+
+def lists_in(records: pd.DataFrame, names: list[str]) -> list[list[str]]:
+    """Return for each row the texts of these columns, lists taken apart."""
+    rows = records[names].to_numpy().tolist()
+    return [[text for cell in row for text in as_list(cell)] for row in rows]
+
+
 def guessed_patterns(records: pd.DataFrame) -> dict[str, str]:
     """Return the pattern of a column that holds question and options in one text."""
     for column in records:
@@ -194,11 +235,12 @@ def guessed_kind(records: pd.DataFrame, columns: Columns, where: str) -> Answers
         )
     is_list = are_lists(records[answer[0]])
     lists_of_options = len(options) == 1 and are_lists(records[options[0]])
-    if set(answer) & set(options):
+    if columns.are_unordered():
         return "texts"
     if are_marks(records[answer[0]]) and (is_list or (len(options) == 1 and not lists_of_options)):
         return "marks"
-    if len(options) > 1 and records[options].eq(records[answer[0]], axis=0).any(axis=1).all():
+    right = lists_in(records, answer)
+    if all({*one} <= {*texts} for one, texts in zip(right, lists_in(records, options))):
         return "texts"  # also where options are letters or numbers
     if cells.str.fullmatch(LETTER).all():
         return "letters"

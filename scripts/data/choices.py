@@ -16,14 +16,12 @@ The table has a row for each option, items in the order of the file:
     right     1 or 0. An item may have several right options; of marks it may have none
 """
 
-import ast
-import json
-import math
 import re
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -33,12 +31,13 @@ import pyarrow.parquet as pq
 
 from scripts.data.choice_columns import (
     LETTER,
-    LETTERED,
     MARKS,
     Declaration,
+    as_list,
+    as_text,
     completed,
     guessed_patterns,
-    is_written_list,
+    lists_in,
 )
 from scripts.data.files import zip_errors
 from scripts.data.keyed import keyed_uniform
@@ -46,9 +45,8 @@ from scripts.data.tables import parquet_errors
 from scripts.data.texts import csv_rows, decoded, json_values, lines_in
 from scripts.running.program import UserError, cut, plural, shown
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".txt")
 PACKED = (".bz2", ".gz")
-MOST_BYTES = 2**31
+MOST_BYTES = 2**29  # of a file, unpacked: it is read as a whole
 COLUMNS = ["item_id", "group_id", "context", "question", "option", "place", "right", "category"]
 MEND = "correct it in the file, or correct `columns` and `answers_are`"
 MEND_ROW = "mend it"
@@ -57,45 +55,39 @@ MEND_ROW = "mend it"
 # ---- The file
 
 
-def member_of(archive: Path, member: str | None) -> tuple[str, bytes]:
-    """Return the name and the content of a file inside a zip."""
-    with zip_errors(f"{archive}: not a zip"), zipfile.ZipFile(archive) as opened:
-        files = [
-            info
-            for info in opened.infolist()
-            if info.filename.lower().endswith(SUFFIXES) and "__MACOSX" not in info.filename
-        ]
-        chosen = [info for info in files if member in (None, info.filename)]
-        if len(chosen) == 1 and chosen[0].file_size <= MOST_BYTES:
-            return chosen[0].filename, opened.read(chosen[0])
-    if len(chosen) == 1:
-        raise UserError(
-            f"{archive}: {cut(chosen[0].filename)} unpacks to more than 2 GiB; split it"
-        )
-    names = ", ".join(cut(info.filename) for info in files[:20])
-    raise UserError(f"{archive}: name one of its files, member=NAME; it has {names or 'none'}")
+def bytes_of(stream: IO[bytes], file: Path) -> bytes:
+    """Return what a stream holds. Raises UserError if that is too much, or if it is broken."""
+    try:
+        content = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise UserError(f"{file}: cannot be unpacked ({cut(str(error))}); fetch it again") from None
+    if len(content) > MOST_BYTES:
+        raise UserError(f"{file}: has more than {MOST_BYTES >> 20} MiB; split it")
+    return content
 
 
 def content_of(file: Path, member: str | None) -> tuple[str, bytes]:
     """Return the name of the file of items, and its bytes. Raises UserError for a missing file, a
     folder, and a broken or too large archive.
     """
-    if file.is_dir() or not file.exists():
+    if not file.is_file():
         kind = "is a folder, not a file" if file.is_dir() else "no such file"
         raise UserError(f"{file}: {kind}; name a file ({', '.join(SUFFIXES)}, or a zip of one)")
-    suffix = file.suffix.lower()
-    if suffix == ".zip":
-        return member_of(file, member)
-    if suffix not in PACKED:
-        return file.name, file.read_bytes()
-    try:
-        with pa.input_stream(str(file), compression="detect") as stream:
-            content = stream.read(MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
-        raise UserError(f"{file}: cannot be unpacked ({cut(str(error))}); fetch it again") from None
-    if len(content) > MOST_BYTES:
-        raise UserError(f"{file}: unpacks to more than 2 GiB; split it")
-    return file.stem, content
+    if file.suffix.lower() != ".zip":
+        if member and Path(member).name != file.name:
+            raise UserError(f"{file}: holds no {cut(member)}, since it is no zip; correct the name")
+        packed = file.suffix.lower() in PACKED
+        with pa.input_stream(str(file), compression="detect" if packed else None) as stream:
+            return file.stem if packed else file.name, bytes_of(stream, file)
+    with zip_errors(f"{file}: not a zip"), zipfile.ZipFile(file) as archive:
+        names = [name for name in archive.namelist() if "__MACOSX" not in name]
+        names = [name for name in names if Path(name).suffix.lower() in SUFFIXES]
+        chosen = [name for name in names if member in (None, name)]
+        if len(chosen) == 1:
+            with archive.open(chosen[0]) as stream:
+                return chosen[0], bytes_of(stream, file)
+    known = ", ".join(map(cut, names[:20])) or "none"
+    raise UserError(f"{file}: name one of its files, member=NAME; it has {known}")
 
 
 def text_in(content: bytes, where: str, encoding: str) -> str:
@@ -107,50 +99,51 @@ def text_in(content: bytes, where: str, encoding: str) -> str:
     return decoded(content, where, "give its encoding, such as encoding=cp1252")
 
 
-def rows_in_json(text: str, where: str, lines: bool) -> list:
-    value = json_values(text, where, MEND_ROW, lines=lines)
-    lists = (
-        [each for each in value.values() if isinstance(each, list)]
-        if isinstance(value, dict)
-        else [value]
-    )
-    if len(lists) != 1 or not isinstance(lists[0], list):
-        raise UserError(
-            f"{where}: must be a list of items, or an object with one list; write a list of objects"
-        )
-    for number, row in enumerate(lists[0], 1):
-        if not isinstance(row, dict):
-            raise UserError(f"{where}: item {number} is {shown(row)}, not an object; {MEND_ROW}")
-    return lists[0]
-
-
-def as_text(cell: object) -> str:
-    """Return a cell as text, without white space at its ends; empty for a missing cell."""
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return ""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
-
-
-def as_cell(cell: object) -> str | list[str]:
-    """Return a cell as text, or a list as a list of texts."""
-    if isinstance(cell, (list, tuple, np.ndarray)):
-        return [as_text(each) for each in cell]
-    return as_text(cell)
-
-
-def table_in(text: str, name: str, where: str, declared: Declaration) -> tuple[pd.DataFrame, int]:
-    """Return the rows of a table of text, and the number of the first one in the file."""
-    tabs = name.endswith(".tsv")
+def rows_in_csv(text: str, where: str, declared: Declaration, tabs: bool = False) -> pd.DataFrame:
     first = text.split("\n", 1)[0]
     delimiter = "\t" if tabs else max(",;\t", key=first.count)
     if declared.header:
         text = delimiter.join(declared.header) + "\n" + text
-    rows = csv_rows(text, where, MEND_ROW, delimiter, quotes=not tabs)
-    return rows, 1 if declared.header else 2
+    return csv_rows(text, where, MEND_ROW, delimiter, quotes=not tabs)
+
+
+def rows_in_json(text: str, where: str, declared: Declaration, lines: bool = False) -> pd.DataFrame:
+    rows = json_values(text, where, MEND_ROW, lines=lines)
+    if isinstance(rows, dict):
+        lists = [each for each in rows.values() if isinstance(each, list)]
+        rows = lists[0] if len(lists) == 1 else None
+    if not isinstance(rows, list):
+        raise UserError(
+            f"{where}: must be a list of items, or an object with one list; write a list of objects"
+        )
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise UserError(f"{where}: item {number} is {shown(row)}, not an object; {MEND_ROW}")
+    return pd.json_normalize(rows, max_level=1)
+
+
+def rows_in_lines(text: str, where: str, declared: Declaration) -> pd.DataFrame:
+    lines, count = lines_in(text, where), declared.lines
+    if len(lines) % count:
+        raise UserError(f"{where}: has {len(lines):,} lines, but an item has {count}; {MEND_ROW}")
+    starts = range(0, len(lines), count)
+    return pd.DataFrame({"text": ["\n".join(lines[start : start + count]) for start in starts]})
+
+
+READERS: dict[str, Callable[..., pd.DataFrame]] = {
+    ".csv": rows_in_csv,
+    ".tsv": partial(rows_in_csv, tabs=True),
+    ".jsonl": partial(rows_in_json, lines=True),
+    ".json": rows_in_json,
+    ".txt": rows_in_lines,
+}
+SUFFIXES = (*READERS, ".parquet")
+
+
+def as_cell(cell: object) -> str | list[str]:
+    """Return a cell as text, or a list as a list of texts."""
+    is_list = isinstance(cell, (list, tuple, np.ndarray))
+    return [as_text(each) for each in cell] if is_list else as_text(cell)
 
 
 def read_records(file: Path, declared: Declaration) -> pd.DataFrame:
@@ -158,36 +151,22 @@ def read_records(file: Path, declared: Declaration) -> pd.DataFrame:
     texts. Raises UserError for a file that cannot be read.
     """
     name, content = content_of(file, declared.member)
-    where, kind, first = str(file), name.lower(), 1
-    if not kind.endswith(SUFFIXES):
+    where, kind = str(file), Path(name).suffix.lower()
+    if kind not in SUFFIXES:
         raise UserError(f"{file}: cannot be read: needs {', '.join(SUFFIXES)}, or a zip of one")
-    if kind.endswith(".parquet"):
+    if kind == ".parquet":
         with parquet_errors(file, "fetch it again"):
-            rows = pd.json_normalize(
-                pq.read_table(pa.BufferReader(content)).to_pylist(), max_level=1
-            )
+            values = pq.read_table(pa.BufferReader(content)).to_pylist()
+        rows = pd.json_normalize(values, max_level=1)
     else:
-        text = text_in(content, where, declared.encoding)
-        if kind.endswith((".csv", ".tsv")):
-            rows, first = table_in(text, kind, where, declared)
-        elif kind.endswith(".txt"):
-            lines = lines_in(text, where)
-            if len(lines) % declared.lines:
-                raise UserError(
-                    f"{where}: has {len(lines):,} lines, but an item has {declared.lines}; "
-                    f"{MEND_ROW}"
-                )
-            parts = np.array(lines, object).reshape(-1, declared.lines)
-            rows = pd.DataFrame({"text": ["\n".join(part) for part in parts]})
-        else:
-            rows = pd.json_normalize(
-                rows_in_json(text, where, kind.endswith(".jsonl")), max_level=1
-            )
+        rows = READERS[kind](text_in(content, where, declared.encoding), where, declared)
     if rows.empty:
         raise UserError(f"{where}: has no rows; name a file with items")
     if rows.columns.duplicated().any():
         twice = rows.columns[rows.columns.duplicated()][0]
         raise UserError(f"{where}: column {cut(str(twice))} occurs twice; rename one of the two")
+    has_header = kind in (".csv", ".tsv") and not declared.header
+    first = 2 if has_header else 1
     rows.index = pd.RangeIndex(first, first + len(rows), name="row")
     return rows.map(as_cell).replace(dict.fromkeys(declared.empty, ""))
 
@@ -219,33 +198,22 @@ def with_parts(records: pd.DataFrame, patterns: dict[str, str], where: str) -> p
 # ---- Options and answers
 
 
-def as_list(cell: str | list[str]) -> list[str]:
-    """Return a list of texts, which may be written as one text; another text is a list of one."""
-    if isinstance(cell, list) or not is_written_list(cell):
-        return cell if isinstance(cell, list) else [cell]
-    if lettered := LETTERED.findall(cell):
-        return [text.strip() for _, text in lettered]
-    for read in (json.loads, ast.literal_eval):
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            return [as_text(each) for each in read(cell)]
-    return [cell]
+def several(answers: list[str]) -> list[str]:
+    """Return the answers of texts that may name several: "A, C", "0 and 2"."""
+    return [part for text in answers for part in re.split(r"\s*[,;/&]\s*|\s+and\s+", text)]
 
 
 def by_letter(answers: list[str], options: list[str]) -> list[int]:
-    parts = [part for answer in answers for part in re.split(r"\s*[,;/&]\s*|\s+and\s+", answer)]
-    letters = [LETTER.fullmatch(part) for part in parts]
+    letters = [LETTER.fullmatch(part) for part in several(answers)]
     if not all(letters):
         raise ValueError("is no letter")
     return [ord(letter[1].upper()) - ord("A") for letter in letters if letter]
 
 
-def by_number(first: int) -> Callable[[list[str], list[str]], list[int]]:
-    def places(answers: list[str], options: list[str]) -> list[int]:
-        if not all(answer.isdecimal() for answer in answers):
-            raise ValueError("is no whole number")
-        return [int(answer) - first for answer in answers]
-
-    return places
+def by_number(first: int, answers: list[str], options: list[str]) -> list[int]:
+    if not all(part.isdecimal() and len(part) < 9 for part in several(answers)):
+        raise ValueError("is no whole number")
+    return [int(part) - first for part in several(answers)]
 
 
 def by_text(answers: list[str], options: list[str]) -> list[int]:
@@ -263,10 +231,10 @@ def by_mark(answers: list[str], options: list[str]) -> list[int]:
     return [place for place, mark in enumerate(marks) if mark]
 
 
-PLACES = {
+PLACES: dict[str, Callable[[list[str], list[str]], list[int]]] = {
     "letters": by_letter,
-    "numbers0": by_number(0),
-    "numbers1": by_number(1),
+    "numbers0": partial(by_number, 0),
+    "numbers1": partial(by_number, 1),
     "texts": by_text,
     "marks": by_mark,
     "labels": by_text,
@@ -282,7 +250,7 @@ def right_places(kind: str, answers: list[str], options: list[str]) -> list[int]
     places = PLACES[kind](answers if kind == "marks" else [*filter(None, answers)], options)
     if not places and kind != "marks":
         raise ValueError("is empty")
-    if places and not 0 <= min(places) <= max(places) < len(options):
+    if not {*places} <= {*range(len(options))}:
         raise ValueError(f"names no option: there are {len(options)}")
     if not all(options[place] for place in places):
         raise ValueError("names an empty option")
@@ -336,17 +304,13 @@ def to_options(records: pd.DataFrame, declaration: Declaration, where: str) -> p
     records = in_order_of_labels(records, columns.names("options"))
     if has_candidate_a_row(records, declaration):
         records = joined(records, declaration)
-    cells = records[columns.names("options")].to_numpy().tolist()
-    options = [
-        declaration.labels if kind == "labels" else [text for cell in row for text in as_list(cell)]
-        for row in cells
-    ]
-    answers = [
-        [text for cell in row for text in as_list(cell)]
-        for row in records[columns.names("answer")].to_numpy().tolist()
-    ]
+    options = lists_in(records, columns.names("options"))
+    if kind == "labels":
+        options = [declaration.labels] * len(records)
     right = []
-    for row, answer, texts in zip(records.index, answers, options):
+    for row, answer, texts in zip(
+        records.index, lists_in(records, columns.names("answer")), options
+    ):
         try:
             places = right_places(kind, answer, texts)
         except ValueError as error:
@@ -356,27 +320,25 @@ def to_options(records: pd.DataFrame, declaration: Declaration, where: str) -> p
             ) from None
         right.append([int(place in places) for place in range(len(texts))])
     ids = texts_in(records, columns.id) if columns.id else records.index.astype(str).to_series()
-    if (twice := pd.Series(ids.to_numpy()).duplicated()).any():
-        row = records.index[twice.idxmax()]
-        raise UserError(
-            f"{where}: row {row}: the id {cut(ids.iloc[twice.idxmax()])} repeats; {MEND}"
-        )
+    ids = ids.set_axis(records.index)
+    for row in records.index[ids.duplicated()]:
+        raise UserError(f"{where}: row {row}: the id {cut(ids[row])} repeats; {MEND}")
     context = texts_in(records, columns.context)
     group = texts_in(records, columns.group) if columns.group else context
     items = pd.DataFrame(
         {
-            "item_id": ids.to_numpy(),
-            "group_id": group.where(group != "", ids.to_numpy()).to_numpy(),
-            "context": context.to_numpy(),
-            "question": texts_in(records, columns.question).to_numpy(),
+            "item_id": ids,
+            "group_id": group.where(group != "", ids),
+            "context": context,
+            "question": texts_in(records, columns.question),
             "option": options,
             "place": [range(len(texts)) for texts in options],
             "right": right,
-            "category": texts_in(records, columns.category).to_numpy(),
+            "category": texts_in(records, columns.category),
         }
-    )
+    ).reset_index(drop=True)
     table = items.explode(["option", "place", "right"])
-    if set(columns.names("answer")) & set(columns.names("options")):
+    if columns.are_unordered():
         table["place"] = keyed_uniform(table["item_id"] + "\n" + table["option"])
         table = table.rename_axis("item").sort_values(["item", "place"])
         table["place"] = table.groupby("item_id", sort=False).cumcount()
@@ -396,3 +358,26 @@ def read_choices(file: Path, declared: Declaration) -> tuple[pd.DataFrame, Decla
     records = with_parts(records, declared.patterns, where)
     declaration = completed(records, declared, where)
     return to_options(records, declaration, where), declaration
+
+
+def read_splits(
+    place: Path, files: dict[str, str], declared: Declaration
+) -> tuple[dict[str, pd.DataFrame], Declaration]:
+    """Return the options of each split, as read_choices() does. place: a file, or the zip or the
+    folder of the files. files: the file of each split; empty: the one file is the split test. What
+    the first file is guessed to be, the others are.
+    """
+    tables = {}
+    for split, name in (files or {"test": ""}).items():
+        file, member = place, name or declared.member
+        if place.is_dir():
+            known = [each for each in place.iterdir() if each.name != "manifest.json"]
+            if not name and len(known) != 1:
+                raise UserError(
+                    f"{place}: has {len(known)} files; name one of them: `files: {{test: …}}`"
+                )
+            near = [place / name, place / Path(name).name] if name else known
+            file, member = next((each for each in near if each.exists()), near[0]), None
+        here = msgspec.structs.replace(declared, member=member)
+        tables[split], declared = read_choices(file, here)
+    return tables, declared

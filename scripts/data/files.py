@@ -188,6 +188,14 @@ def sha256_of_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def name_of_place(file: Path) -> str:
+    """Return a name for what is made from a file: that of the file, and a hash of its place, since
+    files of other folders have the same name.
+    """
+    name = re.sub(r"[^\w.-]+", "_", file.stem).strip("._-")[:60]
+    return f"{name}-{sha256_of_text(str(file.absolute()))[:8]}"
+
+
 class Hashes:
     """The sha256 of files, remembered in a JSON file while their size and times are the same. One
     of the times is that of the last change, which nobody can set (ctime). A file that changed

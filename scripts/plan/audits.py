@@ -6,6 +6,8 @@ A benchmark is a source of kind choices, or a file whose columns are guessed. No
 from functools import cache
 from pathlib import Path
 
+from scripts.data.files import name_of_place
+from scripts.plan.sources import columns_of, fetched_folder
 from scripts.plan.workplan import Workplan
 from scripts.running.program import UserError, closest, cut
 
@@ -16,9 +18,10 @@ def benchmarks_of(work: Workplan) -> dict[str, str]:
     neither, and for a file that cannot be read as questions with options.
     """
     asked = work.config.benchmark or []
+    known = [name for name, entry in work.sources.items() if "answers_are" in entry]
     found: dict[str, str] = {}
     for benchmark in [asked] if isinstance(asked, str) else asked:
-        known = [name for name, entry in work.sources.items() if "answers_are" in entry]
+        name = benchmark
         if benchmark not in known:
             if not Path(benchmark).is_file():
                 raise UserError(
@@ -28,9 +31,9 @@ def benchmarks_of(work: Workplan) -> dict[str, str]:
             from scripts.data.choices import Declaration, read_choices  # late: it imports pandas
 
             read_choices(Path(benchmark), Declaration())
-        name = benchmark if benchmark in known else Path(benchmark).stem
+            name = name_of_place(Path(benchmark))
         if name in found:
-            raise UserError(f"benchmark: {cut(name)} is named twice; rename one of the two files")
+            raise UserError(f"benchmark: {cut(benchmark)} is named twice; name it once")
         found[name] = benchmark
     return found
 
@@ -40,33 +43,22 @@ def input_of(work: Workplan, benchmark: str) -> str:
     return work.fetched(benchmark) if benchmark in work.sources else benchmarks_of(work)[benchmark]
 
 
-def files_of(work: Workplan, benchmark: str) -> list[str]:
-    """Return the files that an audit reads: of the test first, then of the training split, then
-    answers of models.
+def words_of(work: Workplan, benchmark: str) -> list[str]:
+    """Return the words of `python -m scripts.audit.audit`: a file or a folder, then KEY=VALUE. What
+    is fetched beside the splits of a source are answers of models.
     """
     if benchmark not in work.sources:
         return [benchmarks_of(work)[benchmark]]
-    if "local" in work.sources[benchmark]:
-        return [work.fetched(benchmark)]
-    folder = Path("results/fetch", benchmark)
-    names = [Path(name).name for name in work.fetched_hashes(benchmark)]
-    splits = work.sources[benchmark].get("files", {"test": names[0]})
-    first = [splits[split] for split in ("test", "train") if split in splits]
-    return [str(folder / name) for name in [*first, *sorted(set(names) - set(splits.values()))]]
+    from scripts.data.choice_columns import as_yaml  # late: it imports pandas
 
-
-def words_of(work: Workplan, benchmark: str) -> list[str]:
-    """Return the words of `python -m scripts.audit.audit`: the file, then KEY=VALUE."""
-    from scripts.data.choice_columns import Declaration, as_yaml  # late: it imports pandas
-
-    test, *others = files_of(work, benchmark)
-    entry = work.sources.get(benchmark, {})
-    words = [
-        f"{key}={as_yaml(entry[key])}" for key in Declaration.__struct_fields__ if key in entry
-    ]
-    if "train" in entry.get("files", {}):
-        words.append(f"train={others.pop(0)}")
-    if others:
-        words.append(f"predictions={as_yaml(others)}")
-    title = [f"name={as_yaml(entry['title'])}"] if entry else []
-    return [test, *words, *title]
+    entry, place = work.sources[benchmark], Path(fetched_folder(work, benchmark))
+    values = columns_of(work, benchmark) or {}
+    values |= {key: entry[key] for key in ("encoding",) if key in entry}
+    if "local" in entry:
+        place = Path(work.fetched(benchmark))
+    elif files := entry.get("files"):
+        names = {Path(name).name for name in work.fetched_hashes(benchmark)}
+        others = sorted(names - {Path(name).name for name in files.values()})
+        values |= {"predictions": [str(place / name) for name in others]} if others else {}
+    values |= {"name": entry["title"]}
+    return [str(place), *(f"{key}={as_yaml(value)}" for key, value in values.items())]

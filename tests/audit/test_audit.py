@@ -229,11 +229,13 @@ def test_what_models_keep(program, tmp_path):
         test.index % 3 == 0, longest.map({"A": "B", "B": "C", "C": "A"}), longest
     )
     train.to_csv(tmp_path / "train.csv", index=False)
+    test.to_csv(tmp_path / "test.csv", index=False)
     (tmp_path / "follower.txt").write_text("\n".join(longest))
     rows = pd.DataFrame({"item_id": range(2, 152), "answer": test["answer"]})
     rows.iloc[::-1].to_csv(tmp_path / "knower.csv", index=False)
     predictions = f"predictions=[{tmp_path}/follower.txt, {tmp_path}/knower.csv]"
-    audit(program, tmp_path, test, f"train={tmp_path}/train.csv", predictions)
+    files = ["files={test: test.csv, train: train.csv}", predictions]
+    program("scripts.audit.audit", tmp_path, *files, "--output", tmp_path / "out").checked()
     kept = pd.read_csv(tmp_path / "out/predictions.csv")
     kept = kept[kept["shortcut"] == "all options"]
     kept = kept.set_index(kept["model"].str.split("/").str[-1])
@@ -242,6 +244,9 @@ def test_what_models_keep(program, tmp_path):
     (tmp_path / "follower.txt").write_text("\n".join(longest[1:]))
     said = audit(program, tmp_path, test, predictions, ok=False)
     assert "follower.txt: has 149 answers for 150 items" in said
+    rows.assign(item_id=rows["item_id"] - 1).to_csv(tmp_path / "knower.csv", index=False)
+    said = audit(program, tmp_path, test, f"predictions={tmp_path}/knower.csv", ok=False)
+    assert "(item 1: no answer, or no such item)" in said
 
 
 @each_row(
@@ -252,7 +257,8 @@ def test_what_models_keep(program, tmp_path):
         (["columns={asked: question}"], "Object contains unknown field `asked`"),
         (["answers_are=words"], "answers_are"),
         (["answers_are=numbers1"], "row 2: column answer"),
-        (["train=missing.csv"], "missing.csv: no such file"),
+        (["files={test: missing.csv}"], "holds no missing.csv, since it is no zip"),
+        (["files={train: test.csv}"], "files: names no test"),
     ],
 )
 def test_a_wrong_call_is_one_sentence_and_writes_nothing(program, tmp_path, words, said):
@@ -270,24 +276,93 @@ def test_noise_is_no_shortcut():
     assert parts.count("none") >= 11, parts
 
 
-@pytest.mark.parametrize(
-    "options, answer",
+def written(folder, rows: list[dict]):
+    (folder / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder / "own.jsonl"
+
+
+def question(number: int) -> str:
+    return f"Question {number} about {some_words(np.random.default_rng(number), 8)}?"
+
+
+HOURS = {"options": ["two hours", "two hours and ten minutes", "", "a day"], "answer": "B"}
+XYZ = {"options": ["x", "y", "z"]}
+
+
+@each_row(
+    "item, words, files",
     [
-        (["two hours", "two hours and ten minutes"], "two hours and ten minutes"),
-        (["5", "3"], "3"),
-        (["B", "A"], "A"),
+        (HOURS, [], {
+            "two hours and ten minutes": (1, "30 texts of options"),
+            "Well, two hours and ten minutes!": (1, "30 texts that hold an option"),
+            "(d)": (0, "30 letters"),
+        }),
+        ({"options": ["5", "3"], "answer": "3"}, [], {"3": (1, "30 texts of options")}),
+        (XYZ | {"answer": "B"}, [], {
+            "1 0": (0.5, "30 numbers from 0"), "2 3": (0.5, "30 numbers from 1"),
+        }),
+        (XYZ | {"answer": "B"}, [], {"1": (None, "its numbers may count from 0 or from 1")}),
+        (XYZ | {"answer": "B"}, [], {"4": (None, "item 1: '4' is no option; correct it")}),
+        (XYZ | {"answer": ["A", "C"]}, [], {
+            "C,A": (1, "30 letters"), '["z","x"]': (1, "30 texts of options"),
+            "0/2": (1, "30 numbers from 0"), "A": (0.5, "30 letters"),
+        }),
+        ({"correct": "so", "wrong": "not"}, [], {"so": (1, "30 texts of options")}),
+        ({"correct": "so", "wrong": "not"}, [], {"A": (None, "item 1: 'a' is no option")}),
+        ({"answer": "late"}, ["labels=[early, late]"], {
+            "answer: late <end>": (1, "30 texts that hold an option"),
+        }),
+        ({"answer": "late"}, ["labels=[early, late]"], {"B": (None, "item 1: 'b' is no option")}),
     ],
-)
-def test_an_answer_in_full_is_its_option(program, tmp_path, options, answer):
-    """An option that begins another, or looks like a letter or a number, is taken by its text."""
+)  # fmt: skip
+def test_an_answer_of_a_model_names_options(program, tmp_path, item, words, files):
+    """By text first, then by letter or number; several of them where several are right. Of columns
+    that show the right option, and of labels, letters and numbers say nothing. files: the lines in
+    turn, the share that is right, and how they are read.
+    """
+    names = [tmp_path / f"{number}.txt" for number in range(len(files))]
+    for name, lines in zip(names, files):
+        lines = lines.split(" ") if lines[1:2] == " " else [lines]
+        name.write_text("\n".join(lines[number % len(lines)] for number in range(30)))
+    rows = [{"question": question(number)} | item for number in range(30)]
+    given = f"predictions=[{', '.join(map(str, names))}]"
+    call = [written(tmp_path, rows), *words, given, "--output", tmp_path / "o"]
+    ok = all(share is not None for share, _ in files.values())
+    ended = program("scripts.audit.audit", *call).checked(ok)
+    for name, (share, said) in zip(names, files.values()):
+        assert said in ended.stderr, ended.stderr
+        if ok:
+            kept = pd.read_csv(tmp_path / "o/predictions.csv")
+            kept = kept.loc[kept["model"].str.endswith(name.name), "share"]
+            assert len(kept) and kept.round(2).eq(share).all()
+
+
+def test_items_without_a_choice_are_faults(program, tmp_path):
+    """They are left out and named; a model may have answered them."""
+    marks = {0: ["yes", "yes"], 1: ["no", "no"]}
     rows = [
-        [f"Question {n} about {some_words(np.random.default_rng(n), 8)}?", *options, answer]
-        for n in range(30)
-    ]
-    table = pd.DataFrame(rows, columns=["question", "A", "B", "answer"])
-    table.to_csv(tmp_path / "own.csv", index=False)
-    (tmp_path / "model.txt").write_text((answer + "\n") * 30)
-    program(
-        f"scripts.audit.audit {tmp_path}/own.csv predictions={tmp_path}/model.txt --output {tmp_path}/o"
-    ).checked()
+        {"question": question(number), "options": ["x", "y"],
+         "answer": marks.get(number, ["yes", "no"])}
+        for number in range(30)
+    ]  # fmt: skip
+    (tmp_path / "model.txt").write_text("A\n" * 30)
+    words = [f"predictions={tmp_path}/model.txt", "--output", tmp_path / "o"]
+    program("scripts.audit.audit", written(tmp_path, rows), *words).checked()
+    found = json.loads((tmp_path / "o/audit.json").read_text())
+    faults = {each["fault"]: each["examples"] for each in found["faults"]}
+    assert found["items"] == 28
+    assert faults["has no wrong option, so it is left out"] == ["1"]
+    assert faults["has no right option, so it is left out"] == ["2"]
     assert pd.read_csv(tmp_path / "o/predictions.csv")["share"].eq(1).all()
+    assert "has no wrong option" in (tmp_path / "o/index.html").read_text()
+
+
+@each_row("count, said", [(1, "all items have one text"), (2, None)])
+def test_an_audit_needs_other_items_to_learn_from(program, tmp_path, count, said):
+    rows = [{"question": question(n), "options": ["x", "y"], "answer": "A"} for n in range(count)]
+    call = [written(tmp_path, rows), "--output", tmp_path / "o"]
+    ended = program("scripts.audit.audit", *call).checked(said is None)
+    assert "nan" not in ended.stderr and (said or "") in ended.stderr
+    assert (tmp_path / "o").exists() == (said is None)
+    for file in tmp_path.glob("o/reaches.tex"):
+        assert "nan" not in file.read_text()

@@ -115,6 +115,10 @@ FORMS = {
     "numbers0.jsonl": json_lines(listed(lambda right, _: right)),
     "numbers1.json": json.dumps(listed(lambda right, _: right + 1)[:2] + listed(lambda right, _: right + 1)[2:]),
     "texts.jsonl": json_lines(listed(lambda right, options: options[right])),
+    "objects.jsonl": json_lines([
+        row | {"options": [{"label": letter, "text": text} for letter, text in zip(LETTERS, row["options"])]}
+        for row in listed(lambda right, _: LETTERS[right])
+    ]),
     "marks.jsonl": json_lines(listed(lambda right, options: ["yes" if place == right else "no" for place, _ in enumerate(options)])),
     "lists_in_cells.csv": as_csv(listed(lambda right, _: LETTERS[right])),
     "in_text.json": json.dumps({"canary": "no training", "examples": in_text()}),

@@ -265,6 +265,9 @@ FAULTS = texts_of("""
     answers_are: letters, kind: chioces | no study declares the kind chioces; did you mean choices?
     answers_are: letters, header: [a, b] | mine.csv
     columns: {answer: Answer}, train: train, evaluate: [test] | answers_are
+    answers_are: letters, files: {test: other.csv} | mine.csv: holds no other.csv, since it is no zip
+    answers_are: letters, published: [{row: A model, value: 161.5}] | mine.published.0.value
+    answers_are: letters, published: [{row: A model, value: -1}] | mine.published.0.value
 """)
 
 
@@ -291,6 +294,22 @@ def test_a_wrong_declaration_is_one_sentence_in_a_dry_run(study, change, said):
     text = done.stdout + done.stderr
     assert done.returncode and said in text, text
     assert "Traceback" not in text
+
+
+def test_files_of_one_name_have_an_audit_each(study):
+    """A source whose declaration is wrong is refused before jobs, also where nothing else uses it."""
+    for folder in ("one", "other"):
+        write_csv(study / f"{folder}/set.csv", items(3, cue=True))
+    config = {"name": "sets", "benchmark": ["one/set.csv", "other/set.csv"]}
+    (study / "sets.yaml").write_text(json.dumps(config))
+    assert len(study.jobs("--configfile", "sets.yaml")["audit_benchmark"]) == 2
+    entry = {"title": "t", "kind": "choices", "local": "mine.csv", "licence": "MIT"}
+    entry |= {"citation": "none", "answers_are": "numbers0"}
+    (study / "sets.yaml").write_text(
+        json.dumps(config | {"benchmark": "own", "sources": {"own": entry}})
+    )
+    done = study.snakemake("--dry-run", "--configfile", "sets.yaml")
+    assert done.returncode and "column Answer: 'B' is no whole number" in done.stdout + done.stderr
 
 
 def test_a_model_does_not_learn_from_a_test_alone(study):
