@@ -23,45 +23,51 @@ from scripts.publish.style import COLOURS, GREY, INK, drawn
 from scripts.running.program import UserError, execute, parser
 
 SOURCES = Path(__file__).parents[2] / "resources/sources.yaml"
-SHOWN = {"best": ("farthest shortcut", "o"), "words": ("everything, by words", "s")}
+SHOWN = {  # columns of the figure: their titles and marks, the last above the others
+    "published": ("best published", "x", COLOURS[1]),
+    "people": ("people", "^", COLOURS[1]),
+    "words": ("everything, by words", "s", COLOURS[0]),
+    "best": ("farthest shortcut", "o", INK),
+}
 
 
-def row_of(name: str, audit: dict) -> dict:
-    """Return the row of an audit: shares in per cent."""
+def row_of(name: str, audit: dict, entry: dict) -> dict:
+    """Return the row of an audit: shares in per cent. entry: of its source, whose published numbers
+    give those of people, or the best one of others.
+    """
     reaches, best = audit["reaches"], audit["verdict"]["shortcut"]
-    low, high = reaches[f"{best}_interval"]
-    shares = {
-        "chance": audit["chance"],
-        "position": reaches["position"],
-        "options": reaches["options"],
-        "options_with_copies": reaches["options_with_copies"],
-        "question": reaches["question"],
-        "context": reaches["context"],
-        "words": reaches["words"],
-        "best": reaches[best],
-        "low": low,
-        "high": high,
-    }
-    title = entries_of(SOURCES).get(name, {}).get("title", name)
-    row = {"benchmark": name, "title": title, "items": audit["items"], "groups": audit["groups"]}
+    names = ("position", "options", "options_with_copies", "question", "context", "words")
+    shares = {"chance": audit["chance"]} | {key: reaches[key] for key in names}
+    shares |= dict(zip(("best", "low", "high"), (reaches[best], *reaches[f"{best}_interval"])))
+    row = {"benchmark": name, "title": entry.get("title", name)}
+    row |= {"items": audit["items"], "groups": audit["groups"]}
     row |= {key: None if value is None else round(100 * value, 1) for key, value in shares.items()}
-    return row | {"shortcut": best, "part": audit["verdict"]["part"]}
+    row |= {"shortcut": best, "part": audit["verdict"]["part"]}
+    for column, is_human in (("people", True), ("published", False)):
+        numbers = [
+            one["value"]
+            for one in entry.get("published", [])
+            if (one.get("model") == "human") == is_human
+        ]
+        row[column] = max(numbers, default=None)
+    return row
 
 
 def figure_of(rows: pd.DataFrame) -> Figure:
     """A line a test: chance (a stroke), the farthest shortcut with its interval, everything by
-    words.
+    words, and people; where no number of people is known, the best published one.
     """
     rows = rows.sort_values("best", ignore_index=True)
+    rows["published"] = rows["published"].where(rows["people"].isna())
     figure, axes = plt.subplots(figsize=(7.0, 0.8 + 0.25 * len(rows)), layout="constrained")
     axes.plot(rows["chance"], rows.index, "|", color=GREY, markersize=10, label="chance")
     axes.hlines(rows.index, rows["low"].astype(float), rows["high"].astype(float), color=INK)
-    for colour, (column, (label, marker)) in zip([INK, COLOURS[0]], SHOWN.items()):
+    for column, (label, marker, colour) in SHOWN.items():
         axes.plot(rows[column], rows.index, marker, color=colour, markersize=4.5, label=label)
     axes.set_yticks(rows.index, rows["title"])
     axes.set(xlim=(0, 100), xlabel="items answered, %")
     axes.grid(axis="x")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    figure.legend(loc="outside upper center", ncols=5, columnspacing=1, handletextpad=0)
     return figure
 
 
@@ -74,7 +80,10 @@ def main(given: argparse.Namespace) -> None:
         with whole(given.record / f"{name}.json") as place:
             text = json.dumps(audit, ensure_ascii=False, separators=(",", ":"))
             place.write_text(text + "\n", encoding="utf-8")
-    rows = pd.DataFrame([row_of(name, audit) for name, audit in audits.items()])
+    known = entries_of(SOURCES)
+    rows = pd.DataFrame(
+        [row_of(name, audit, known.get(name, {})) for name, audit in audits.items()]
+    )
     write_csv(rows, given.record / "audits.csv")
     names = [f"{name}.json" for name in audits]
     write_manifest(given.record, [*names, "audits.csv"], given.record / "manifest.json")
