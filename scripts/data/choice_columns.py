@@ -12,9 +12,10 @@ import re
 import shlex
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -26,6 +27,7 @@ LETTER = re.compile(r"\(?([A-Za-z])[).:]?")
 # options inside a text, a line each: "(A) two hours"
 LETTERED = re.compile(r"^\(([A-Z])\)[ \t]*(.*)$", re.MULTILINE)
 OPTIONS_IN_TEXT = r"(?s)^(?P<question>.*?)\s*(?:\n\s*Options:\s*)?\n(?P<options>\(A\).*)$"
+LIST = (list, tuple, np.ndarray)
 MOST_LABELS = 10  # more different answers without options are free answers
 # the names of columns in the benchmarks of the field, the likeliest first
 NAMES = {
@@ -91,7 +93,7 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_
     answers_are: AnswersAre | None = None
     labels: list[str] = []
     header: list[str] = []
-    lines: int = 1
+    lines: Annotated[int, msgspec.Meta(ge=1)] = 1
     patterns: dict[str, str] = {}
     empty: list[str] = []
     encoding: str = "utf-8"
@@ -119,8 +121,12 @@ def plain(name: str) -> str:
 
 
 def named(records: pd.DataFrame, names: Iterable[str], but: Iterable[str] = ()) -> str | None:
-    """Return the first column with one of these names, in the order of the names."""
-    by_name = {plain(column): column for column in reversed(records.columns) if column not in but}
+    """Return the first column with one of these names, in the order of the names; in JSON, also by
+    the last part of its name (question.stem).
+    """
+    columns = [column for column in reversed(records.columns) if column not in but]
+    by_name = {plain(str(column).split(".")[-1]): column for column in columns}
+    by_name |= {plain(column): column for column in columns}
     return next((by_name[name] for name in names if name in by_name), None)
 
 
@@ -141,8 +147,10 @@ def is_written_list(cell: object) -> bool:
 
 def as_text(cell: object) -> str:
     """Return a cell as text, without white space at its ends; empty for a missing cell. An object
-    is its text.
+    is its text, and a list inside a list the texts in it.
     """
+    if isinstance(cell, LIST):
+        return " ".join(map(as_text, cell))
     if isinstance(cell, dict):
         return as_text(cell.get("text", json.dumps(cell, ensure_ascii=False, default=str)))
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
@@ -237,7 +245,8 @@ def guessed_kind(records: pd.DataFrame, columns: Columns, where: str) -> Answers
     lists_of_options = len(options) == 1 and are_lists(records[options[0]])
     if columns.are_unordered():
         return "texts"
-    if are_marks(records[answer[0]]) and (is_list or (len(options) == 1 and not lists_of_options)):
+    of_each = is_list or len(answer) == len(options) > 1
+    if are_marks(records[answer[0]]) and (of_each or (len(options) == 1 and not lists_of_options)):
         return "marks"
     right = lists_in(records, answer)
     if all({*one} <= {*texts} for one, texts in zip(right, lists_in(records, options))):

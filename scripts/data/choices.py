@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import IO
 
 import msgspec
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.data.choice_columns import (
     LETTER,
+    LIST,
     MARKS,
     Declaration,
     as_list,
@@ -49,7 +49,7 @@ PACKED = (".bz2", ".gz")
 MOST_BYTES = 2**29  # of a file, unpacked: it is read as a whole
 COLUMNS = ["item_id", "group_id", "context", "question", "option", "place", "right", "category"]
 MEND = "correct it in the file, or correct `columns` and `answers_are`"
-MEND_ROW = "mend it"
+MEND_ROW, AGAIN = "mend it", "write the file again"
 
 
 # ---- The file
@@ -94,7 +94,7 @@ def text_in(content: bytes, where: str, encoding: str) -> str:
     try:
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
             return content.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
+    except (ValueError, LookupError) as error:
         raise UserError(f"{where}: is not {cut(encoding)} ({error}); correct `encoding`") from None
     return decoded(content, where, "give its encoding, such as encoding=cp1252")
 
@@ -104,11 +104,11 @@ def rows_in_csv(text: str, where: str, declared: Declaration, tabs: bool = False
     delimiter = "\t" if tabs else max(",;\t", key=first.count)
     if declared.header:
         text = delimiter.join(declared.header) + "\n" + text
-    return csv_rows(text, where, MEND_ROW, delimiter, quotes=not tabs)
+    return csv_rows(text, where, AGAIN, delimiter, quotes=not tabs)
 
 
 def rows_in_json(text: str, where: str, declared: Declaration, lines: bool = False) -> pd.DataFrame:
-    rows = json_values(text, where, MEND_ROW, lines=lines)
+    rows = json_values(text, where, AGAIN, lines=lines)
     if isinstance(rows, dict):
         lists = [each for each in rows.values() if isinstance(each, list)]
         rows = lists[0] if len(lists) == 1 else None
@@ -123,7 +123,7 @@ def rows_in_json(text: str, where: str, declared: Declaration, lines: bool = Fal
 
 
 def rows_in_lines(text: str, where: str, declared: Declaration) -> pd.DataFrame:
-    lines, count = lines_in(text, where), declared.lines
+    lines, count = lines_in(text, where, AGAIN), declared.lines
     if len(lines) % count:
         raise UserError(f"{where}: has {len(lines):,} lines, but an item has {count}; {MEND_ROW}")
     starts = range(0, len(lines), count)
@@ -142,8 +142,7 @@ SUFFIXES = (*READERS, ".parquet")
 
 def as_cell(cell: object) -> str | list[str]:
     """Return a cell as text, or a list as a list of texts."""
-    is_list = isinstance(cell, (list, tuple, np.ndarray))
-    return [as_text(each) for each in cell] if is_list else as_text(cell)
+    return [as_text(each) for each in cell] if isinstance(cell, LIST) else as_text(cell)
 
 
 def read_records(file: Path, declared: Declaration) -> pd.DataFrame:
@@ -191,7 +190,13 @@ def with_parts(records: pd.DataFrame, patterns: dict[str, str], where: str) -> p
                 f"{where}: row {row}: {cut(column)} is {shown(records.at[row, column])}, which the "
                 "pattern does not match; mend it, or correct `patterns`"
             )
-        records = records.drop(columns=column).join(parts.fillna("").map(str.strip))
+        records = records.drop(columns=column)
+        if {*parts} & {*records}:
+            raise UserError(
+                f"{where}: {cut(column)} has parts with the names of other columns; rename the "
+                "groups in `patterns`"
+            )
+        records = records.join(parts.fillna("").map(str.strip))
     return records
 
 

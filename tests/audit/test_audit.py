@@ -256,6 +256,7 @@ def test_what_models_keep(program, tmp_path):
         (["columns={"], "is no YAML"),
         (["columns={asked: question}"], "Object contains unknown field `asked`"),
         (["answers_are=words"], "answers_are"),
+        (["lines=0"], "Expected `int` >= 1"),
         (["answers_are=numbers1"], "row 2: column answer"),
         (["files={test: missing.csv}"], "holds no missing.csv, since it is no zip"),
         (["files={train: test.csv}"], "files: names no test"),

@@ -227,6 +227,11 @@ FAULTS = texts_of(r"""
     a.jsonl | {} | {"question": "q", "options": ["x", "y"], "answer": ["yes"]} | has 1 mark for 2 options
     a.jsonl | {"answers_are": "marks"} | {"question": "q", "options": ["x", "y"], "answer": ["yes", "2"]} | is neither yes nor no
     a.jsonl | {} | {"question": "q", | broken JSON at line 1
+    a.csv | {"encoding": "utf\u0000"} | question,answer\nq,e | correct `encoding`
+    a.csv | {"patterns": {"question": "(?P<A>.)"}} | question,A,B,answer\nq,x,y,A\n | question has parts with the names of other columns
+    a.json | {} | [{"question": "q", "options": [["x"], ["y"]], "answer": "x"}] | ok
+    a.json | {} | [{"question": {"stem": "q", "choices": [{"label": "A", "text": "x"}, {"label": "B", "text": "y"}]}, "answerKey": "A"}] | ok
+    a.csv | {"columns": {"options": ["a", "b"], "answer": ["c", "d"]}} | question,a,b,c,d\nq,x,y,TRUE,FALSE\n | ok
     a.json | {} | {"a": [1], "b": [2]} | must be a list of items, or an object with one list
     a.json | {} | [1] | item 1 is 1, not an object
     a.txt | {"lines": 2} | one\ntwo\nthree\n | has 3 lines, but an item has 2
