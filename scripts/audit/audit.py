@@ -178,8 +178,7 @@ def in_latex(table: pd.DataFrame, name: str, chance: float) -> str:
 
 def main(arguments: argparse.Namespace) -> None:
     given, file = given_by(arguments.words), arguments.file
-    plain = {key: getattr(given, key) for key in Declaration.__struct_fields__}
-    parts, declaration = read_splits(file, given.files, Declaration(**plain))
+    parts, declaration = read_splits(file, given.files, given)
     said = in_words(declaration)
     log.info("read as %s", said)
     if "test" not in parts:

@@ -264,29 +264,24 @@ def completed(records: pd.DataFrame, declared: Declaration, where: str) -> Decla
     not there, and if no answer is found.
     """
     columns = guessed_columns(records, declared.columns)
-    known = ", ".join(cut(str(name)) for name in records.columns)
+    known = f"its columns are {', '.join(cut(str(name)) for name in records.columns)}"
     for role in Columns.__struct_fields__:
         for name in columns.names(role):
             if name not in records:
                 raise UserError(
-                    f"{where}: has no column {cut(name)} ({role}); its columns are {known}; "
-                    "correct `columns`"
+                    f"{where}: has no column {cut(name)} ({role}); {known}; correct `columns`"
                 )
-    if not columns.answer:
-        raise UserError(
-            f"{where}: no column is known as the answer; its columns are {known}; name one: "
-            "columns='{answer: NAME}'"
-        )
-    if not columns.question and not columns.context:
-        raise UserError(
-            f"{where}: no column is known as the question or the context; its columns are {known}; "
-            "name one: columns='{question: NAME}'"
-        )
+    for roles in (["answer"], ["question", "context"]):
+        if not any(columns.names(role) for role in roles):
+            raise UserError(
+                f"{where}: no column is known as the {' or the '.join(roles)}; {known}; name one: "
+                f"columns='{{{roles[0]}: NAME}}'"
+            )
     kind = declared.answers_are or guessed_kind(records, columns, where)
     if kind != "labels" and not columns.options:
         raise UserError(
-            f"{where}: answers_are is {kind}, but no column has options; its columns are {known}; "
-            "name them: columns='{options: [NAME, …]}'"
+            f"{where}: answers_are is {kind}, but no column has options; {known}; name them: "
+            "columns='{options: [NAME, …]}'"
         )
     labels = declared.labels
     if kind == "labels" and not labels:
