@@ -77,7 +77,7 @@ def train_epoch(
         sums += step_sums
         state.step = step + 1
         state.tokens += int(examples.lengths[batches[step]].sum())
-        progress.step(state.epoch + 1, step_sums, len(batches[step]))
+        progress.step(step_sums, len(batches[step]))
         is_due, must_stop = saver.due(step)
         if is_due or must_stop:
             gather()
@@ -270,7 +270,6 @@ def learn(
     if rows:
         progress.measured(f"epoch {rows[0]['epoch']} is reported", rows)
     state.seconds = saver.seconds()
-    progress.close()
     if job["makes_model"]:
         made = accelerator.unwrap_model(learner.network)
         adapter.load_trained_state(made, state.weights)

@@ -12,13 +12,14 @@ import json
 import os
 import sys
 from functools import partial
+from logging import INFO
 from pathlib import Path
 
 from accelerate import Accelerator
-from tqdm import tqdm
 
 from scripts.running.locks import flock
-from scripts.running.program import UserError, execute, log, log_to, parser
+from scripts.running.program import PROGRESS, UserError, execute, log, log_to, parser
+from scripts.running.progress import Progress
 from scripts.train import tokens, weight_files
 from scripts.train.checkpoint import Saver
 from scripts.train.hardware import Hardware
@@ -31,48 +32,32 @@ from scripts.train.work import fail, finish
 EVERY = 20  # steps between two reads of the loss; each read costs a GPU a synchronisation
 
 
-class Progress:
-    """The bar of one run (its name, epoch, loss, rate, time left), shown on a terminal only,
-    by the first process only.
-    """
+class Watch(Progress):
+    """Says each minute how far a run is. steps: of the whole run; done: before this process."""
 
     def __init__(self, run: str, steps: int, done: int, accelerator: Accelerator):
+        super().__init__(steps, f"steps of {run}", ended=done)
         self.run, self.accelerator = run, accelerator
-        self.bar = tqdm(
-            total=steps,
-            initial=done,
-            desc=run,
-            unit="step",
-            leave=False,
-            dynamic_ncols=True,
-            disable=None if accelerator.is_main_process else True,
-        )
 
-    def step(self, epoch: int, sums, rows: int) -> None:
+    def step(self, sums, rows: int) -> None:
         """One step is done: `sums` holds the losses of this process's share of the rows
         and how many are right.
         """
-        self.bar.update()
-        if self.bar.n % EVERY == 0 and (not self.bar.disable or self.accelerator.trackers):
+        self.end_piece()
+        if self.ended % EVERY == 0 and self.accelerator.trackers:
             loss = sums[0].item() * self.accelerator.num_processes / rows
-            self.bar.set_postfix(epoch=epoch, loss=f"{loss:.3f}", refresh=False)
-            self.accelerator.log({"train/loss_of_a_step": loss}, step=self.bar.n)
+            self.accelerator.log({"train/loss_of_a_step": loss}, step=self.ended)
 
     def measured(self, what: str, rows: list[dict]) -> None:
         """The measurements of an epoch, or of its evaluation splits, in one line."""
         numbers = ", ".join(
             f"{row['split']} loss {row['loss']:.3f} accuracy {row['accuracy']:.3f}" for row in rows
         )
-        self.bar.clear()
-        log.info("%s: %s: %s", self.run, what, numbers)
+        log.log(PROGRESS if self.is_due() else INFO, "%s: %s: %s", self.run, what, numbers)
         self.accelerator.log(
             {f"{row['split']}/{name}": row[name] for row in rows for name in ("loss", "accuracy")},
-            step=self.bar.n,
+            step=self.ended,
         )
-
-    def close(self) -> None:
-        """Take the bar away."""
-        self.bar.close()
 
 
 class Attendants:
@@ -89,7 +74,7 @@ class Attendants:
         self.model = (
             self.weights.model_folder(Path(launch.model)) if self.weights else Path(launch.model)
         )
-        self.progress = Progress
+        self.progress = Watch
 
     def paradigm(self, name: str) -> type:
         """The paradigm of this name."""

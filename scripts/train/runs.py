@@ -37,7 +37,6 @@ from scripts.data.manifest import check_made, write_manifest
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.program import (
-    PROGRESS,
     UserError,
     execute,
     json_lines,
@@ -48,7 +47,7 @@ from scripts.running.program import (
     parser,
     sentence_of,
 )
-from scripts.running.summary import clock
+from scripts.running.progress import Progress
 from scripts.train import run
 from scripts.train.work import forget, outputs_of
 
@@ -56,24 +55,6 @@ PAUSE = 2  # seconds between two lines of progress
 RUN = json_object_with("run", "settings", "method", "splits", "data")
 OF_CONTROL = ("run", "settings", "rung", "control", "vectors", "corpus", "learns_from")
 OF_MODEL: dict = {"model_files": None, "hands_on": False, "api": {}}
-
-
-class Progress:
-    """Says how many runs have ended, and how long the others will take: as long as these."""
-
-    def __init__(self, runs: int, of: str):
-        self.runs, self.of, self.ended = runs, of, 0
-        self.begun = self.said = time.monotonic()
-
-    def say(self) -> None:
-        """Log a line after a run; a line every few seconds is enough."""
-        self.ended, now = self.ended + 1, time.monotonic()
-        if self.ended == self.runs or now - self.said < PAUSE:
-            return
-        self.said, taken = now, now - self.begun
-        left = clock(taken / self.ended * (self.runs - self.ended))
-        line = "    %d of %d %s done, %s; about %s left"
-        log.log(PROGRESS, line, self.ended, self.runs, self.of, clock(taken), left)
 
 
 def read_runs(lines: list[str]) -> list[dict]:
@@ -192,7 +173,7 @@ def main(given: argparse.Namespace) -> None:
         start_anew(runs, given)
     pieces, failed = pieces_of(runs, given), []
     are_controls = all("control" in one for one in runs)
-    progress = Progress(len(pieces), "sets of controls" if are_controls else "runs")
+    progress = Progress(len(pieces), "sets of controls" if are_controls else "runs", PAUSE)
     for do in pieces:
         try:
             do()
@@ -200,7 +181,7 @@ def main(given: argparse.Namespace) -> None:
             failed.append(sentence_of(error) or "an unexpected error, see the log")
             log.info("failed: %s", failed[-1])
         gc.collect()  # free the GPU memory that the run held
-        progress.say()
+        progress.end_piece()
     if failed:
         rest = "" if len(pieces) == 1 else f" ({len(failed)} of {len(pieces)} failed)"
         raise UserError(failed[0] + rest)

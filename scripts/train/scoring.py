@@ -12,6 +12,7 @@ from accelerate import Accelerator
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from scripts.running.program import UserError, log
+from scripts.running.progress import Progress
 from scripts.train.adapter import in_fp32
 from scripts.train.batches import Batch, Examples, collate, equal_batches, sorted_batches
 from scripts.train.early_end import Stop
@@ -63,7 +64,9 @@ class Scorer:
                 if self.reads_padding
                 else sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
             )
-            for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
+            share = batches[self.accelerator.process_index :: self.accelerator.num_processes]
+            progress = Progress(len(share), "batches to score")
+            for rows in share:
                 self.stop.check()
                 of_batch, plain = (
                     self._of(network, examples, rows),
@@ -72,6 +75,7 @@ class Scorer:
                 scores[torch.from_numpy(rows).to(scores.device)] = checked(
                     of_batch, rows, plain, dtype_of(network)
                 )
+                progress.end_piece()
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
 
