@@ -51,7 +51,7 @@ rule evaluate_experiment:
             lambda w: option("--released", WORK.released[w.experiment] and f"{folder_of(w.study, ROOT)}/released.csv")
         ),
         of_others=uncompared(lambda w: option("--released-sources", WORK.released[w.experiment])),
-        external=uncompared(lambda w: option("--external", WORK.external_systems(w.experiment))),
+        external=uncompared(lambda w: option("--external", WORK.external[w.experiment])),
         people=uncompared(lambda w: option("--people", WORK.people[w.experiment])),
         others=uncompared(
             lambda w: option("--others", WORK.people[w.experiment] and evaluation.datasets_of(WORK, w.study))

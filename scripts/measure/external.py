@@ -20,8 +20,10 @@ import pyarrow as pa
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.items import HUMAN
 from scripts.running.program import UserError, cut, log
+from scripts.running.project_version import ROOT
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, provenance_of, read_table, write_table
+from scripts.data.yaml_files import read_yaml
 from scripts.measure.answered import Answered
 from scripts.measure.experiment import EXTERNAL, Run, Systems
 from scripts.measure.elsewhere.harness import is_sample, read_samples
@@ -31,6 +33,7 @@ from scripts.measure.elsewhere.table import Elsewhere, scores_of
 from scripts.train.asking.answer import SHARES
 
 MOST_OF_LINE = 1 << 28  # bytes of a first line that is read to know the form of a file
+MODELS = ROOT / "resources/models.yaml"
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
 # takes a run, the split's file, the split's name and the number of resamples; returns rows
 Measure = Callable[[Run, Path, str, int], list[dict]]
@@ -157,6 +160,11 @@ def system_folder(file: Path, name: str, study: str) -> Path:
         raise UserError(
             f"--name {HUMAN}: this name is kept for people's answers (docs/people.md); give another"
         )
+    if name in read_yaml(MODELS):
+        raise UserError(
+            f"--name {name}: resources/models.yaml has a model of this name; give another name, "
+            f"such as {name}_elsewhere"
+        )
     if not re.fullmatch(NAME, name):
         raise UserError(f"--name {cut(name)}: is not a valid name; use letters, digits, _, - and .")
     if place.parts[-4:-2] != ("build", study):
@@ -188,7 +196,7 @@ def print_rows(rows: list[dict], also: Mapping[str, tuple[str, ...]]) -> None:
         if row.get("ci_low") is not None:
             span = f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
         elif "ci_low" in row:
-            span = "none of 1"
+            span = "one group"
         print(f"{title:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
 
 

@@ -26,9 +26,14 @@ class Entries:
         """Return an entry by name. what: the start of the message if it is missing; names: other
         possible names for the message.
         """
-        if name not in self.resources[kind]:
-            raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
-        return self.resources[kind][name]
+        entries = self.resources[kind]
+        if name not in entries:
+            known, controls = (
+                [*names, *entries],
+                [one for one in entries if "control" in entries[one]],
+            )
+            raise UserError(f"{what} {shown(name)}{closest(name, known, controls)}")
+        return entries[name]
 
     def study(self, name: str, where: str) -> dict:
         return self.entry("studies", name, f"{where}.study: no study")

@@ -22,7 +22,7 @@ def read_by(work: Workplan, experiment: str) -> list[str]:
         *map(work.fetched, judged_sources(work, experiment)),
         *(
             f"{folder}/{name}"
-            for folder in work.external_systems(experiment)
+            for folder in work.external[experiment]
             for name in ("predictions.parquet", "run.json")
         ),
     ]

@@ -202,10 +202,13 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return said
     if error.validator == "type":
         wanted = error.validator_value
-        words = [KINDS[name] for name in (wanted if isinstance(wanted, list) else [wanted])]
+        names = wanted if isinstance(wanted, list) else [wanted]
+        words = [KINDS[name] for name in names]
+        is_single = "array" in names and VALIDATOR(error.schema).is_valid([error.instance])
+        example = f"[{json.dumps(error.instance)}]" if is_single else "…"
         return (
             f"{place} must be {' or '.join(words)}, not {shown(error.instance)}{about}; write "
-            f"`{_yaml_place(path, '…')}`"
+            f"`{_yaml_place(path, example)}`"
         )
     written, message = repr(error.instance), error.message
     if len(written) > LONGEST_VALUE:

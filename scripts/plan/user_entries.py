@@ -234,9 +234,10 @@ def probed_models(
                 "ORG/NAME[@revision] of the hub; correct it"
             )
         if not found:
+            controls = [name for name, entry in models.items() if "control" in entry]
             raise UserError(
-                f"configuration: model: no model {cut(one)}{closest(one, models)}; one of the hub "
-                "is ORG/NAME, a folder ./NAME"
+                f"configuration: model: no model {cut(one)}{closest(one, models, controls)}; one "
+                "of the hub is ORG/NAME, a folder ./NAME"
             )
         name, entry = found
         if name in models:

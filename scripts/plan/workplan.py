@@ -118,6 +118,7 @@ class Workplan:
             )
         self.people = {name: self._answers(name) for name in self.plan.experiments}
         self.released = {name: self._released(name) for name in self.plan.experiments}
+        self.external = {name: self._external(name) for name in self.plan.experiments}
         self.local_hashes = {
             name: self._local_hash(name)
             for name in self.fetched_sources
@@ -633,15 +634,24 @@ class Workplan:
             for file, fact in (download.get("members") or {download.get("file"): download}).items()
         }
 
-    def external_systems(self, experiment: str) -> list[str]:
-        """Return the folders of predictions made elsewhere on the datasets of an experiment."""
+    def _external(self, experiment: str) -> list[str]:
+        """Return the folders of predictions made elsewhere on the datasets of an experiment. Raises
+        UserError for predictions with the name of a model.
+        """
         runs = [self.runs[run] for run in self.plan.experiments[experiment]]
         splits = {
             Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
             for run in runs
             for split in self.sources[self.measured_on(run.dataset.source)]["evaluate"]
         }
-        return sorted(str(file.parent) for split in splits for file in split.glob("*/run.json"))
+        folders = sorted(file.parent for split in splits for file in split.glob("*/run.json"))
+        if known := [folder for folder in folders if folder.name in self.models]:
+            raise UserError(
+                f"{known[0]}: these predictions have the name of a model in "
+                f"{self.place_of('models', known[0].name)}; remove the folder, and give them "
+                "another --name"
+            )
+        return [str(folder) for folder in folders]
 
     # ---- Splits
 

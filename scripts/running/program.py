@@ -90,10 +90,11 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__} that is too large to show"
 
 
-def closest(name: str, known) -> str:
-    """`; did you mean X?` where a known name is similar, else the known names."""
+def closest(name: str, known: Iterable[str], others: Iterable[str] = ()) -> str:
+    """`; did you mean X?` where a known name is similar, else the known names without others."""
     near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
-    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
+    listed = ", ".join(sorted({*known} - {*others}))
+    return f"; did you mean {near[0]}?" if near else f"; known: {listed}"
 
 
 # ---- Arguments

@@ -140,6 +140,9 @@ def test_every_form_of_a_file_gives_the_same_numbers(program, dataset, tmp_path)
         )
     )
     files = "labels.csv scores.csv labels.jsonl scores.jsonl".split()
+    if study == "strided_sop":
+        labels.rename(columns={"example_id": "pair_id"}).to_csv(tmp_path / "pairs.csv", index=False)
+        files.append("pairs.csv")
     if study == "timedial":
         scores.rename(columns={"right": "score"})[["example_id", "score"]].to_csv(
             tmp_path / "score.csv", index=False
@@ -279,6 +282,7 @@ def test_wrong_arguments(program, dataset, tmp_path):
         (doubled.parent, [file], {}, "occurs twice; build the dataset again"),
         (folder, [file], {"split": "val"}, "has no split val; name one by --split: test"),
         (folder, [file], {"name": "a/b"}, "is not a valid name"),
+        (folder, [file], {"name": "minilm"}, "has a model of this name; give another name"),
         (
             folder,
             [file] * 2,

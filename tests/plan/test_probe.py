@@ -236,6 +236,12 @@ def test_where_nothing_fits_the_others_run():
     assert "train, classify of minilm: it trains" in said
 
 
+def test_an_unknown_model_is_answered_by_the_models_that_are_no_controls():
+    for change in ({"model": "xyzzy"}, {"experiments": {"mctaco": {"models": ["xyzzy"]}}}):
+        said = refused(probe, ENCODER, **change)
+        assert "no model xyzzy; known: " in said and "minilm" in said and "bag_of" not in said
+
+
 @each_row(
     "change, said",
     [

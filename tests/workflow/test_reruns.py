@@ -385,5 +385,8 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, pr
     of_oracle = beside[(beside["model"] == "oracle") & (beside["kind"] == "like_for_like")]
     assert len(of_oracle) and (of_oracle["difference"] > 0).all()
     assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
+    [folder] = (study / "results/external").glob("*/*/*/*/oracle")
+    folder = folder.rename(folder.with_name("tiny_bert"))
+    study.snakemake("--dry-run").refused("have the name of a model", "resources/models.yaml")
     shutil.rmtree(study / "results/external")
     assert study.jobs()["evaluate_experiment"] == ["Evaluating sample_sop"]

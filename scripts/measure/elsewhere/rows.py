@@ -12,8 +12,9 @@ example in any order:
 
   {"id": …, "scores": {"<candidate>": …}}  the scores of all candidates of one question, by text
 
-The ids are those of the dataset's split. Other columns are ignored. A study may have the form of
-its authors, too (`own` of Answered). Not a program.
+The ids are those of the dataset's split, whose name for them (pair_id) may head their column. Other
+columns are ignored. A study may have the form of its authors, too (`own` of Answered). Not a
+program.
 """
 
 from pathlib import Path
@@ -105,6 +106,8 @@ def read_rows(file: Path, answered: Answered, split_file: Path) -> Elsewhere:
     rows = values_of(file, known) if is_json else cells_of(file)
     if rows.empty:
         raise UserError(f"{file}: has no row; {REMEDY}")
+    if "example_id" not in rows:
+        rows = rows.rename(columns={answered.columns[0]: "example_id"})
     names = answer_columns(rows, answered, file)
     place, items, parts = rows["place"], rows["example_id"], []
     if names == ["label"]:
