@@ -5,10 +5,11 @@ people who call a builder by hand.
 
 import argparse
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from scripts.data.limit import limited
+from scripts.data.limit import learnt, limited
 from scripts.data.options import DatasetOptions
 from scripts.data.studies import folder_of
 from scripts.data.tables import provenance_of, read_table, write_table
@@ -76,25 +77,35 @@ def help_of(kind: type[DatasetOptions]) -> str:
     return "; ".join(f"{name}: {one['description']}" for name, one in kind.schemas().items())
 
 
-def cut_by_limit(kind: type[DatasetOptions]) -> Callable[[argparse.Namespace], None]:
+def cut_by_limits(kind: type[DatasetOptions]) -> Callable[[argparse.Namespace], None]:
     """Return what follows every builder: the option `limit` cuts the evaluation splits, unless the
-    builder has cut splits itself. An item is a value of the study's choice_id, else of example_id.
+    builder has cut splits itself, and `train_limit` cuts the splits that are learnt from. An item
+    is a value of the study's choice_id, of group_id if groups are scored as a whole, or else of
+    example_id.
     """
 
     def cut(given: argparse.Namespace) -> None:
-        limit = given.options.get("limit")
-        evaluated = [*given.splits[1:], *(name for one in given.beside.values() for name in one[3])]
-        places = [given.output / f"{split}.parquet" for split in evaluated]
-        facts = {file: provenance_of(file) for file in places if file.exists()}
-        if limit is None or any("limited" in one for one in facts.values()):
+        options = kind.of(given.options)
+        if options.limit is None and options.train_limit is None:
             return
-        columns = read_yaml(folder_of(kind.__module__.split(".")[-2]) / "study.yaml")["columns"]
-        item = columns.get("choice_id", columns["example_id"])
+        study = read_yaml(folder_of(kind.__module__.split(".")[-2]) / "study.yaml")
+        columns, control = study["columns"], study["methods"].get("control") or {}
+        whole = "group_id" if control.get("whole_groups") else "example_id"
+        item = columns.get("choice_id", columns[whole])
+        evaluated = {*given.splits[1:], *chain(*(one[3] for one in given.beside.values()))}
+        evaluated -= {study.get("held_out")}
+        facts = {file: provenance_of(file) for file in sorted(given.output.glob("*.parquet"))}
+        limit = None if any("limited" in one for one in facts.values()) else options.limit
         for file, known in facts.items():
-            table = read_table(file)
-            ids = table.select([item]).to_pandas()
-            kept, marks = limited(ids, item, limit, "items", str(file))
-            write_table(table.take(kept.index.to_numpy()), file, table.schema, known | marks)
+            rows = read_table(file)
+            ids = rows.select([item]).to_pandas()
+            if file.stem not in evaluated:
+                places, marks = learnt(ids[item], options.train_limit, str(file))
+            else:
+                kept, marks = limited(ids, item, limit, "items", str(file))
+                places = kept.index.to_numpy()
+            if marks:
+                write_table(rows.take(places), file, rows.schema, known | marks)
 
     return cut
 
@@ -136,5 +147,5 @@ def builder_arguments(
     )
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     add_manifest(options)
-    options.set_defaults(reads=read_by, follows=cut_by_limit(kind))
+    options.set_defaults(reads=read_by, follows=cut_by_limits(kind))
     return options

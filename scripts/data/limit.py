@@ -1,9 +1,10 @@
-"""The option `limit` of every study: it cuts an evaluation split to a maximum number of its items,
-by hash.
+"""The options `limit` and `train_limit` of every study. `limit` cuts an evaluation split to a
+maximum number of its items. `train_limit` cuts the training split and the split that chooses the
+epoch to a maximum number of their examples. Both draw by hash.
 
-An item is scored as a whole. A smaller limit keeps a subset of the items of a larger one. The
-training data and the split that chooses the epoch are never cut. A model that is asked does not
-train; it uses training examples only for a threshold, and these are cut in the same way.
+An item is scored and learnt from as a whole. A smaller limit keeps a subset of the items of a
+larger one. A model that is asked does not train; it uses training examples only for a threshold,
+and `limit` cuts these in the same way.
 """
 
 import numpy as np
@@ -13,7 +14,8 @@ import pyarrow as pa
 from scripts.data.keyed import cutoff_hash, keyed_hash
 from scripts.running.program import UserError, log
 
-LIMIT = 7  # identifies this draw, so that the builders' other draws from the same ids differ
+# identify these draws, so that the builders' other draws from the same ids differ
+LIMIT, TRAIN_LIMIT = 7, 8
 
 
 def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
@@ -23,9 +25,11 @@ def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
     return keyed_hash(ids, *numbers, LIMIT)
 
 
-def limit_provenance(kept: int, of: int, items: str, where: str) -> dict:
+def limit_provenance(
+    kept: int, of: int, items: str, where: str, option: str = "limit"
+) -> dict[str, dict]:
     """Return the provenance of a cut split, and log it; where: the dataset and its split."""
-    log.info("%s: cut to %d of %d %s by the option limit", where, kept, of, items)
+    log.info("%s: cut to %d of %d %s by the option %s", where, kept, of, items, option)
     return {"limited": {"items": items, "kept": kept, "of": of}}
 
 
@@ -44,6 +48,20 @@ def limited(
     return rows[rows[item].isin(set(kept_ids))], limit_provenance(
         len(kept_ids), len(ids), items, where
     )
+
+
+def learnt(ids: pd.Series, most: int | None, where: str) -> tuple[np.ndarray, dict]:
+    """Return the places of at most `most` rows of a training split, and the provenance of the cut:
+    the rows of the items (ids) with the lowest hashes, and of one item at least. None: all rows,
+    and no provenance.
+    """
+    if most is None:
+        return np.arange(len(ids)), {}
+    sizes = ids.value_counts(sort=False)
+    order = np.argsort(keyed_hash(sizes.index.to_series(), TRAIN_LIMIT), kind="stable")
+    count = max(1, int((sizes.to_numpy()[order].cumsum() <= most).sum()))
+    places = np.flatnonzero(ids.isin(sizes.index[order[:count]]))
+    return places, limit_provenance(len(places), len(ids), "examples", where, "train_limit")
 
 
 def of_lowest(ids: pd.Series, wanted: int | None, what: str, *numbers: int) -> pd.Series:

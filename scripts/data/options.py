@@ -63,13 +63,17 @@ def _arrow(schema: dict) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetOptions:
-    """The options of one dataset. Every study has `limit`; a study may declare it again, at another
-    place and in its own words.
+    """The options of one dataset. Every study has `limit` and `train_limit`; a study may declare
+    them again, at another place and in its own words.
     """
 
     limit: int | None = option(default=None, minimum=1, maximum=1_000_000_000)
     """the most items of each evaluation split to measure on, drawn by hash; every number is
     marked"""
+    train_limit: int | None = option(
+        default=None, later=True, column=None, minimum=2, maximum=1_000_000_000
+    )
+    """the most examples to learn from and to hold out, drawn by hash; every number is marked"""
 
     @classmethod
     @cache

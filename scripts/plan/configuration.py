@@ -41,6 +41,7 @@ from scripts.plan.systems import (
 )
 
 MOST_RUNS = 50_000  # of one experiment: more is a mistake
+QUICK = {"limit": 100, "train_limit": 256}  # of `quick: true`, with one epoch
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,14 @@ def runs_of_system(
         yield run_of(how, dataset, model, method, settings, seed, wording, start)
 
 
+def limits_of(asked: Asked, measures: bool) -> dict[str, int]:
+    """Return the options that cut the datasets of an experiment. measures: whether it measures."""
+    config = asked.config
+    limit = config.limit or (QUICK["limit"] if config.quick else None)
+    found = {"limit": limit} if limit and measures else {}
+    return found | ({"train_limit": QUICK["train_limit"]} if config.quick else {})
+
+
 def resolved_experiment(asked: Asked, name: str) -> Resolved:
     """Return the runs of an experiment: levels → systems → starts → datasets → runs."""
     experiment = experiment_of(asked, name)
@@ -184,8 +193,8 @@ def resolved_experiment(asked: Asked, name: str) -> Resolved:
     makers = {model: maker_of(asked, model, experiment.where) for model in dict(systems)}
     initial = initial_of(asked, experiment)
     check_objectives(asked, experiment, systems)
-    if experiment.measures(systems) and asked.config.limit is not None:
-        levels = levels_of(experiment, {"limit": asked.config.limit} | experiment.entry.data)
+    if limits := limits_of(asked, experiment.measures(systems)):
+        levels = levels_of(experiment, limits | experiment.entry.data)
     runs = [
         run
         for dataset in (datasets(experiment, levels, kinds) if systems else ())

@@ -4,11 +4,13 @@ Sizes are those of resources/sizes.yaml; where it has none, they are not known b
 built. Hours are a guess for CPUs: rates differ by a factor of three between machines.
 """
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from scripts.data.declared import method_of_blind
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.model_facts import cached_facts
 from scripts.plan.models import UNTRAINED
@@ -28,14 +30,15 @@ OF_PROMPT = 20  # tokens that a wording adds to an example, about
 
 @dataclass(frozen=True)
 class Size:
-    """The numbers of training, held-out and evaluation rows, the tokens of an example, and the
-    share of right candidates.
+    """The numbers of training, held-out and evaluation rows, the tokens of an example, also for the
+    blind model, and the share of right candidates.
     """
 
     learned: float
     held_out: float
     scored: float
     tokens: float
+    blind: float
     right: float
     item: float = 1.0  # rows of a question or an instance
 
@@ -56,16 +59,14 @@ def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
             data.get(name) == value for name, value in entry.get("data", {}).items()
         )
         if fits:
-            most = (
-                data["limit"] * entry.get("item", 1) * splits
-                if data.get("limit")
-                else entry["scored"]
-            )
+            limit, most = data.get("limit"), data.get("train_limit") or math.inf
+            scored = limit * entry.get("item", 1) * splits if limit else math.inf
             return Size(
-                entry["learned"],
-                entry.get("held_out", 0),
-                min(entry["scored"], most),
+                min(entry["learned"], most),
+                min(entry.get("held_out", 0), most),
+                min(entry["scored"], scored),
                 entry["tokens"],
+                entry.get("blind", entry["tokens"]),
                 entry.get("right", 1.0),
                 entry.get("item", 1),
             )
@@ -135,6 +136,9 @@ def expected(
         except UserError:
             one = Expected(1, unknown=1)
         else:
+            methods, seeing = studies[run.study]["methods"], method_of_blind(run.method)
+            if seeing and how["inputs"] != methods[seeing]["inputs"]:
+                size = replace(size, tokens=size.blind)
             prompt = prompt_of(run) if how.get("paradigm") in WORDED else None
             one = of_run(run, how, size, prompt)
         key = run.model, run.method

@@ -187,6 +187,9 @@ class Configuration(Model):
     limit: Annotated[int, Field(ge=1, le=10**9)] | None
     """the most items of each evaluation split (pairs; MC-TACO: questions; TimeDial: instances),
     drawn by hash; null: all items"""
+    quick: bool
+    """true: a first look in minutes. Models and controls learn from at most 256 examples of each
+    training split in one epoch, and at most 100 items of each evaluation split are measured"""
     fine_tune: Literal["auto", True, False]
     """which models experiments with `methods: fitting` fine-tune. auto: encoders; true: every model
     that can learn; false: no model"""
@@ -203,7 +206,7 @@ class Configuration(Model):
     mirror: Annotated[str, Field(max_length=4000)] | None = None
     """a folder or URL laid out as <host>/<path>, tried before the sources' own URLs"""
     seeds: Seeds
-    """one run for each seed"""
+    """one run for each seed: [1, 2, 3] are three"""
     device: Literal["auto", "cpu", "gpu"]
     """auto: a GPU where one is visible; gpu: refuse to train without one"""
     devices_per_run: Annotated[int, Field(ge=1, le=64)]

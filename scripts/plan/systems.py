@@ -37,7 +37,8 @@ class Asked:
         return experiment.entry.seeds or self.config.seeds
 
     def training(self, experiment: Experiment) -> dict:
-        return self.config.training.model_dump() | experiment.entry.settings
+        asked = self.config.training.model_dump() | experiment.entry.settings
+        return asked | ({"epochs": 1} if self.config.quick else {})
 
 
 def models_of(asked: Asked, experiment: Experiment) -> list[str]:

@@ -366,11 +366,11 @@ class Workplan:
     @cached_property
     def batches(self) -> dict[str, list[str]]:
         """The runs that share a process, by the name of their batch: recorded runs, controls, runs
-        that ask a model, and runs of a tiny model. Runs that ask a model load it once. The imports
-        take most of the time of a tiny model's run.
+        that ask a model, and runs of a tiny model or a first look. Runs that ask a model load it
+        once. The imports take most of the time of a short run.
         """
         is_alone = self.makers | self.starts
-        many, tiny = self.config.devices_per_run > 1, self.tiny
+        many, tiny, quick = self.config.devices_per_run > 1, self.tiny, self.config.quick
         shared = (
             run
             for run in self.runs.values()
@@ -380,6 +380,7 @@ class Workplan:
                 and not many
                 and (
                     run.model in tiny
+                    or quick
                     or not self.studies[run.study]["methods"][run.method]["learns"]
                 )
             )

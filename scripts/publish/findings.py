@@ -29,7 +29,7 @@ from scripts.measure.comparisons import (
     VERDICTS,
 )
 from scripts.publish.compared import estimate_of, words_beside
-from scripts.publish.marks import at_most, limit_if_several, marks_of
+from scripts.publish.marks import at_most, learnt_marks, limit_if_several, marks_of
 from scripts.publish.names import joined, model_title, with_released
 from scripts.publish.scorecard.cells import (
     FILLED,
@@ -240,6 +240,9 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
     first += [
         f"Only {at_most(limit)} of each split were measured, so the intervals are wide."
         for limit in sorted(rows["limit"].dropna().unique())
+    ]
+    first += [
+        f"A first look: models and controls were {mark}." for mark in learnt_marks(rows["dataset"])
     ]
     if rows["alone"].all():
         return [*first, NO_MODEL]

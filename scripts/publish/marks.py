@@ -1,32 +1,51 @@
-"""Mark numbers on sample data, and numbers on an evaluation split that the option limit cut. Count
-the seeds and wordings of a mean. `rows` are rows of metrics.
+"""Mark numbers on sample data, on an evaluation split that the option limit cut, and of systems
+whose training split the option train_limit cut. Count the seeds and wordings of a mean. `rows` are
+rows of metrics.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-CUT = (
-    "only so many pairs, questions or instances of each evaluation split were measured. A hash "
-    "draws them."
-)
-
-SAMPLE = "SAMPLE DATA where marked: made up to try the workflow, not a corpus."
-MARK = re.compile(r"\[(sample data|at most [\d,]+ items)\]")  # as note_of() writes it
+MEANT = {
+    "sample": "made up to try the workflow, not a corpus.",
+    "at most": "only so many pairs, questions or instances of each evaluation split were measured. "
+    "A hash draws them.",
+    "trained on": "a first look. Models and controls learnt from no more examples than this, drawn "
+    "by hash.",
+}  # by how a mark begins
+MARK = re.compile(rf"\[((?:{'|'.join(MEANT)}) [\w, ]+)\]")  # as note_of() writes it
 
 
 def at_most(limit: float) -> str:
     return f"at most {limit:,.0f} items"
 
 
+def meant(marks: Iterable[str]) -> list[str]:
+    """Return what each mark means, as a sentence."""
+    return [
+        f"{mark.upper()} where marked: {text}"
+        for begin, text in MEANT.items()
+        for mark in sorted(marks)
+        if mark.startswith(begin)
+    ]
+
+
+def learnt_marks(datasets: pd.Series) -> list[str]:
+    """Return the marks of datasets, by their names, whose training split is cut."""
+    cut = datasets.dropna().astype(str).str.extract(r"\btrain_limit-(\d+)")[0].dropna()
+    return [f"trained on {most:,} examples at most" for most in sorted(set(cut.astype(int)))]
+
+
 def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
-    """Return the marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both
-    or none.
+    """Return the marks of rows of metrics, or of one row: `sample data`, `at most 200 items`,
+    `trained on 256 examples at most`, some or none.
     """
     table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
-    limits = [at_most(limit) for limit in sorted(table["limit"].dropna().unique())]
-    return ["sample data", *limits] if table["sample"].any() else limits
+    marks = ["sample data"] if table["sample"].any() else []
+    marks += [at_most(limit) for limit in sorted(table["limit"].dropna().unique())]
+    return marks + (learnt_marks(table["dataset"]) if "dataset" in table else [])
 
 
 def face_of(rows: pd.DataFrame) -> str:

@@ -105,11 +105,15 @@ def differences_in_words(settings: dict, others: list[dict]) -> str:
     )
 
 
-def details_of(dataset: str, columns: list[str]) -> str:
-    """Return `, train templates 6`: the options in a dataset's name that are not in `columns`."""
+def details_of(dataset: str, columns: Collection[str] = ()) -> str:
+    """Return `, train templates 6`: the options in a dataset's name that are not in `columns`. A
+    limit is shown as a mark.
+    """
     options = re.findall(r"([a-z_]+)-([\d.]+)(?=-|$)", dataset)
     return "".join(
-        f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns
+        f", {name.replace('_', ' ')} {value}"
+        for name, value in options
+        if name not in {"limit", "train_limit", *columns}
     )
 
 

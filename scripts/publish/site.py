@@ -46,7 +46,7 @@ from scripts.publish.compared import read_comparisons
 from scripts.publish.items import files_of
 from scripts.publish.comparison import published_claims
 from scripts.publish.findings import findings_of, shared_caveats
-from scripts.publish.marks import with_replicates
+from scripts.publish.marks import learnt_marks, with_replicates
 from scripts.publish.names import method_title, model_title, source_title
 from scripts.publish.parts import data_url, not_drawn, size_of, templates, shown_and_folded
 from scripts.publish.page_runs import located, runs_shown
@@ -227,6 +227,7 @@ def results_shown(
         "left_out": left_out_groups(read_left_out(given.resources / "left_out.yaml"), studies),
         "samples": set(metrics["sample"]),
         "limits": sorted(metrics["limit"].dropna().unique()),
+        "learnt": learnt_marks(metrics["dataset"]),
         "metrics_sha256": sha256_of(given.metrics),
     }
 

@@ -13,7 +13,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.running.program import log
 from scripts.publish.item import Given
 from scripts.publish.latex import PAGE, latex_table
-from scripts.publish.marks import CUT, MARK, SAMPLE, with_replicates
+from scripts.publish.marks import MARK, meant, with_replicates
 
 # A column with names of experiments (`, ` between them), which the page links to their runs. LaTeX
 # lacks it. `Experiment of X` has the names for the column X; the page shows them as links alone.
@@ -60,9 +60,7 @@ def caption_of(given: Given, table: pd.DataFrame | None = None) -> str:
         has_seeds = "Seeds" in table and bool((table["Seeds"] != "").any())
         text = with_replicates(text, has_seeds, bool((table["Wordings"] != "").any()))
     found = {mark for cell in table.to_numpy().flat for mark in MARK.findall(str(cell))}
-    meant = [SAMPLE] if "sample data" in found else []
-    meant += [f"{mark.upper()} where marked: {CUT}" for mark in sorted(found - {"sample data"})]
-    return " ".join([text, *meant])
+    return " ".join([text, *meant(found)])
 
 
 def by_metric(rows: pd.DataFrame, column: str = "metric") -> dict[str, pd.Series]:

@@ -4,7 +4,8 @@
     ./timestride run small                     presets/small.yaml, or a file of your own
     ./timestride run small evaluate -n         a target, and options of Snakemake
     ./timestride run base recorded=true        keys of the configuration
-    ./timestride probe ORG/NAME limit=200      a model on all four studies (presets/probe.yaml)
+    ./timestride probe ORG/NAME                a model on all four studies (presets/probe.yaml)
+    ./timestride probe ORG/NAME quick=true     a first look at it, in minutes
     ./timestride compare A B …                 two systems (scripts/measure/compare.py)
     ./timestride audit FILE columns=…          a benchmark without a model (scripts/audit/audit.py)
 

@@ -98,6 +98,8 @@ def read(text) -> dict:
             experiments: {sample_nli: {data: {source: generate}}} | did you mean generated?
             experiments: {sample_nli: {data: {source: [generated, event_templates]}}} | source names event_templates twice
             training: {batch_size: 32.0} | training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`
+            seeds: 3 | seeds must be a list, not 3 (one run for each seed: [1, 2, 3] are three); write `seeds: [3]`
+            run: 3 | run must be a list, not 3 (the experiments that run, by name); write `run: …`
             seeds: [1.0] | seeds.0 is 1.0, not an integer
             training: {epochs: true} | training.epochs must be a whole number or a list, not True
             1: x | the top level has the key 1, which YAML does not read as text

@@ -103,6 +103,31 @@ def test_one_command_for_each_kind(probe):
     assert facts == {"encoder", "decoder"}
 
 
+def test_a_first_look_is_short_and_marked_from_the_data_to_the_page(probe):
+    """Models and controls learn from the same few examples, in one epoch and one process. Tables,
+    figures, the page and the terminal say so.
+    """
+    asks = {"methods": ["train"], "controls": ["bag_of_words"]}
+    data = {"train_questions": None, "unit_normalization": False}
+    few = {"probe_sop": asks, "probe_mctaco": asks | {"data": data}}
+    write_yaml(probe / "presets/few.yaml", {"run": [*few], "experiments": few})
+    asked = (*PRESET, "presets/few.yaml", "--config", "model=./my/tiny_bert", "quick=true")
+    said = probe.run(*asked)
+    mark = "trained on 256 examples at most"
+    runs = [read_json(file) for file in probe.folder.glob("results/train/*/*train_limit*/run.json")]
+    assert 200 < max(one["train_examples"] for one in runs) <= 256
+    assert {one["training"]["epochs"] for one in runs if "epochs" in one["training"]} == {1}
+    published = probe / "results/publish/probe"
+    page = (published / "index.html").read_text()
+    assert f"were {mark}" in page and mark.capitalize() in page
+    assert mark in said
+    for name in ("mctaco_table", "strided_sop_table"):
+        table = pandas.read_csv(published / f"tables/{name}.csv")
+        assert len(table) and table["Corpus"].str.endswith(f"[{mark}]").all()
+    for name in ("accuracy_by_stride", "mctaco_by_category"):
+        assert mark.upper() in (published / f"figures/{name}.svg").read_text()
+
+
 def test_a_hub_that_must_not_be_asked_is_said_before_anything_runs(probe):
     probe.snakemake("--dry-run", *PRESET, "--config", "model=me/mine", HF_HUB_OFFLINE="1").refused(
         "HF_HUB_OFFLINE is set"

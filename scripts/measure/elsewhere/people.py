@@ -5,6 +5,7 @@ Beside the columns of table.py, the table has study, source, dataset, split and 
 """
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -36,20 +37,16 @@ def rows_of(file: Path) -> pd.DataFrame:
     )
 
 
-def limit_of(facts: Mapping) -> int | None:
-    return facts["data_options"].get("limit")
-
-
-def whole_of(dataset: str, limit: int | None) -> str:
-    """Return the name of the dataset before the option `limit` cut it."""
-    return dataset.removesuffix(f"-limit-{limit}")
+def whole_of(dataset: str) -> str:
+    """Return the name of the dataset before the options `limit` and `train_limit` cut it."""
+    return re.sub(r"-(train_)?limit-\d+", "", dataset)
 
 
 def are_for(answers: pd.DataFrame, facts: Mapping) -> pd.Series:
     """Return which answers are for a run's dataset, or for the whole dataset from which it was
     cut.
     """
-    names = [facts["dataset"], whole_of(facts["dataset"], limit_of(facts))]
+    names = [facts["dataset"], whole_of(facts["dataset"])]
     return (answers["source"] == facts["source"]) & answers["dataset"].isin(names)
 
 
@@ -127,7 +124,7 @@ def on_split(
     part = answers[are_for(answers, facts) & (answers["split"] == split)]
     items = part["item"].map(lambda item: int(item, 16)).astype(np.uint64)
     part = part.assign(at=pd.Index(items_of(examples["example_id"])).get_indexer(items))
-    if limit_of(facts) is not None:
+    if facts["data_options"].get("limit") is not None:
         log.info(
             "%s %s: %d of %d human answers are on items within the limit",
             facts["source"],
@@ -158,8 +155,7 @@ def people_given(
     known: dict[tuple[str, str], list[str] | None] = {
         tuple(name.split("/", 1)): None for name in given.others
     }
-    for (source, dataset), systems in datasets.items():
+    for source, dataset in datasets:
         splits = sources[sources[source].get("measured_on", source)]["evaluate"]
-        limit = limit_of(next(iter(systems.values()))[0].facts)
-        known |= {(source, dataset): splits, (source, whole_of(dataset, limit)): splits}
+        known |= {(source, dataset): splits, (source, whole_of(dataset)): splits}
     return read_people(given.people, study, known, labels)

@@ -360,6 +360,16 @@ def test_a_limit_keeps_contrast_pairs_together(built):
     assert questions == originals | {name + COUNTERPART for name in originals}
 
 
+def test_a_train_limit_keeps_whole_questions_and_measures_all(built):
+    whole, few, fewer = built(), built(train_limit=200), built(train_limit=50)
+    assert few["test"].equals(whole["test"])
+    kept = set(few["train"]["group_id"])
+    assert few["train"].equals(
+        whole["train"][whole["train"]["group_id"].isin(kept)].reset_index(drop=True)
+    )
+    assert 150 < len(few["train"]) <= 200 and set(fewer["train"]["group_id"]) < kept
+
+
 def split_of(questions: list[list[tuple]], sentence: list[str]) -> pd.DataFrame:
     """Return the answers to questions with (label, …) candidates."""
     return pd.DataFrame(

@@ -168,6 +168,14 @@ def test_a_limit_keeps_pairs_together_and_defaults_are_not_told(made):
     assert not {"balanced", "contrast"} & set(options)
 
 
+def test_a_train_limit_cuts_train_and_dev(made):
+    whole, cut = (made("temp_order", **how) for how in ({}, {"train_limit": 40}))
+    sizes = {name: len(split_of(cut, name)) for name in ("train", "dev")}
+    assert sizes == {"train": 40, "dev": 40} and split_of(cut).equals(split_of(whole))
+    assert provenance_of(cut / "train.parquet")["limited"]["kept"] == 40
+    assert provenance_of(cut / "train.parquet")["options"]["train_limit"] == 40
+
+
 def test_pairs_that_belong_together_are_measured_together(made, program, tmp_path):
     """Two seeds have known errors on set II with contrast pairs; the reader is right on all
     pairs.

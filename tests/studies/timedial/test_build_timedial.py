@@ -582,6 +582,16 @@ def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(cor
     }
 
 
+def test_a_train_limit_keeps_whole_spans(corpus, plain):
+    whole, few = plain[1], corpus.build("few", train_limit=5)
+    for split in ("train", "validation"):
+        kept = few[split]["instance_id"].unique()
+        assert len(kept) == 1 < whole[split]["instance_id"].nunique()
+        of_kept = whole[split][whole[split]["instance_id"].isin(kept)]
+        assert few[split].equals(of_kept.reset_index(drop=True))
+    assert few["test"].equals(whole["test"])
+
+
 def changed(table: str, row: int, column: str, change):
     """Return a function that applies `change` to a cell of a table of the corpus."""
 

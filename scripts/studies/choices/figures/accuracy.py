@@ -40,7 +40,7 @@ def main(given: Given) -> None:
     panels, chance = [], chance_of(points)
     for (source, dataset, split), of_panel in points.groupby(PLACE, sort=False):
         counts = ", ".join(f"{n:,}" for n in of_panel.drop_duplicates("slice")["n"])
-        detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {counts}"
+        detail = f"{split_title(split)}{details_of(dataset)}; n = {counts}"
         title, whole = source_title(source, sources), only(metrics, slice="all")
         says = message(same_place(whole, of_panel, PLACE), "accuracy", "system")
         panels.append((says or title, f"{title}, {detail}" if says else detail, of_panel))

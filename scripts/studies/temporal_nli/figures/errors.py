@@ -52,7 +52,7 @@ def read(items: Items) -> tuple:
         for column in PARTS[name]
         for value in pairs[column].dropna().unique()
     }
-    title = SETS[name] + details_of(items.facts["dataset"], ["limit"])
+    title = SETS[name] + details_of(items.facts["dataset"])
     return title, rows, slices, items.labelled(pairs["example_id"], "pairs", gold)
 
 

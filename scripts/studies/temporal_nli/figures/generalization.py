@@ -56,7 +56,7 @@ NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 def without(dataset: str, kind: str) -> str:
     """Return the name of the dataset that holds out only templates and is otherwise the same."""
-    return re.sub(rf"-{kind}(?=(?:-(?:{'|'.join(CHANGED)}|limit-\d+))*$)", "", dataset)
+    return re.sub(rf"-{kind}(?=(?:-(?:{'|'.join(CHANGED)}|(?:train_)?limit-\d+))*$)", "", dataset)
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -129,7 +129,7 @@ def data_title(source: str, dataset: str, sources: dict) -> str:
     dataset's name.
     """
     changed = [title for part, title in CHANGED.items() if f"-{part}-" in f"{dataset}-"]
-    details = details_of(dataset, ["limit"])  # the limit is shown as a mark
+    details = details_of(dataset)
     return ", ".join([source_title(source, sources) + details, *changed])
 
 
