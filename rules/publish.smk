@@ -2,7 +2,7 @@
 study, resources/figures.yaml those of every study and of all studies together.
 
 Reads  results/evaluate/<name>/{metrics,comparisons}.parquet, and the inputs that an item's `reads` names: runs, datasets, …
-Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
+Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}, and .column.pdf with `columns: 1`
        results/publish/<name>/tables/<item>.{csv,md,tex}
        results/publish/<name>/<study>.manifest.json            the names, lengths and hashes of a study's figures and tables
        results/publish/<name>/leaderboard/<model>.json         the numbers of one model, in the form of leaderboards
