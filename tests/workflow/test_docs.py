@@ -149,7 +149,7 @@ def test_the_walkthrough(study):
         preset["experiments"]["my_order"]["data"]["stride"] = strides
         write_yaml(study / "mine.yaml", preset)
         planned.append(study.jobs("--configfile", "mine.yaml"))
-    assert sum(map(len, planned[0].values())) + 1 == 18, "with the rule all"
+    assert sum(map(len, planned[0].values())) + 1 == 19, "with the rule all"
     assert [len(jobs["train_run"]) for jobs in planned] == [4, 5]
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.comparisons import LIKE, MORE, SHORTCUT, SOLVER, TITLES
 from scripts.publish.compared import read_comparisons
@@ -32,6 +31,7 @@ from scripts.publish.scorecard.cells import (
 )
 from scripts.publish.table import interval
 
+NO_HEADLINE = "No model has a headline on a plain, whole split."
 NOT_ASKED, NO_ANSWER, NOT_RUN = "no method fits it", "could not be asked", "not run"
 BELOW = "for comparison"
 Reasons = dict[tuple[str, str, str], str]  # by model, way and study
@@ -69,8 +69,8 @@ class Scorecard(NamedTuple):
         return self.by_row.get((*asked, probe["probe"]), missing)
 
 
-def read_scorecard(given: Given) -> Scorecard:
-    """Read the scorecard. Raise UserError if no model has a headline on a whole split."""
+def read_scorecard(given: Given) -> Scorecard | None:
+    """Read the scorecard; None if no model has a headline (NO_HEADLINE)."""
     resources, sources, models = given.resources, given.sources, given.models
     sources = {  # short titles fit over a panel
         name: entry | {"title": entry.get("short", entry.get("title", name))}
@@ -82,10 +82,7 @@ def read_scorecard(given: Given) -> Scorecard:
     compared = read_comparisons(given.metrics)
     cells = cells_of(on_probes, metrics, compared, studies, networks)
     if cells.empty:
-        raise UserError(
-            f"{given.metrics}: no headline of a model on a whole split; run an experiment with a "
-            "model"
-        )
+        return None
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     in_paper, human = FEET[-2:]

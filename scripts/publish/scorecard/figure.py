@@ -37,6 +37,7 @@ from scripts.publish.scorecard.card import (
     Scorecard,
     at,
     corpus_line,
+    NO_HEADLINE,
     read_scorecard,
     size_in_words,
 )
@@ -185,8 +186,8 @@ def draw(card: Scorecard) -> Figure:
 
 
 def main(given: Given) -> None:
-    card = read_scorecard(given)
-    style.save(lambda: draw(card), given)
-    write_points(card.cells[[*PROBE, *COLUMNS.split(), *COMPARED]], given.output)
-    models = card.cells["model"].nunique()
-    log.info("%s: %d cells of %d models", given.output, len(card.cells), models)
+    card, columns = read_scorecard(given), [*PROBE, *COLUMNS.split(), *COMPARED]
+    style.save(lambda: draw(card) if card else style.nothing(NO_HEADLINE), given)
+    cells = card.cells[columns] if card else pd.DataFrame(columns=columns)
+    write_points(cells, given.output)
+    log.info("%s: %d cells of %d models", given.output, len(cells), cells["model"].nunique())

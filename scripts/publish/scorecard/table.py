@@ -11,7 +11,8 @@ from scripts.measure.comparisons import ABOVE, BELOW as BELOW_CONTROL
 from scripts.measure.comparisons import LIKE, MORE, SHORTCUT, TITLES
 from scripts.publish import latex
 from scripts.publish.item import Given
-from scripts.publish.scorecard.card import BELOW, FEET, Scorecard, at, read_scorecard, size_in_words
+from scripts.publish.scorecard.card import BELOW, FEET, NO_HEADLINE, Scorecard, at
+from scripts.publish.scorecard.card import read_scorecard, size_in_words
 from scripts.publish.table import OF_COLUMN, interval, percent, publish_table, signed
 
 
@@ -118,7 +119,9 @@ def in_a_column(card: Scorecard) -> pd.DataFrame:
 
 def main(given: Given) -> None:
     card = read_scorecard(given)
-    if given.output.name.endswith("_column"):
+    if not card:
+        publish_table(given, [{"Model": NO_HEADLINE}], {"Model"})
+    elif given.output.name.endswith("_column"):
         publish_table(given, in_a_column(card), {"Model"}, latex.COLUMN)
     else:
         publish_table(given, tabulate(card), {"Kind", "Model", "Asked"})
