@@ -3,9 +3,12 @@ taken), and an adapter (it is merged into its base).
 """
 # ruff: noqa: F401 - fixtures are imported
 
+import os
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import peft
 import pytest
@@ -250,7 +253,8 @@ def test_names_of_a_wrapped_network(fetch, refused, tmp_path, kind, of, wrapped)
     prefix = wrapped.removeprefix("model.").removeprefix("\\1.").split(".")[0]
     assert f"`{prefix}.` in their names" in said
     line = f"python -c {said.partition('python -c ')[2]}"
-    subprocess.run(line, shell=True, check=True, cwd=place)
+    ours = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(line, shell=True, check=True, cwd=place, env=os.environ | {"PATH": ours})
     made = AutoModelForCausalLM.from_pretrained(fetch(here(place)))
     assert abs(logits(made) - wanted).max() < 1e-4
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.cost import Size, count
 from tests.rows import each_row
 
-SIZE = Size(1000, 0, 500, 20.0, 0.25)
+SIZE = Size(1000, 0, 500, 20.0, 12.0, 0.25)
 SHAPE = {
     "num_hidden_layers": 2,
     "hidden_size": 64,
