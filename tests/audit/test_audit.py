@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from scripts.audit.audit import best_shortcut
-from scripts.audit.features import VIEWS, centred
+from scripts.audit.features import VIEWS
 from scripts.audit.reach import (
     Benchmark,
     answered,
     estimate,
     folds_of,
-    learnt,
+    scorer_of,
     reaches_of,
     benchmark_of,
 )
@@ -135,9 +135,7 @@ def test_what_an_audit_writes(program, tmp_path):
 
 
 def options_reach(test: Benchmark):
-    features = VIEWS["options"].features(test.options)
-    features = centred(features, test.options["item"].to_numpy())
-    right = answered(test, learnt(test, features, "apart", True))
+    right = answered(test, scorer_of(test, VIEWS["options"])("apart"))
     return estimate(right, test.items["apart"].to_numpy())
 
 
