@@ -119,9 +119,7 @@ def write_page(
             for cue, right in zip(cues["cue"], cues["answered"])
         ],
         "words": heavy_words(test),
-        "faults": as_rows(
-            tables["faults"].assign(examples=tables["faults"]["examples"].str.join(", "))
-        ),
+        "faults": as_rows(faults),
         "hard": as_rows(counts),
         "hard_items": len(hard),
         "predictions": as_rows(kept[KEPT]),

@@ -99,8 +99,9 @@ def sizes(text: str) -> dict[str, float]:
     holiday = any(piece.word_class == "holiday" for piece in read)  # Christmas Day is no duration
     seconds = np.nan if holiday else seconds_of(words)
     if RATE.search(words) and not np.isnan(seconds):
-        count = COUNT.search(words)
-        times = number(HOW_OFTEN[count[1]] if count[1] else count[2]) if count else 1.0
+        times = 1.0
+        if count := COUNT.search(words):
+            times = number(HOW_OFTEN[count[1]] if count[1] else count[2])
         return {"rate": seconds - float(np.log(max(times, 1e-3)))}
     if not np.isnan(seconds):
         found["duration"] = seconds
