@@ -7,7 +7,8 @@ stands the control like for like, with the verdict of the table of comparisons.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -85,57 +86,70 @@ def findings_of(
                              low, high, others, control, shortcut, human (all in per cent, or
                              None), verdict, runs (their number if it is no sample of seeds)
     """
-    measured = set(metrics["study"])
-    studies = {name: of for name, of in studies.items() if name in measured and "headline" in of}
     sources = {
         source: entry | {"title": entry.get("short", entry.get("title", source))}
         for source, entry in sources.items()
     }
+    measured = set(metrics["study"])
+    studies = {name: of for name, of in studies.items() if name in measured and "headline" in of}
     on_probes = probe_rows(metrics, studies, sources)
     cells = cells_of(on_probes, metrics, comparisons, studies, networks)
     controls = chosen_controls(on_probes).assign(way="control")
     controls = preferred(controls, studies).sort_index()
-    known, findings = with_released(models, sources), []
-
-    def title(name: str) -> str:
-        return "the same model, blind" if method_of_blind(name) else model_title(name, known)
-
+    titles, findings = with_released(models, sources), []
     for name, study in studies.items():
         of_study = cells[cells["study"] == name]
         of_controls = controls[controls["study"] == name]
         rows = best_system(of_study) if len(of_study) else best_alone(of_controls)
-        if rows.empty:
-            continue
-        probes = probe_names(rows, studies, sources)
-        printed = published(claims, probes, studies)
-        humans = pd.concat([people(on_probes), printed[printed["who"] == "human"]])
-        human = humans.drop_duplicates("probe").set_index("probe")["value"]
-        alone = rows["method"].isin(CONTROL_METHODS)
-        rows = rows.assign(
-            title=probes["title"],
-            corpus_title=probes["corpus_title"],
-            place=probes["corpus_title"] + limit_if_several(rows),
-            system=rows["model"].map(title),
-            alone=alone,
-            control=rows["control"].mask(alone, rows["model"]).map(title, na_action="ignore"),
-            control_value=rows["value"].where(alone, rows[f"{LIKE}_control_value"]),
-            human=rows["probe"].map(human),
-        )
-        findings.append(
-            {
-                "study": name,
-                "title": study["title"],
-                "short": study.get("short", study["title"]),
-                "sentence": sentence_of(rows, study),
-                "who": in_short(rows, of_study, study),
-                "experiments": list(dict.fromkeys(rows["experiment"])),
-                "beside": beside_of(rows, title),
-                "caveats": caveats_of(rows, study.get("chance", np.nan)),
-                "marks": [*marks_of(rows), *([CAPPED] if is_capped(rows) else [])],
-                "groups": groups_of(rows, of_study),
-            }
-        )
+        if len(rows):
+            probes = probe_names(rows, studies, sources)
+            printed = published(claims, probes, studies)
+            humans = pd.concat([people(on_probes), printed[printed["who"] == "human"]])
+            rows = with_titles(rows, probes, humans, titles)
+            findings.append({"study": name} | finding_of(rows, of_study, study, titles))
     return findings
+
+
+def title_of(name: str, titles: dict) -> str:
+    return "the same model, blind" if method_of_blind(name) else model_title(name, titles)
+
+
+def with_titles(
+    rows: pd.DataFrame, probes: pd.DataFrame, humans: pd.DataFrame, titles: dict
+) -> pd.DataFrame:
+    """Return the cells of a study's system with the titles of probe, corpus, system and control,
+    `alone` (the system is a control), and the scores of the control and of people. A control alone
+    is its own control. probes: from probe_names(); humans: probe and value.
+    """
+    title, alone = partial(title_of, titles=titles), rows["method"].isin(CONTROL_METHODS)
+    human = humans.drop_duplicates("probe").set_index("probe")["value"]
+    return rows.assign(
+        title=probes["title"],
+        corpus_title=probes["corpus_title"],
+        place=probes["corpus_title"] + limit_if_several(rows),
+        system=rows["model"].map(title),
+        alone=alone,
+        control=rows["control"].mask(alone, rows["model"]).map(title, na_action="ignore"),
+        control_value=rows["value"].where(alone, rows[f"{LIKE}_control_value"]),
+        human=rows["probe"].map(human),
+    )
+
+
+def finding_of(rows: pd.DataFrame, cells: pd.DataFrame, study: dict, titles: dict) -> dict:
+    """Return a study's finding without its name. rows: from with_titles(); cells: of every
+    system.
+    """
+    return {
+        "title": study["title"],
+        "short": study.get("short", study["title"]),
+        "sentence": sentence_of(rows, study),
+        "who": in_short(rows, cells, study),
+        "experiments": list(dict.fromkeys(rows["experiment"])),
+        "beside": beside_of(rows, titles),
+        "caveats": caveats_of(rows, study.get("chance", np.nan)),
+        "marks": [*marks_of(rows), *([CAPPED] if is_capped(rows) else [])],
+        "groups": groups_of(rows, cells),
+    }
 
 
 def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
@@ -216,16 +230,17 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     return " · ".join([system, *facts, *replicates(rows), *learnt])
 
 
-def beside_of(rows: pd.DataFrame, title: Callable[[str], str]) -> list[str]:
+def beside_of(rows: pd.DataFrame, titles: dict) -> list[str]:
     """Return a sentence for each kind of control and each place: `Shortcut, set I: second text
     alone, 52.0 %. The model is +8.0 points (+6.0 to +10.0): clearly above.`
     """
     found = []
     for kind in (LIKE, SHORTCUT, MORE):
         for row in rows[rows[f"{kind}_difference"].notna()].to_dict("records"):
-            control = f"{title(row[f'{kind}_control'])}, {percent(row[f'{kind}_control_value'])} %"
+            control, reached = row[f"{kind}_control"], percent(row[f"{kind}_control_value"])
             place = f"{TITLES[kind].capitalize()}, {row['title']}"
             above = with_interval(estimate_of(row, kind), signed, " points")
+            control = f"{title_of(control, titles)}, {reached} %"
             found.append(f"{place}: {control}. The model: {above}, {words_beside(row, kind)}.")
     return found
 
