@@ -20,7 +20,7 @@ from transformers import (
 )
 
 from scripts.running.program import UserError
-from scripts.train.paradigms import classify, fill, generate, mlm, pseudo_log_likelihood
+from scripts.train.paradigms import classify, fill, generate, masking, mlm, pseudo_log_likelihood
 from scripts.train.batches import collate
 from tests.models import cloze_table, fetched, scores_of
 from tests.rows import each_row, rows_of
@@ -171,7 +171,7 @@ def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch, max_l
     """All candidates of a place have the same tokens of a dialog that is cut."""
     table = cloze()
     # several readings, with a few copies in each
-    monkeypatch.setattr(pseudo_log_likelihood, "AT_ONCE", 100)
+    monkeypatch.setattr(masking, "AT_ONCE", 100)
     paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False, max_length), {})
     found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")

@@ -22,6 +22,20 @@ from scripts.train.paradigms.paradigm import mask_token
 TARGETS, MASKED, OTHER = 0.15, 0.8, 0.1
 
 
+def with_masks(
+    ids: torch.Tensor, is_target: torch.Tensor, kind: torch.Tensor, other: torch.Tensor, mask: int
+) -> Batch:
+    """The texts with their targets masked, replaced or left, and the targets, all (rows, width).
+    kind: random numbers from 0 to 1 that decide which. other: the tokens that replace.
+    """
+    replaced = torch.where(kind < MASKED + OTHER, other, ids)
+    written = torch.where(kind < MASKED, mask, replaced)
+    return {
+        "input_ids": torch.where(is_target, written, ids),
+        "targets": torch.where(is_target, ids, IGNORED),
+    }
+
+
 class Paradigm(fill.Paradigm):
     """Each text gets the mean log-likelihood of its masked tokens, and the share of them that the
     model would write.
@@ -83,16 +97,11 @@ class Paradigm(fill.Paradigm):
         inside = places < batch["attention_mask"].sum(1, keepdim=True) - len(self.after)
         inside &= places >= len(self.before)
         share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)
-        others = (other * len(self.tokenizer)).long()
         is_target = inside & (share < TARGETS)
         # every text must have at least one target
         is_target |= inside & (places == len(self.before)) & ~is_target.any(1, keepdim=True)
-        mask = mask_token(self.tokenizer, self.model)
-        written = torch.where(kind < MASKED, mask, torch.where(kind < MASKED + OTHER, others, ids))
-        given = batch | {
-            "input_ids": torch.where(is_target, written, ids),
-            "targets": torch.where(is_target, ids, IGNORED),
-        }
+        mask, others = mask_token(self.tokenizer, self.model), (other * len(self.tokenizer)).long()
+        given = batch | with_masks(ids, is_target, kind, others, mask)
         return super().likelihoods(network, given, plain)
 
     def scores(self, network: torch.nn.Module, batch: Batch, plain: bool = False) -> torch.Tensor:

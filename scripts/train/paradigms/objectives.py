@@ -23,7 +23,7 @@ from scripts.running.program import UserError, log
 from scripts.train.paradigms import classify, fill
 from scripts.train.batches import IGNORED, Batch
 from scripts.train.paradigms.classify import FIELDS
-from scripts.train.paradigms.mlm import TARGETS, MASKED, OTHER
+from scripts.train.paradigms.mlm import TARGETS, with_masks
 from scripts.train.paradigms.paradigm import loading, mask_token
 
 
@@ -100,16 +100,8 @@ class Paradigm(classify.Paradigm):
         inside = batch["attention_mask"].bool() & ~torch.isin(ids, self.special.to(ids.device))
         lowest = torch.where(inside, share, 2.0).min(1, keepdim=True).values
         is_target = inside & ((share < TARGETS) | (share == lowest))
-        others = (other * len(self.tokenizer)).long()
-        written = torch.where(
-            kind < MASKED,
-            self.tokenizer.mask_token_id,
-            torch.where(kind < MASKED + OTHER, others, ids),
-        )
-        return batch | {
-            "input_ids": torch.where(is_target, written, ids),
-            "targets": torch.where(is_target, ids, IGNORED),
-        }
+        others, mask = (other * len(self.tokenizer)).long(), self.tokenizer.mask_token_id
+        return batch | with_masks(ids, is_target, kind, others, mask)
 
     def of_masks(self, batch: Batch) -> torch.Tensor:
         """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now. The head
