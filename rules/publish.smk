@@ -51,7 +51,7 @@ for OF in PUBLISHED.studies:
             mem_mb=2000,
         params:
             shown=lambda w, of=OF: as_json(PUBLISHED.shown(of)),
-            papers=lambda w, of=OF: PUBLISHED.digest_of_papers(of),
+            papers=lambda w, of=OF: PUBLISHED.hashes_of_papers(of),
             code=lambda w, of=OF: code(*PUBLISHED.programs_of(of), "publish/items"),
             pages=uncompared(WORK.pages),
         message:
@@ -111,7 +111,7 @@ rule publish_page:
         mem_mb=2000,
     params:
         texts=lambda w: as_json(PUBLISHED.page),
-        papers=lambda w: PUBLISHED.digest_of_papers(ALL),
+        papers=lambda w: PUBLISHED.hashes_of_papers(ALL),
         configuration=lambda w: as_json(PUBLISHED.page_configuration),
         provenance=lambda w: as_json(PUBLISHED.page_provenance),
         templates=lambda w: as_json(PUBLISHED.page_templates),

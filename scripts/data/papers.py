@@ -1,7 +1,7 @@
 """What the project knows of papers: their numbers, their claims, and answers to their items that
 others released.
 
-Programs read these texts themselves, because they are long. A rule compares their hash.
+Programs read these texts themselves, because they are long. A rule compares their hashes.
 """
 
 import json

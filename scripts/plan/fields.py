@@ -4,19 +4,12 @@ from collections.abc import Iterable
 
 
 def fields_of(
-    entries: dict[str, dict],
-    names: Iterable[str],
-    fields: Iterable[str],
-    presence: Iterable[str] = (),
+    entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]
 ) -> dict[str, dict]:
-    """Return the named fields of the named entries, in the order of the entries. The value of a
-    field in `presence` is only `true`, for example `esim: true`.
-    """
+    """Return the named fields of the named entries, in the order of the entries."""
     wanted, kept = set(names), set(fields)
     return {
-        name: {
-            key: True if key in presence else value for key, value in entry.items() if key in kept
-        }
+        name: {key: value for key, value in entry.items() if key in kept}
         for name, entry in entries.items()
         if name in wanted
     }

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from scripts.data.files import sha256_of
 from scripts.data.papers import files_of, texts_of
+from scripts.data.plain_json import hashes_of
 from scripts.data.studies import ALL, SUFFIXES, numbers_of, suffixes_of
 from scripts.plan.fields import fields_of, has_options
 from scripts.plan.workplan import Workplan, built, cleaned, spans
 from scripts.running.code_lock import identity
-from scripts.running.reasons import hash_of
 
 CAPTIONS = Path(".snakemake/timestride/captions")  # a file for each item: Snakemake's report
 # the keys that change numbers
@@ -225,10 +225,9 @@ class Published:
         sources = {name: entry for name, entry in work.sources.items() if name in measured}
         return numbers_of(sources, work.studies)
 
-    def digest_of_papers(self, study: str) -> str:
-        """Return a hash of all that the items of a study, or the page, show of papers."""
-        texts = texts_of(**self.papers(study), root=self.workplan.root)
-        return hash_of(texts, files_of(texts))
+    def hashes_of_papers(self, study: str) -> str:
+        """Return hashes of all that the items of a study, or the page, show of papers, by file."""
+        return hashes_of(files_of(texts_of(**self.papers(study), root=self.workplan.root)))
 
     def shown(self, study: str) -> dict:
         """Return the items of a study as scripts/publish/items.py reads them."""

@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 from scripts.data.files import sha256_of
+from scripts.data.plain_json import hashes_of
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.plan import OF_ENTRY
 from scripts.plan.grid import Dataset
 from scripts.plan.workplan import Workplan, cleaned, spans
-from scripts.running.reasons import hash_of
 
 # the keys of a source that say where questions with options stand
 LAYOUT = ["columns", "answers_are", "labels", "header", "lines", "patterns", "empty", "files"]
@@ -45,7 +45,7 @@ def with_absolute_paths(work: Workplan, model: str) -> dict:
 def patterns(work: Workplan) -> str:
     """Return a hash of what the rules of temporal expressions say, without their comments."""
     rules = read_yaml(work.root / "resources/temporal_patterns.yaml")
-    return hash_of(rules, {"temporal_patterns.yaml": rules})
+    return hashes_of({"temporal_patterns.yaml": rules})
 
 
 def fetched_folder(work: Workplan, source: str) -> str:

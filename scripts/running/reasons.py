@@ -1,9 +1,8 @@
 """Why a job would run again, for the terminal: the file or the setting that changed.
 
 Snakemake compares parameters, and names their old and new values as one text. For code the value is
-`<program>@<version>` for each program (scripts/running/code_lock.py). results/.code/files.json
-holds the files of parameters that are hashes of files. A new run is compared with the finished run
-that is nearest to it.
+`<program>@<version>` for each program (scripts/running/code_lock.py). A new run is compared with
+the finished run that is nearest to it.
 """
 
 import ast
@@ -13,50 +12,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from scripts.data.files import sha256_of_text, whole
-from scripts.data.plain_json import as_json
 from scripts.running.code_lock import edited
 
-HASHES = Path("results/.code/files.json")
-KEPT_HASHES = 60
 NAMED = 2  # changes that are named; others are counted
 LONG = 60  # characters of a value that is not shown
 PARAMS = re.compile(r"Params have changed since last execution: .*?before: (.*?) now: (.*)")
 IDENTITY = re.compile(r"([\w./]+)@(\d+(?:\+[0-9a-f]{12})?|[0-9a-f]{12})(?![\w.])")
 NOTHING = "<nothing exclusive>"
-HASH = re.compile("[0-9a-f]{64}")
-hashed: dict[str, dict[str, str]] = {}  # by a parameter that is a hash: its files, and their hashes
-
-
-def hash_of(value: object, files: dict[str, object]) -> str:
-    """Return the hash of a parameter. files: the files from which it comes, with what they say."""
-    digest = sha256_of_text(as_json(value))
-    hashed[digest] = {name: sha256_of_text(as_json(said)) for name, said in files.items()}
-    return digest
-
-
-def known_hashes() -> dict[str, dict[str, str]]:
-    """Return the files of earlier parameters that are hashes; empty if none are kept."""
-    with suppress(OSError, ValueError):
-        return json.loads(HASHES.read_text(encoding="utf-8"))
-    return {}
-
-
-def keep_hashes() -> None:
-    """Write the files of parameters that are hashes, when jobs start."""
-    known = known_hashes()
-    if new := {digest: files for digest, files in hashed.items() if digest not in known}:
-        HASHES.parent.mkdir(parents=True, exist_ok=True)
-        latest = dict(list((known | new).items())[-KEPT_HASHES:])
-        with whole(HASHES) as place:
-            place.write_text(json.dumps(latest), encoding="utf-8")
-
-
-def changed_files(before: object, now: object) -> list[str]:
-    """Return the files of a parameter that is a hash, which changed."""
-    old, new = known_hashes().get(str(before), {}), hashed.get(str(now), {})
-    changed = [name for name in old | new if old.get(name) != new.get(name)]
-    return changed if old and new else [" or ".join(old | new) or "a file"]
 
 
 def other_version(program: str, before: str | None, now: str) -> str:
@@ -111,7 +73,7 @@ def change(key: str, old: object, new: object) -> str:
 
 
 def changed_settings(before: list[object], now: list[object]) -> list[str]:
-    """Return the settings that changed, as `training.epochs: 3 → 4`, and the files."""
+    """Return the settings that changed, as `training.epochs: 3 → 4`."""
     olds, found = list(mappings(before)), []
     for new in mappings(now):
         old = max(
@@ -125,17 +87,11 @@ def changed_settings(before: list[object], now: list[object]) -> list[str]:
         )
         keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
         found += [change(key, old.get(key), new.get(key)) for key in keys]
-    plain = [
-        [str(one) for one in values if str(one) and not str(one).startswith(("{", "--"))]
+    texts = [
+        " ".join(str(one) for one in values if str(one) and not str(one).startswith(("{", "--")))
         for values in (before, now)
     ]
-    hashes = [[one for one in values if HASH.fullmatch(one)] for values in plain]
-    if all(len(one) == 1 for one in hashes):
-        found += changed_files(hashes[0][0], hashes[1][0])
-    texts = [" ".join(one for one in values if not HASH.fullmatch(one)) for values in plain]
-    if not found and any(texts):
-        found = [" → ".join(texts)]
-    return found
+    return found or ([" → ".join(texts)] if any(texts) else [])
 
 
 def finished_runs(folder: Path) -> list[dict[str, object]]:

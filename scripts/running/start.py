@@ -28,7 +28,7 @@ from scripts.running import snakemake_internals as internals
 from scripts.running.devices import visible_gpus
 from scripts.running.code_lock import identity
 from scripts.running.program import UserError, closest, sentence_of
-from scripts.running.reasons import keep_hashes, new_runs
+from scripts.running.reasons import new_runs
 from scripts.running.summary import summary
 from scripts.running.terminal import let_readers_end
 
@@ -248,7 +248,6 @@ class Start:
         if not self.is_module:
             internals.keep_records_with_results()
             if self.is_main:
-                keep_hashes()
                 internals.start_jobs_when_one_ends(self.workflow)
                 internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
 
