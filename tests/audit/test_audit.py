@@ -141,12 +141,12 @@ def options_reach(test: Benchmark):
 
 @pytest.mark.slow
 def test_a_clean_test_stays_at_chance():
-    """In 200 draws without a cue, the interval holds chance in nearly all: 95 of 100 are meant."""
+    """In 60 draws without a cue, the interval holds chance in nearly all: 95 of 100 are meant."""
     inside = 0
-    for seed in range(200):
+    for seed in range(60):
         found = options_reach(as_test(items(60, seed)))
         inside += found.ci_low <= 1 / 3 <= found.ci_high
-    assert inside >= 180, inside
+    assert inside >= 54, inside
 
 
 def test_permuted_answers_fall_to_chance():
