@@ -5,7 +5,7 @@ Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.re
        results/build/<study>/<source>/<dataset>/leakage.csv        training data removed because they are in evaluation splits
        results/build/temporal_spans/<source>/<split>.parquet       temporal expressions in dialogs
        …/manifest.json                                             the names, lengths and hashes of these files
-       results/build/<study>/README.md                             describes the datasets; each call whose jobs end well writes it
+       results/build/<study>/README.md                             describes the datasets; each call that may run jobs writes it
 """
 
 

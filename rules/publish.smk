@@ -9,7 +9,7 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}, and .co
        results/publish/<name>/leaderboard/every_eval_ever/     the same numbers in the form of every_eval_ever
        results/publish/<name>/index.html                       the page, one file that opens from disk
        results/publish/<name>/findings.json                    the findings on its first screen
-       results/publish/index.html                              links to all studies; each call whose jobs end well writes it
+       results/publish/index.html                              links to all studies; each call that may run jobs writes it
        docs/record/                                            by `snakemake record`: the results kept with the project
        results/harness/<name>/                                 by `snakemake harness`: tasks for lm-evaluation-harness
 """

@@ -4,8 +4,8 @@ Each dataset is a configuration with its own splits. `datasets.load_dataset("res
 "<source>-<dataset>")` loads them unchanged, labels with their names. Terms and citations are those
 in the Parquet files.
 
-Each call of Snakemake whose jobs end well writes the card of every existing dataset, even if
-another configuration built the dataset (scripts/running/start.py).
+Each call of Snakemake that may run jobs writes the card of every existing dataset, even if another
+configuration built the dataset (scripts/running/start.py).
 
 Reads  FOLDER/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
 Writes FOLDER/README.md

@@ -1,7 +1,7 @@
 """List the published studies, each with a link to its page and its findings. Here a study is all
 that was published under one `name` of a configuration.
 
-Every call of Snakemake whose jobs end well writes the list of all configurations' pages
+Every call of Snakemake that may run jobs writes the list of all configurations' pages
 (scripts/running/start.py).
 
 Reads  FOLDER/evaluate/<name>/metrics.parquet of each study that has a page; findings.json beside

@@ -288,6 +288,18 @@ def before_jobs(workflow, act: Callable[[], None]) -> None:
     workflow.execute = execute
 
 
+def after_jobs(workflow, act: Callable[[], None]) -> None:
+    """Call `act` when all jobs of this process have ended well, also if nothing was to be done."""
+    inner = workflow.execute
+
+    def execute(*given, **named):
+        inner(*given, **named)
+        if not is_dry_run(workflow):
+            act()
+
+    workflow.execute = execute
+
+
 def before_report(workflow, act: Callable[[], None]) -> None:
     """Call `act` before `snakemake --report` reads files that jobs need, too."""
     inner = getattr(workflow, "create_report", None)

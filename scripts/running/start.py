@@ -172,6 +172,7 @@ class Start:
             internals.before_report(workflow, self.write_captions)
             if not is_module:
                 internals.ask_for_manifests(self.manifest_of)
+                internals.after_jobs(workflow, self.list_results)
                 internals.before_jobs(workflow, self.keep_records_without_hooks)
             self.check()
 
@@ -286,9 +287,7 @@ class Start:
                 list_studies(Path("results"))
 
     def end(self) -> None:
-        """Write the cards and the list of studies, and say what was made, when jobs ended well."""
         if not self.is_module:
-            self.list_results()
             of_all = self.published.of_study(ALL)
             print(
                 summary(
