@@ -197,22 +197,6 @@ def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -
     return [batches[number] for number in draw.permutation(len(batches))]
 
 
-def equal_batches(
-    lengths: np.ndarray, batch_size: int, tokens: int | None = None
-) -> list[np.ndarray]:
-    """Batches of texts of equal length, as large as those of sorted_batches()."""
-    order = np.argsort(-lengths, kind="stable")
-    alike = np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1)
-    sizes = [
-        max(1, tokens // max(1, int(lengths[rows[0]]))) if tokens else batch_size for rows in alike
-    ]
-    return [
-        rows[start : start + size]
-        for rows, size in zip(alike, sizes)
-        for start in range(0, len(rows), size)
-    ]
-
-
 def sorted_batches(
     lengths: np.ndarray, choices: np.ndarray, batch_size: int, tokens: int | None = None
 ) -> list[np.ndarray]:

@@ -14,21 +14,20 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from scripts.running.program import UserError, log
 from scripts.running.progress import Progress
 from scripts.train.adapter import in_fp32
-from scripts.train.batches import Batch, Examples, collate, equal_batches, sorted_batches
+from scripts.train.batches import Batch, Examples, collate, sorted_batches
 from scripts.train.early_end import Stop
 from scripts.train.epochs import State
-from scripts.train.plain import alike, checked
+from scripts.train.plain import checked
 
 ROWS = 128  # of a batch on a CPU, where larger batches are no faster
 GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory runs out
-ALONE = 8  # texts that are scored alone and beside a longer one
 
 
 class Scorer:
     """Scores examples with the current network; the processes share the batches.
 
-    Some networks (ConvBERT, FNet, Nystromformer, XLNet, YOSO) read padding. They score texts of
-    equal length together, so that no score depends on the texts beside it.
+    Some networks (ConvBERT, FNet, Nystromformer, XLNet, YOSO) read padding. Then the texts of a
+    batch are read alone (scripts/train/plain.py), so that no score depends on the texts beside it.
     """
 
     def __init__(self, accelerator: Accelerator, network: torch.nn.Module, paradigm, stop: Stop):
@@ -39,7 +38,7 @@ class Scorer:
             stop,
         )
         self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
-        self.reads_padding: bool | None = None
+        self.has_warned = False
 
     def scores(self, examples: Examples) -> torch.Tensor:
         """(n, width) scores on the CPU, in the order of the examples.
@@ -57,46 +56,29 @@ class Scorer:
         # Without compiled graphs: these are made for the few shapes of training, and scoring is
         # busy enough without them.
         with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
-            if self.reads_padding is None:
-                self.reads_padding = self._reads_padding(network, examples)
-            batches = (
-                equal_batches(examples.lengths, ROWS, self.tokens)
-                if self.reads_padding
-                else sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
-            )
+            batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
             share = batches[self.accelerator.process_index :: self.accelerator.num_processes]
             progress = Progress(len(share), "batches to score")
+            plain, dtype = partial(self._alone, network, examples), dtype_of(network)
             for rows in share:
                 self.stop.check()
-                of_batch, plain = (
-                    self._of(network, examples, rows),
-                    partial(self._alone, network, examples),
-                )
-                scores[torch.from_numpy(rows).to(scores.device)] = checked(
-                    of_batch, rows, plain, dtype_of(network)
-                )
+                of_batch = self._of(network, examples, rows)
+                found, off = checked(of_batch, rows, examples.lengths[rows], plain, dtype)
+                scores[torch.from_numpy(rows).to(scores.device)] = found
+                self._warn(off)
                 progress.end_piece()
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
 
-    def _reads_padding(self, network: torch.nn.Module, examples: Examples) -> bool | None:
-        """Whether some texts have other scores alone than beside the longest one; None if all have
-        one length, so that nothing is padded.
-        """
-        order = np.argsort(examples.lengths, kind="stable")
-        rows = order[np.unique(np.linspace(0, len(order) - 1, ALONE + 1).astype(int))]
-        if np.ptp(examples.lengths[rows]) == 0:
-            return None
-        together = self._of(network, examples, rows)
-        alone = torch.cat([self._of(network, examples, row) for row in np.split(rows, len(rows))])
-        if alike(together, alone, dtype_of(network)):
-            return False
-        log.warning(
-            "warning: a text's scores change by up to %.2g with the padding of its batch, so texts "
-            "of equal length are scored together; the batches of training are padded",
-            (together - alone).abs().max(),
-        )
-        return True
+    def _warn(self, off: float) -> None:
+        """Warn once of batches whose scores are off."""
+        if off and not self.has_warned:
+            self.has_warned = True
+            log.warning(
+                "warning: a text's score in a batch is %.2g off, so all texts of such a batch are "
+                "read alone",
+                off,
+            )
 
     def _batch(self, examples: Examples, rows: np.ndarray) -> Batch:
         return collate(examples, rows, self.paradigm.padding, self.accelerator.device)

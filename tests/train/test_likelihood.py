@@ -237,7 +237,6 @@ def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog
     examples = paradigm.encode(cloze())
     right, fast = unfinished(paradigm, examples), paradigm.scores
     scorer = Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None))
-    scorer.reads_padding = False
     wrong = 0
 
     def scores(network, batch):
@@ -250,7 +249,7 @@ def test_a_wrong_reading_of_a_batch_is_found_and_made_again(models, name, caplog
     assert not caplog.text
     wrong = 2
     assert scorer.scores(examples).numpy() == pytest.approx(right, abs=1e-3)
-    assert "all texts of the batch are read alone" in caplog.text
+    assert "all texts of such a batch are read alone" in caplog.text
 
 
 def test_a_space_that_is_a_token_of_its_own_is_scored_with_the_digit_after_it(models, tmp_path):

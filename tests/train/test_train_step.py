@@ -110,10 +110,9 @@ def learner_of(paradigm, micro_batch_tokens: int | None = None, **training) -> L
     )
 
 
-def scores(paradigm, examples: Examples, reads_padding: bool | None = None) -> torch.Tensor:
-    """Score a split like the training loop; reads_padding: None if that must be found out."""
+def scores(paradigm, examples: Examples) -> torch.Tensor:
+    """Score a split like the training loop."""
     scorer = Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None))
-    scorer.reads_padding = reads_padding
     return scorer.scores(examples)
 
 
@@ -226,7 +225,7 @@ def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_togethe
         [9, 9, 9, 30, 12, 12, 12, 4, 5, 6, 7, 8], [5, 5, 5, 1, 3, 3, 3, 3, 2, 2, 2, 2]
     )
     paradigms = [Pairs(0.3, room) for room in (None, 130)]
-    found = [scores(paradigm, examples, False) for paradigm in paradigms]
+    found = [scores(paradigm, examples) for paradigm in paradigms]
     passes = [paradigm.passes for paradigm in paradigms]
     torch.testing.assert_close(*found, rtol=1e-5, atol=1e-6)
     assert len(passes[0]) < len(passes[1])
@@ -258,4 +257,4 @@ def test_a_score_does_not_depend_on_the_texts_beside_it(kind, reads_padding, cap
     with caplog.at_level("WARNING", logger="timestride"):
         found = scores(paradigm, EXAMPLES)
     torch.testing.assert_close(found, torch.stack(expected), rtol=1e-3, atol=1e-4)
-    assert ("with the padding of its batch" in caplog.text) == reads_padding
+    assert ("such a batch are read alone" in caplog.text) == reads_padding
