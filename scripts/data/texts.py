@@ -6,17 +6,15 @@ line ends only at a line feed, or at a carriage return with a line feed. U+2028,
 feeds are parts of a text.
 """
 
-import csv
-import io
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from scripts.data.csv_rows import records_of
 from scripts.running.program import UserError, cut, log, shown
 
 # A JSON string, complete or open at the end; and its escapes: a pair of surrogates, an unpaired
@@ -174,31 +172,7 @@ def csv_rows(
     cell. Raises UserError as csv_of() does; `where` (the file) begins the error.
     """
     lines_in(text, where, remedy)
-    csv.field_size_limit(sys.maxsize)
-    source = io.StringIO(text, newline="")
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
-    reader = csv.reader(source, strict=True, delimiter=delimiter, quoting=quoting)
-    header, rows = None, []
-    try:
-        for cells in reader:
-            if not cells:
-                continue
-            if header is None:
-                header = cells
-            elif len(cells) != len(header):
-                raise UserError(
-                    f"{where}: the record that ends in line {reader.line_num} has {len(cells)} "
-                    f"cells, but the header has {len(header)}; mend it, or {remedy}"
-                )
-            else:
-                rows.append(cells)
-    except csv.Error as error:
-        raise UserError(
-            f"{where}: not a CSV file in UTF-8 (line {reader.line_num}: {error}); mend it, or "
-            f"{remedy}"
-        ) from None
-    if header is None:
-        raise UserError(f"{where}: not a CSV file in UTF-8 (it is empty); {remedy}")
+    header, *rows = records_of(text, where, remedy, delimiter, quotes)
     return pd.DataFrame(rows, columns=header, dtype=object)
 
 

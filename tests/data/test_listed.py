@@ -19,13 +19,13 @@ from tests.rows import each_row
         (
             "study,note\nx,one\ny,two, three\n",
             (
-                "a.csv: line 3 ends a row of 3 cells, but the header has 2; put a text with a "
-                "comma in double quotes"
+                "a.csv: the record that ends in line 3 has 3 cells, but the header has 2; mend it, "
+                "or put a text with a comma in double quotes"
             ),
         ),
         ("study,remark\nx,one\n", "a.csv: its header is not study,note; restore it"),
-        ("", "a.csv: its header is not study,note"),
-        ('study,note\nx,"one" two\n', "a.csv: line 2 is not CSV"),
+        ("", "a.csv: not a CSV file in UTF-8 (it is empty)"),
+        ('study,note\nx,"one" two\n', "a.csv: not a CSV file in UTF-8 (line 2: "),
     ],
 )
 def test_a_table_with_other_cells_is_refused(text, said):
