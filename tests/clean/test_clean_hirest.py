@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scripts.data.tables import CAPTIONS, read_table
+from scripts.data.tables import read_table
 from tests.clean.cleaned_dialogs import call, counted
 
 
@@ -45,25 +45,6 @@ def place(folder, corpus):
             value if isinstance(value, str) else json.dumps(value)
         )
     return folder
-
-
-def test_what_comes_out_and_what_is_counted(program, tmp_path):
-    call(program, "hirest", place(tmp_path / "in", CORPUS), tmp_path / "out")
-    train = read_table(tmp_path / "out/train.parquet")
-    assert train.schema.equals(CAPTIONS)
-    assert [tuple(row.values())[2:] for row in train.to_pylist()] == [
-        ("aaa", 0, "peel", 1, 1),
-        ("aaa", 1, "eat", 7, 70),
-        ("bbb", 0, "add the egg", 2, 5),
-        ("bbb", 1, "boil water", 5, 9),
-    ]
-    found = counted(tmp_path / "out")
-    assert found["train", "entries", "read", ""] == 5 and found["train", "entries", "kept", ""] == 2
-    assert found["train", "entries", "dropped", "the video has no steps"] == 2
-    assert found["train", "entries", "dropped", "an earlier prompt has the video"] == 1
-    assert found["train", "sentences", "dropped", "text is empty"] == 1
-    assert found["train", "sentences", "noted", "end is past the duration of the video"] == 1
-    assert found["train", "videos", "changed", "not in the order of start times: sorted"] == 1
 
 
 def test_a_video_is_in_one_split_only(program, tmp_path):
