@@ -20,7 +20,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.clean.captions import AGAIN, ALL_CUT, CUT, ROLLS
+from scripts.clean.captions import AGAIN, ALL_CUT, CUT
 from scripts.clean.howto100m import VIDEOS, clean_batch
 from scripts.clean.howto100m_videos import Video, Videos, as_batch
 from scripts.data.files import sha256_of
@@ -227,43 +227,26 @@ ROLLING = {
         "end": [1, 2, 2, 3, 2, 3],
         "text": ["no", "one", "two", "two", "one", "three"],
     },
-    TRAIN[1]: lines(
-        "heat some oil in the pan",
-        "Oil in the pan. Cut the onion",
-        "cut the onion",
-        "onion rings",
-        "yes",
-        "yes it is",
-    ),
+    TRAIN[1]: lines("heat some oil in the pan", "Oil in the pan. Cut the onion", "cut the onion", "onion rings", "yes", "yes it is"),
     VAL[0]: lines("only", "these"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "options, left, said",
+    "options, left, cut, dropped",
     [
-        ([], None, [("noted", ROLLS, 2)]),
-        (
-            ["--cut-rolling"],
-            ["heat some oil in the pan", "Cut the onion", "onion rings", "yes it is"],
-            [("changed", CUT, 1), ("dropped", ALL_CUT, 1)],
-        ),
-        (
-            ["--cut-rolling", "--keep-rolling-repeats"],
-            ["heat some oil in the pan", "Cut the onion", "onion rings", "yes", "it is"],
-            [("changed", CUT, 2), ("dropped", ALL_CUT, 2)],
-        ),
+        (["--cut-rolling"], ["onion rings", "yes it is"], 1, 1),
+        (["--cut-rolling", "--keep-rolling-repeats"], ["onion rings", "yes", "it is"], 2, 2),
     ],
 )
-def test_captions_again_and_captions_that_roll(program, tmp_path, options, left, said):
+def test_captions_again_and_captions_that_roll(program, tmp_path, options, left, cut, dropped):
     place(tmp_path / "in", ROLLING, listing=None)
     found = texts_in(cleaned(program, tmp_path / "in", tmp_path / "out", *options)["train"])
     assert found[TRAIN[0]] == ["no", "one", "two", "three"]
-    assert found[TRAIN[1]] == (left or [*ROLLING[TRAIN[1]]["text"][:4], "yes it is"])
-    counts = counted(tmp_path / "out")
-    assert counts["train", "captions", "dropped", AGAIN] == 1
-    for action, reason, count in said:
-        assert counts["train", "captions", action, reason] == count
+    assert found[TRAIN[1]] == ["heat some oil in the pan", "Cut the onion", *left]
+    counts = counted(tmp_path / "out")["train", "captions"]
+    assert counts["dropped", AGAIN] == 1
+    assert (counts["changed", CUT], counts["dropped", ALL_CUT]) == (cut, dropped)
 
 
 @each_row(
@@ -271,7 +254,6 @@ def test_captions_again_and_captions_that_roll(program, tmp_path, options, left,
     [
         ("raw_caption.zip", zipped(json.dumps(CORPUS)), []),
         ("caption.json", json.dumps(CORPUS, indent=2).encode(), []),
-        ("raw_caption.json", zipped(json.dumps(CORPUS)), []),
         ("mine.zip", zipped(json.dumps(CORPUS), "folder/any.json"), ["--provenance", MINE]),
     ],
 )
@@ -388,15 +370,12 @@ def test_a_broken_file_names_the_video(chunk, content, said):
     assert said in str(error.value) and str(error.value).startswith("file: ")
 
 
-def refused(program, tmp_path, *files, **written):
-    """Check that a file is refused, and that earlier output stays."""
-    if not (tmp_path / "out").exists():
-        cleaned(program, place(tmp_path / "good"), tmp_path / "out/how", "--videos-per-shard", 2)
-    before = set((tmp_path / "out").rglob("*"))
+def refused(program, tmp_path, *files, **written) -> str:
+    """Check that a file is refused and leaves nothing."""
     place(tmp_path / "in", *files, **written)
-    done = program(*command(tmp_path / "in", tmp_path / "out/how"))
+    done = program(*command(tmp_path / "in", tmp_path / "out"))
     assert done.returncode == 1 and done.stderr.startswith("error: "), done.stderr
-    assert set((tmp_path / "out").rglob("*")) == before
+    assert not list(tmp_path.glob("out/*"))
     return done.stderr
 
 

@@ -41,24 +41,16 @@ def test_the_tables(table):
     "answer, wanted",
     """
     1 hour                   | 60 minutes
-    About ninety minutes     | About 1.5 hours
     1 hour and 15 minutes    | 75 minutes
     30 minutes               | half an hour
-    200 years                | 2 centuries
     half a year              | 6 months
     once a week              | once every 7 days
-    once per year            | once every 12 months
-    each 24 hours            | every day
     every other day          | every 48 hours
     a day                    | null  # of work
     5 hours                  | null  # 300 minutes
-    20 minutes               | null  # a third of an hour
     3 months                 | null  # a quarter of a year
     a few hours              | null
-    hundreds of years        | null
-    1 to 2 hours             | null
     twice a day              | null
-    2 hours later            | null
     a two-hour talk          | null
     """,
 )
@@ -72,7 +64,6 @@ def test_in_another_unit(answer, wanted):
     [
         *rows_of("""
             it took 30 months            | 30 months          | 30 | 30  | month | [912.5, 912.5]  # 2.5 years
-            12 months                    | 12 months          | 12 | 12  | month | [365, 365]
             about two or three weeks ago | two or three weeks | 2  | 3   | week  | [14, 21]
             100 to 30 years              | 100 to 30 years    | 30 | 100 | year  | [10950, 36500]
         """),
@@ -87,11 +78,8 @@ def test_in_another_unit(answer, wanted):
         ("an hour or two", "an hour or two", 1, 2, "hour", (1 / 24, 2 / 24)),
         *rows_of("""
             every 24 hours   | 24 hours     | 24 | 24 | hour       | [1, 1]
-            every day        | day          | 1  | 1  | day        | [1, 1]
             every other week | other week   | 2  | 2  | week       | [14, 14]
             once a week      | a week       | 1  | 1  | week       | [7, 7]
-            once per week    | week         | 1  | 1  | week       | [7, 7]
-            a millennium     | a millennium | 1  | 1  | millennium | [365000, 365000]
         """),
     ],
 )
