@@ -76,13 +76,9 @@ class Handler(Quiet):
         self.wfile.write(bytes(1000))
 
     def do_endless(self, _, what):
-        """Send bytes, headers, or the body of a redirect or an error until the connection ends."""
+        """Send bytes or headers until the connection ends."""
         if what == "headers":
             self.wfile.write(b"HTTP/1.1 200 OK\r\n")
-        elif what == "redirect":
-            self.begin(302, Location="/captions.json")
-        elif what == "busy":
-            self.begin(503)
         else:
             self.begin(200, ETag='"1"')
         try:
@@ -90,11 +86,6 @@ class Handler(Quiet):
                 self.server.sent += self.wfile.write(b"X-More: 1\r\n" * 10_000)
         except OSError:
             pass
-
-    def do_chunk(self, _, length):
-        self.protocol_version = "HTTP/1.1"
-        self.begin(200, Transfer_Encoding="chunked")
-        self.wfile.write(f"{length}\r\n".encode() + bytes(1000))
 
     def do_bomb(self, *_):
         content = gzip.compress(bytes(50_000_000))
@@ -112,13 +103,9 @@ class Handler(Quiet):
         self.server.silence.wait(5)
 
     def do_drip(self, content, what):
-        """Send a byte from time to time: of the content, of the headers, or of a chunk's head."""
+        """Send a byte from time to time: of the content or of the headers."""
         if what == "headers":
             self.wfile.write(b"HTTP/1.1 200 OK\r\nX-More: ")
-        elif what == "chunk":
-            self.protocol_version = "HTTP/1.1"
-            self.begin(200, Transfer_Encoding="chunked")
-            self.wfile.write(b"1;")
         else:
             self.begin(200, Content_Length=str(len(content)))
         for _ in range(100):
@@ -182,11 +169,6 @@ def kept(tmp_path) -> list[str]:
     """Return the suffixes of the files that unfinished downloads left."""
     files = [file for file in tmp_path.glob("partial/**/*") if file.is_file()]
     return sorted(file.suffix for file in files if file.suffix != ".lock")
-
-
-def sized(url: str, content: bytes = BODY, **changes) -> dict:
-    """Return a download of one file that declares its size."""
-    return single(url, content=content) | {"bytes": len(content)} | changes
 
 
 def zipped(**entries: bytes) -> io.BytesIO:

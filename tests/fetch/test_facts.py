@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import transformers
-import yaml
 from huggingface_hub import constants
 from safetensors.torch import load_file
 
@@ -29,7 +28,6 @@ SMALL = {
     "num_attention_heads": 1,
     "intermediate_size": 8,
 }
-T5 = {"vocab_size": 50, "d_model": 8, "num_layers": 1, "num_heads": 1, "d_ff": 8, "d_kv": 8}
 
 
 def saved(folder: Path, network, **options) -> Path:
@@ -63,58 +61,23 @@ def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
 
 
 @pytest.mark.parametrize(
-    "network, kind, abilities",
-    [
-        (lambda: bert(), "encoder", ["encoder", "mask_filler"]),
-        (lambda: bert(transformers.BertLMHeadModel, is_decoder=True), "decoder", ["decoder"]),
-        (
-            lambda: transformers.MPNetModel(transformers.MPNetConfig(**SMALL)),
-            "encoder",
-            ["encoder"],
-        ),
-        (
-            lambda: transformers.XLNetModel(
-                transformers.XLNetConfig(vocab_size=50, d_model=8, n_layer=1, n_head=1, d_inner=8)
-            ),
-            "encoder",
-            ["encoder"],
-        ),
-        (
-            lambda: transformers.LlamaForCausalLM(
-                transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)
-            ),
-            "decoder",
-            ["decoder"],
-        ),
-        (
-            lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)),
-            "encoder_decoder",
-            ["encoder_decoder", "span_writer"],
-        ),
-        (
-            lambda: transformers.BartForConditionalGeneration(
-                transformers.BartConfig(
-                    vocab_size=50,
-                    d_model=8,
-                    encoder_layers=1,
-                    decoder_layers=1,
-                    encoder_attention_heads=1,
-                    decoder_attention_heads=1,
-                    encoder_ffn_dim=8,
-                    decoder_ffn_dim=8,
-                    max_position_embeddings=16,
-                )
-            ),
-            "encoder_decoder",
-            ["encoder_decoder"],
-        ),
-    ],
+    "network, config, kind, abilities",
+    rows_of("""
+        BertForMaskedLM  | {} | encoder | [encoder, mask_filler]
+        BertLMHeadModel  | {is_decoder: true} | decoder | [decoder]
+        MPNetModel       | {} | encoder | [encoder]
+        XLNetModel       | {d_model: 8, n_layer: 1, n_head: 1, d_inner: 8} | encoder | [encoder]
+        LlamaForCausalLM | {tie_word_embeddings: true} | decoder | [decoder]
+        T5ForConditionalGeneration | {d_model: 8, num_layers: 1, num_heads: 1, d_ff: 8, d_kv: 8} | encoder_decoder | [encoder_decoder, span_writer]
+    """),
 )
-def test_kinds_and_sizes(tmp_path, network, kind, abilities):
+def test_kinds_and_sizes(tmp_path, network, config, kind, abilities):
     """all-mpnet-base-v2 names MPNetForMaskedLM, but has lost that head: the weights decide. XLNet has
     a causal head in transformers, but sees whole texts.
     """
-    whole = network()
+    network = getattr(transformers, network)
+    sizes = {"vocab_size": 50} if "d_model" in config else SMALL
+    whole = network(network.config_class(**sizes | config))
     folder = saved(tmp_path / "model", whole)
     config = read_json(folder / "config.json") | {"architectures": ["SomethingForMaskedLM"]}
     write_json(folder / "config.json", config)
@@ -125,12 +88,6 @@ def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     assert known["bytes"] == 4 * known["parameters"]
     assert known["model_type"] == whole.config.model_type
     assert known["weights"] == ["model.safetensors"]
-
-
-def test_a_model_from_scratch(tmp_path):
-    known = read(tmp_path, yaml.safe_load((ROOT / "resources/models.yaml").read_text())["tiny_gpt"])
-    assert (known["kind"], known["weights"], known["bytes"]) == ("decoder", [], None)
-    assert known["parameters"] > 100_000
 
 
 @pytest.mark.parametrize(
@@ -148,22 +105,15 @@ def test_a_model_from_scratch(tmp_path):
         ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
         ("model.safetensors", None, "mine/model.safetensors could not be fetched"),
         ("model.safetensors", b"\xff" * 100, "is not a complete safetensors file (a header of"),
-        (
-            "model.safetensors",
-            (2).to_bytes(8, "little") + b"[]",
-            "is not a complete safetensors file",
-        ),
-        ("model.safetensors", b"", "is not a complete safetensors file"),
         *(
             (
                 "model.safetensors",
                 len(header).to_bytes(8, "little") + header,
                 "an invalid shape or place",
             )
-            for shape, end in (("[1.5]", 4), ('"ab"', 4), ("[1]", "[]"), ([1] * 65, 4))
+            for shape, end in (("[1.5]", 4), ("[1]", "[]"))
             for header in [f'{{"a": {{"shape": {shape}, "data_offsets": [0, {end}]}}}}'.encode()]
         ),
-        ("config.json", b'{"a":' * 950 + b"1" + b"}" * 950, "is nested deeper than 40 levels"),
         *(
             ("config.json", json.dumps({"model_type": "bert"} | SMALL | strange).encode(), said)
             for strange, said in rows_of("""
@@ -171,7 +121,6 @@ def test_a_model_from_scratch(tmp_path):
                 {hidden_act: nope} | cannot build a network from config.json
             """)
         ),
-        ("config.json", b" " * 20_000_001, "has more than 20,000,000 bytes"),
     ],
 )
 def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, file, content, said):
@@ -238,12 +187,7 @@ def test_weights_that_come_too_slowly(tmp_path, server, monkeypatch):
     assert "the hub does not give" in said and "no whole answer in 0.3 s" in said
 
 
-def test_what_the_hub_refuses(tmp_path, server, monkeypatch):
-    said = refused(tmp_path, ENTRY | {"hub": "you/yours"})
-    assert "shows no model you/yours: correct hub in `model:` of the configuration (mine)" in said
-    server.state.add("gated")
-    assert "me/mine is gated: ask for access at" in refused(tmp_path, ENTRY)
-    server.asked.clear()
+def test_a_hub_that_must_not_be_asked(tmp_path, server, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert "is not asked, since HF_HUB_OFFLINE is set" in refused(tmp_path, ENTRY)
     assert server.asked == []

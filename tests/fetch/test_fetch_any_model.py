@@ -53,7 +53,6 @@ def shard(folder: Path, *parts: str) -> dict[str, str]:
         *rows_of("""
             {more: model-00003-of-00002.safetensors} | model-00003-of-00002.safetensors could not be fetched
             {more: ../model.safetensors} | does not name a .safetensors file beside it
-            {more: model.bin} | does not name a .safetensors file beside it
             null | does not name a .safetensors file beside it
             '00001' | 21 weights that config.json names are missing, embeddings.
         """),
@@ -215,7 +214,6 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(
     "config, said",
     rows_of("""
         {quantization_config: {quant_method: mine}} | 'its weights are quantised ({''quant_method'': ''mine''}), in a form that transformers does not read'
-        {quantization: {group_size: 64, bits: 4}} | in a form that transformers does not read
         {model_type: whisper} | is a whisper, which reads input_features, not text  # it stands among the causal models
         {model_type: wav2vec2} | a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder
         {model_type: mine, auto_map: {AutoModel: modeling_mine.Mine}} | the model needs code from its own repository

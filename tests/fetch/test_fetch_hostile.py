@@ -30,19 +30,14 @@ IN_TWO_HOURS = f"wait {formatdate(time.time() + 7200, usegmt=True)}"
         # its length is that of the packed body
         ("bomb", 600_000, "is more than 600,000 bytes, the limit of"),
         ("endless", None, "is more than 1,000,000 bytes, with none declared"),
-        (f"length {10**12}", None, "is more than 20,000,000,000 bytes, with none declared"),
         (f"length {10**15}", 10**15, "needs 1,000,000,000,000,000 bytes more"),
         *rows_of("""
             '' | 600001 | and 600,001 bytes, found
             endless headers | null | no answer (('Connection aborted.'
             length 700000 | null | the connection ended early (ChunkedEncodingError) 4 times
             redirect file:///etc/passwd | null | "which is not followed (No connection adapters were found for 'file:///etc/passwd')"
-            redirect ftp://127.0.0.1/captions.json | null | "which is not followed (No connection adapters were found for 'ftp://127.0.0.1/captions.json')"
-            redirect data:,x | null | "which is not followed (No connection adapters were found for 'data:,x')"
             redirect /captions.json | null | Exceeded 5 redirects
             'redirect http://[::1/' | null | no answer (Invalid IPv6 URL)
-            endless busy | null | HTTP 503
-            chunk -5 | null | the connection ended early (ValueError) 4 times
             wait 3600 | null | it asks to wait for 3,600 s, more than 5 s
         """),
         pytest.param(IN_TWO_HOURS, None, "more than 5 s", id="wait DATE"),
@@ -50,9 +45,7 @@ IN_TWO_HOURS = f"wait {formatdate(time.time() + 7200, usegmt=True)}"
             silent | null | Read timed out. (read timeout=0.2)
             stall  | null | the connection ended early (ConnectionError) 4 times
             drip   | null | fewer than 1,000 bytes a second came
-            drip chunk | null | fewer than 1,000 bytes a second came
             drip headers | null | no whole answer in 0.3 s
-            endless redirect | null | Exceeded 5 redirects
             cut    | null | the connection ended early (ChunkedEncodingError) 4 times
         """),
     ],
@@ -85,14 +78,6 @@ def test_a_wait_is_logged_and_kept(fetch_corpus, server, caplog, monkeypatch):
     assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
     assert waited == [7, 0, 0]
     assert "HTTP 503; trying again in 7.0 s" in caplog.text
-
-
-def test_waits_are_bounded_in_all(refused_corpus, server, monkeypatch):
-    monkeypatch.setattr(web, "PATIENCE", 2)
-    server.files["/captions.json"], server.script = BODY, ["wait 1"] * 50
-    started = time.monotonic()
-    assert "no whole answer in 2 s" in refused_corpus(single(f"{server.url}/captions.json"))
-    assert time.monotonic() - started < 5
 
 
 class LeavesHttps(HTTPAdapter):
@@ -148,7 +133,6 @@ def with_entry(name: str, mode: int = 0) -> bytes:
     "content, members, said",
     [
         (lambda: WHOLE[:-4000], {"train": BODY}, "truncated or damaged"),
-        (lambda: b"", {"train": BODY}, "truncated or damaged"),
         (
             lambda: WHOLE[:END] + BEFORE_IT + WHOLE[END + 4 :],
             {"train": BODY},
@@ -169,7 +153,6 @@ def with_entry(name: str, mode: int = 0) -> bytes:
             {"train": BODY},
             "entry ../train leads out of the archive's folder",
         ),
-        (lambda: with_entry("..\\train"), {"train": BODY}, "leads out of the archive's folder"),
         (lambda: with_entry("val", stat.S_IFLNK | 0o777), {"train": BODY}, "entry val is a link"),
         (lambda: with_entry("train"), {"train": BODY}, "entry train is there twice"),
         (

@@ -16,7 +16,7 @@ from huggingface_hub.utils.sha import git_hash
 from scripts.fetch import hub as origins
 from scripts.fetch.download import Downloads
 from scripts.plan.models import DEFAULT_FILES
-from tests.files import read_json, write_json, write_yaml
+from tests.files import write_yaml
 from tests.peer import Peer, Quiet
 from tests.rows import rows_of
 
@@ -138,19 +138,11 @@ def test_the_hub_is_asked_for_one_list_of_files(server, tmp_path):
     assert unanswered.locate("vocab.txt") is None and len(server.asked) == 2
 
 
-def test_a_hub_that_answers_with_an_error_proves_nothing(refused, server):
-    """It might have the weights in shards, under names that are asked next."""
-    server.state.add("busy")
-    assert "mine: " in refused(ENTRY) and "does not give it (HTTP 503)" in refused(ENTRY)
-
-
 @pytest.mark.parametrize(
     "state, listing, said",
     rows_of("""
         web | {}                                             | does not give it (JSONDecodeError
-        ''  | {sha: null}                                    | 'does not give it (ValueError: it names no commit)'
         ''  | {sha: ../../main}                              | 'does not give it (ValueError: it names no commit)'
-        ''  | {siblings: [1]}                                | does not give it (TypeError
         ''  | {siblings: [{rfilename: config.json, size: x}]} | does not give it (ValueError
         ''  | {siblings: [{rfilename: config.json, size: 1000000000000}]} | sends more than 200,000,000 bytes
     """),
@@ -243,6 +235,7 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
         *rows_of("""
             '' | {hub: not a name} | (an id on huggingface.co, ORG/NAME)
             silent | {} | does not give it (RemoteProtocolError
+            busy | {} | does not give it (HTTP 503)
             wrong | {} | does not have the hash that the hub names
             endless | {} | the download was stopped and removed
             pickled | {} | me/mine has its weights as pytorch_model.bin only
@@ -282,35 +275,6 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
         f"/api/models/me/mine/revision/{COMMIT}?blobs=true",
         *(f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES),
     }
-
-
-def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
-    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror, the
-    program reports its weights as unreachable.
-    """
-    entry, file = pinned(folder), tmp_path / "told.json"
-    write_json(file, {"models": {"mine": entry}, "sources": {}, "fetched": []})
-
-    def ask(place: object) -> list[str]:
-        program(
-            f"scripts.fetch.reachable --output {tmp_path}/found.json",
-            "--study",
-            file,
-            f"--mirror={place}",
-            HF_ENDPOINT="http://127.0.0.1:9",
-            HF_HUB_OFFLINE="1",
-            HF_HOME=str(tmp_path / "home"),
-        ).checked()
-        return read_json(tmp_path / "found.json")["missing"]
-
-    assert ask(mirror) == []
-    (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
-    assert ask(mirror) == [
-        (
-            "mine: me/mine has no model.safetensors, or is out of reach; put it there, into the "
-            "mirror, or take another model"
-        )
-    ]
 
 
 # ---- the user's environment

@@ -155,9 +155,6 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
         {urls: null} | 'corpus: 0.urls must be a list, not None'
         {members: {}} | an archive lists its members; a single file has file, sha256 and bytes itself
         {urls: [ftp://example.invalid/captions.json]} | '(an address: https://…, http://…, file:///…, or resources/'
-        {urls: ['https://[example.invalid/captions.json']} | '(an address: https://…, http://…, file:///…, or resources/'
-        {file: ..} | is not a valid name
-        {bytes: -1} | '0.bytes: -1 is less than the minimum'
         {sha256: '0'} | sixty-four hexadecimal digits
     """),
 )
@@ -183,17 +180,6 @@ def test_files_of_one_name(refused_corpus, archive):
 def test_what_cannot_be_fetched(program, tmp_path, source, said):
     program(f"scripts.fetch.source --source {source} --output {tmp_path}/out").refused(said)
     assert not (tmp_path / "out").exists()
-
-
-def test_the_real_corpora(program, mirror, tmp_path):
-    for name, count in {"activitynet": 5, "hirest": 2}.items():
-        program(
-            f"scripts.fetch.source --source {name} --mirror {mirror} "
-            f"--output {tmp_path}/{name} --partial {tmp_path}/partial "
-            f"--log {tmp_path}/{name}.log"
-        ).checked()
-        assert len(list((tmp_path / name).iterdir())) == count
-        assert "files" in (tmp_path / f"{name}.log").read_text()
 
 
 def test_what_is_here_is_not_fetched_again_and_strays_go(program, tmp_path):
