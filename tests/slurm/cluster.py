@@ -17,6 +17,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
+
 PROGRAMS = "munged munge setpriv slurmctld slurmd sbatch squeue scontrol".split()
 PACKAGES = ["slurm-wlm", "munge"]
 ETC = Path("/etc/slurm")
@@ -76,16 +78,11 @@ class CannotStart(Exception):
 
 def running(*names: str) -> list[str]:
     """Return which of these programs run on this machine."""
-    present = set()
-    for status in Path("/proc").glob("[0-9]*/status"):
-        try:
-            facts = dict(
-                line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line
-            )
-        except OSError:  # it has just ended
-            continue
-        if not facts["State"].startswith("Z"):
-            present.add(facts["Name"])
+    present = {
+        process.info["name"]
+        for process in psutil.process_iter(["name", "status"])
+        if process.info["status"] != psutil.STATUS_ZOMBIE
+    }
     return [name for name in names if name in present]
 
 

@@ -1,4 +1,4 @@
-"""A browser whose keys a test presses like a reader: Chromium by its DevTools protocol, over a
+"""A browser in which a test follows links like a reader: Chromium by its DevTools protocol, over a
 pipe.
 """
 
@@ -9,11 +9,9 @@ from pathlib import Path
 
 from tests.web.browser import CHROMIUM, OPTIONS
 
-KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Space": (32, " "), "Backspace": (8, "")}
 
-
-class Keyboard:
-    """An open page in a browser; `press` presses a key, `value` evaluates an expression."""
+class OpenPage:
+    """An open page in a browser; `value` evaluates an expression."""
 
     def __init__(self, page: Path, folder: Path):
         (told_to, self.to), (self.back, told_by) = os.pipe(), os.pipe()
@@ -26,7 +24,7 @@ class Keyboard:
             CHROMIUM,
             *OPTIONS,
             "--remote-debugging-pipe",
-            f"--user-data-dir={folder / 'keyboard'}",
+            f"--user-data-dir={folder / 'opened'}",
             "about:blank",
         ]
         self.process = subprocess.Popen(
@@ -67,12 +65,6 @@ class Keyboard:
         return self.ask("Runtime.evaluate", expression=expression, returnByValue=True)[
             "result"
         ].get("value")
-
-    def press(self, key: str) -> None:
-        code, text = KEYS[key]
-        about = {"key": text if key == "Space" else key, "code": key, "windowsVirtualKeyCode": code}
-        self.ask("Input.dispatchKeyEvent", type="keyDown", text=text, **about)
-        self.ask("Input.dispatchKeyEvent", type="keyUp", **about)
 
     def close(self) -> None:
         self.process.terminate()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.web.keyboard import Keyboard
+from tests.web.open_page import OpenPage
 
 # the last two are links under a figure
 FOLDED = "strided_sop_table strided_sop_examples runs configuration hashes".split()
@@ -12,8 +12,8 @@ FOLDED = "strided_sop_table strided_sop_examples runs configuration hashes".spli
 
 @pytest.fixture
 def reader(page, tmp_path):
-    """Open the page in a browser for a reader who presses keys and follows links."""
-    opened = Keyboard(page, tmp_path)
+    """Open the page in a browser for a reader who follows links."""
+    opened = OpenPage(page, tmp_path)
     yield opened
     opened.close()
 
