@@ -81,36 +81,21 @@ def read(text) -> dict:
     [
         *texts_of("""
             trainings: {} | unknown key trainings at the top level; did you mean training?
-            training: {learning_rat: 0.1} | unknown key learning_rat at training; did you mean learning_rate?
             training: {learning_rate: 3e-5} | YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`
-            training: {epochs: '3'} | --config gives nested values as text
             experiments: {sample_mctaco: {data: {unit_normalization: 'false'}}} | is the text 'false', not true or false: --config gives nested values as text
-            run: sample_sop | run is the text sample_sop, not a list; write `run: [sample_sop]`
             {device: tpu, seeds: []} | device: 'tpu' is not one of ['auto', 'cpu', 'gpu'] (auto: a GPU where one is visible; gpu: refuse to train without one); write `device: …`; also: seeds
-            experiments: {new: {models: [tiny_bert]}} | key data is missing at experiments.new; write `experiments: {new: {data: …}}`; also: key study is missing at experiments.new; write `experiments: {new: {study: …}}`
             run: [sample_sopp] | run names sample_sopp, which is no experiment; did you mean sample_sop?
-            experiments: {sample_sop: {models: [tiny_bart]}} | no model tiny_bart; did you mean tiny_bert?
-            experiments: {sample_sop: {data: {source: activitynt}}} | did you mean activitynet?
             experiments: {sample_sop: {data: {strid: 1}}} | unknown key strid; did you mean stride?
-            experiments: {sample_sop: {strid: 1}} | unknown key strid at experiments.sample_sop; did you mean `data: {stride
             experiments: {sample_sop: {data: {stride: 1e0}}} | is the text '1e0', not a number
-            experiments: {sample_sop: {methods: [direct]}} | strided_sop has no method direct; known: answer, answer_blind, likelihood, likelihood_blind, packed, train, train_blind, train_symmetric
-            experiments: {sample_nli: {data: {source: generate}}} | did you mean generated?
             experiments: {sample_nli: {data: {source: [generated, event_templates]}}} | source names event_templates twice
-            training: {batch_size: 32.0} | training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`
             seeds: 3 | seeds must be a list, not 3 (one run for each seed: [1, 2, 3] are three); write `seeds: [3]`
-            run: 3 | run must be a list, not 3 (the experiments that run, by name); write `run: …`
-            seeds: [1.0] | seeds.0 is 1.0, not an integer
-            training: {epochs: true} | training.epochs must be a whole number or a list, not True
             1: x | the top level has the key 1, which YAML does not read as text
-            null: x | has the key None
             mirror: 2020-01-01 | mirror is a date to YAML (2020-01-01); write it in quotes
             training: {weight_decay: .nan} | training.weight_decay is nan, not a finite number
             experiments: {Mine: {}} | experiments has the key Mine, which is refused: lower-case letters
         """),
         ({"training": {"epochs": 2**20000}}, "is a number of 20001 bits"),
-        ('name: "mine\\n"', r"'mine\n' does not match"),
-        *((f"name: {name}", "the study's name, used in paths") for name in ("a b", "../up", "''")),
+        ("name: ../up", "the study's name, used in paths"),
         ('experiments: {"mine\\n": {}}', r"has the key 'mine\n', which is refused"),
         ('run: "a\\nb"', r"""run is the text 'a\nb', not a list; write `run: ["a\nb"]`"""),
         ('mirror: "a\\0b"', "holds the invalid character '\\x00'"),
@@ -119,16 +104,9 @@ def read(text) -> dict:
             ({"experiments": {"sample_sop": {"data": data}}}, said)
             for data, said in [
                 *rows_of("""
-                    {stride: []}        | 'data: stride is an empty list; name one level or more'
                     {stride: [1, 1.0]}  | 'stride is 1.0, not an integer; write `stride: 1`'
                     {stride: [1, 2, 1]} | 'data: stride names 1 twice'
-                    {stride: [[1]]}     | 'stride must be a whole number'
-                    {source: [null]}    | 'source must be text, not None'
                 """),
-                (
-                    {"max_videos": list(range(1, 60_000))},
-                    "data: max_videos has 59,999 levels, and at most 1,000 are allowed",
-                ),
                 (
                     {"max_videos": list(range(1, 900)), "label_seed": list(range(10))},
                     "asks for 53,940 runs, and at most 50,000 are allowed",
@@ -139,15 +117,6 @@ def read(text) -> dict:
 )
 def test_a_wrong_configuration_is_refused(change, said):
     assert said in refused(overlaid(default(), read(change)))
-
-
-def test_a_value_that_holds_itself_and_a_missing_key():
-    config = default()
-    config["training"]["dropout"] = config["training"]
-    assert "refers to itself" in refused(config)
-    config = default()
-    del config["training"]["epochs"]
-    assert "key epochs is missing at training; write `training: {epochs: …}`" in refused(config)
 
 
 def places(value, path=()):
@@ -234,7 +203,6 @@ def test_equal_settings_have_equal_names():
         {weight_decay: 0}    | {weight_decay: 0.0}
         {weight_decay: -0.0} | {weight_decay: 0}
         {gradient_clip: 1}   | {gradient_clip: 1.0}
-        {dropout: 0}         | {dropout: 0.0}
     """):
         names = [
             list(
@@ -257,11 +225,9 @@ def test_equal_settings_have_equal_names():
     "experiment, setting, renames",
     rows_of("""
         sample_sop | {held_out_fraction: 0.2} | true
-        sample_sop | {early_stopping_patience: 2} | true
         sample_nli | {held_out_fraction: 0.2} | false
         sample_nli | {early_stopping_patience: 2} | true
         sample_mctaco | {early_stopping_patience: 2} | false
-        sample_mctaco | {held_out_fraction: 0.2} | true
         sample_dialogs_whole | {epochs: 2, weight_decay: 0.3, held_out_fraction: 0.2, compile: true} | false
         sample_sop | {compile: true} | true
     """),
@@ -309,43 +275,10 @@ def test_how_a_run_is_trained_renames_none():
     assert list(plan(default() | change).runs) == list(plan(default()).runs)
 
 
-def folders(data: dict, study="temporal_nli") -> set[str]:
-    experiment = {"study": study, "data": data, "models": ["tiny_bert"]}
-    resolved = plan(default() | {"run": ["mine"], "experiments": {"mine": experiment}})
-    return {
-        dataset.folder.removeprefix(f"results/build/{study}/")
-        for dataset in resolved.datasets.values()
-    }
-
-
-def test_an_option_without_effect_makes_no_other_dataset():
-    """`iterations` and `generation_seed` draw times in the generated sets only. In the released
-    sets, and in set III, no time is drawn.
-    """
-    sets = {"challenge_set": ["temp_order", "cross_unit"], "iterations": 3}
-    assert folders({"source": "generated"} | sets) == {
-        "event_templates/temp_order-iterations-3",
-        "event_templates/cross_unit",
-    }
-    assert folders({"source": ["generated", "released"], "generation_seed": 7} | sets) == {
-        "event_templates/temp_order-iterations-3-generation_seed-7",
-        "event_templates/cross_unit-generation_seed-7",
-        "temporal_nli_release/temp_order",
-        "temporal_nli_release/cross_unit",
-    }
-    assert folders(
-        {"source": "mctaco", "train_questions": [None, 35], "draw": [0, 1]}, "mctaco"
-    ) == {"mctaco/default", "mctaco/train_questions-35", "mctaco/train_questions-35-draw-1"}
-    assert folders(
-        {"source": "released", "challenge_set": "temp_order", "iterations": 5, "generation_seed": 0}
-    ) == {"temporal_nli_release/temp_order"}, "a default may be said anywhere"
-
-
 @pytest.mark.parametrize(
     "data, study, said",
     rows_of("""
         '{source: released, challenge_set: temp_order, iterations: 3}' | temporal_nli | 'data: iterations has no effect here'
-        '{source: generated, challenge_set: cross_unit, iterations: 3}' | temporal_nli | 'data: iterations has no effect here'
         '{source: released, challenge_set: temp_order, generation_seed: 1}' | temporal_nli | generation_seed has no effect
         '{source: mctaco, draw: [0, 1]}' | mctaco | draw has no effect here
     """),
@@ -356,31 +289,16 @@ def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
 
 
 def test_models_that_make_each_other():
-    models = MODELS | yaml.safe_load("""
-        one:
-          mlm: {model: two, experiment: first}
-          licence: MIT
-        two:
-          mlm: {model: one, experiment: second}
-          licence: MIT
-    """)
-    stage = {
-        "study": "timedial",
-        "data": {"source": "sample_dialogs"},
-        "methods": ["mlm"],
-        "seeds": [1],
+    stage = {"study": "timedial", "data": {"source": "sample_dialogs"}, "methods": ["mlm"]}
+    made = {
+        name: {"mlm": {"model": other, "experiment": f"of_{name}"}, "licence": "MIT"}
+        for name, other in (("one", "two"), ("two", "one"))
     }
-    config = default() | {
-        "run": ["mine"],
-        "experiments": {
-            "first": stage | {"models": ["two"]},
-            "second": stage | {"models": ["one"]},
-            "mine": stage | {"models": ["one"], "methods": ["fill"]},
-        },
-    }
-    assert "experiments.first makes one, so it cannot start from it" in refused(
-        config, models=models
-    )
+    experiments = {f"of_{name}": stage | {"models": [made[name]["mlm"]["model"]]} for name in made}
+    experiments["mine"] = stage | {"models": ["one"], "methods": ["fill"]}
+    config = default() | {"run": ["mine"], "experiments": experiments}
+    said = refused(config, models=MODELS | made)
+    assert "experiments.of_one makes one, so it cannot start from it" in said
 
 
 def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
@@ -393,27 +311,14 @@ def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
     def with_training(**training):
         return plan(overlaid(config, {"experiments": {"sample_sop": {"training": training}}})).runs
 
-    assert (
-        set(
-            with_training(
-                rank=4, alpha=1.0, target=["query"], adapter=None, gradient_checkpointing=False
-            )
-        )
-        == names
-    )
+    none = {"rank": 4, "alpha": 1.0, "target": ["query"], "adapter": None}
+    assert set(with_training(**none, gradient_checkpointing=False)) == names
     lora = with_training(adapter="lora", target=["query", "value"])
     assert not set(lora) & names and not set(with_training(gradient_checkpointing=True)) & names
     settings = next(iter(lora.values())).training
-    assert {key: settings[key] for key in ("adapter", "rank", "alpha", "target")} == {
-        "adapter": "lora",
-        "rank": 16,
-        "alpha": 32.0,
-        "target": "query,value",
-    }
-    assert "gradient_checkpointing" not in settings
-    assert not {"adapter", "rank", "alpha", "target"} & set(
-        next(iter(plan(config).runs.values())).training
-    )
+    found = {"adapter": "lora", "rank": 16, "alpha": 32.0, "target": "query,value"}
+    assert found.items() <= settings.items() and "gradient_checkpointing" not in settings
+    assert not found.keys() & next(iter(plan(config).runs.values())).training.keys()
     assert "training.adapter: 'qlora' is not one of [None, 'lora']" in refused(
         overlaid(config, {"experiments": {"sample_sop": {"training": {"adapter": "qlora"}}}})
     )

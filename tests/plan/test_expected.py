@@ -70,7 +70,3 @@ def test_a_time_is_guessed_for_a_model_without_weights(tmp_path, monkeypatch, ba
     given = {"model": base} if "init" in entry else {"model": "bare", "models": bare}
     lines = lines_of("probe", study="temporal_nli", **given)
     assert lines and all("(a guess)" in line for line in lines[1:])
-
-
-def test_nothing_is_said_where_nothing_is_probed():
-    assert lines_of("small") == []

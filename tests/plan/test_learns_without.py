@@ -21,26 +21,14 @@ def planned(study: str, data: dict) -> Workplan:
     return Workplan(config, ROOT)
 
 
-def test_it_reads_the_training_split_of_the_whole_dataset(tmp_path, monkeypatch):
+@pytest.mark.parametrize("recorded", [False, True])
+def test_it_reads_the_training_split_of_the_whole_dataset(tmp_path, monkeypatch, recorded):
+    """So it does from the record, which holds the digest of that split."""
     monkeypatch.chdir(tmp_path)
     work = planned("timedial", DIALOGS)
+    work.recorded = set(work.runs) if recorded else set()
     assert {SMALL, WHOLE} == set(work.datasets), "the whole dataset is built, and not measured"
     assert {run.dataset.folder for run in work.runs.values()} == {SMALL}
-    [job] = {name.split("/")[1] for name in work.training_jobs}
-    lines = [json.loads(text) for text in training.lines_of(work, "timedial", job).splitlines()]
-    learnt = {line["settings"]["model"]: line.get("learns_from") for line in lines}
-    assert learnt["search_dialogs"] == WHOLE and learnt["search_texts"] is None
-    assert {f"{folder}/manifest.json" for folder in (SMALL, WHOLE)} <= set(
-        training.read_by(work, "timedial", job)
-    )
-
-
-def test_from_the_record_it_reads_both_datasets(tmp_path, monkeypatch):
-    """The record holds the digest of the training split that the control learnt from."""
-    monkeypatch.chdir(tmp_path)
-    work = planned("timedial", DIALOGS)
-    work.recorded = set(work.runs)
-    assert {SMALL, WHOLE} == set(work.datasets)
     [job] = {name.split("/")[1] for name in work.training_jobs}
     lines = [json.loads(text) for text in training.lines_of(work, "timedial", job).splitlines()]
     learnt = {line["settings"]["model"]: line.get("learns_from") for line in lines}

@@ -21,6 +21,8 @@ from tests.train.decoders import write_decoder
 from tests.train.test_likelihood import pairs
 
 PLACE = "scripts/studies/{}/prompts.yaml"
+LIKELY = "{{score: token, wordings: {{w: {{likely: '{}'}}}}, threshold: train}}"
+SUM = {"score": "sum"}
 YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
 
 
@@ -35,169 +37,85 @@ def prompts_in(folder, study: str, method: str, entries: dict | None = None) -> 
         return prompts_of(study, STUDIES[study], method)
 
 
+def refused(folder, study: str, method: str, entries: dict | None = None) -> str:
+    with pytest.raises(UserError) as error:
+        prompts_in(folder, study, method, entries)
+    assert str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ")
+    return str(error.value)
+
+
 def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
     for name, study in STUDIES.items():
         assert set(read_yaml(ROOT / PLACE.format(name))) == set(worded_methods(study))
-        assert all(prompts_of(name, study, method) for method in worded_methods(study))
-        asked = [
-            method
-            for method, how in study["methods"].items()
-            if how.get("paradigm") == "likelihood"
-        ]
-        assert asked
-        assert all(
-            len(prompts_of(name, study, method)) >= 2
-            for method in asked
-            if not method.endswith("_blind")
-        )
-    prompt = prompts_of("mctaco", STUDIES["mctaco"], "likelihood")["plain"]
-    assert prompt == {
-        "score": "token",
-        "threshold": "train",
-        "domain": None,
+        for method, how in study["methods"].items():
+            if how.get("paradigm") == "likelihood" and not method.endswith("_blind"):
+                assert len(prompts_of(name, study, method)) >= 2, (name, method)
+    found = prompts_of("mctaco", STUDIES["mctaco"], "likelihood_word")["plain"]
+    assert found == {
+        **{"score": "token", "threshold": "train", "domain": None, "masks": "word"},
         "texts": {"likely": "{text_a}| {text_b}"},
     }
-    assert prompts_of("mctaco", STUDIES["mctaco"], "likelihood_word")["plain"] == prompt | {
-        "masks": "word"
-    }
-    assert prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi")["yes_no"]["domain"]
 
 
 @each_row(
-    "study, entry, said",
+    "study, method, entry, said",
     [
-        (
-            "mctaco",
-            "{score: token, wordings: {w: {likely: '{text_a} {text_b}'}}, threshold: train}",
-            "w.likely: '{text_a} {text_b}' has 0 |",
+        *(
+            ("mctaco", "likelihood", entry, said)
+            for entry, said in [
+                (LIKELY.format("{text_a} {text_b}"), "w.likely: '{text_a} {text_b}' has 0 |"),
+                (LIKELY.format("{text_a}|{answr}"), "there is no {answr}"),
+                (LIKELY.format("{text_a}|{text_b"), "has a single brace"),
+                ({"wordings": {"w": YES_NO}}, "likelihood: key score is missing"),
+                (SUM | {"wordings": {"w": {"likely": "{text_a}|x"}}}, "no text for unlikely"),
+                (SUM | {"wordings": {"w": YES_NO | {"likly": "|x"}}}, "did you mean likely?"),
+                (SUM | {"wordings": {"w": YES_NO}, "domain": "|"}, "'|' has 1 |; take it out"),
+                (SUM | {"wordings": {"w": YES_NO}, "masks": "words"}, "likelihood.masks"),
+                (
+                    SUM | {"wordings": {"w": {"likely": {"a": "x", "b": "y"}}}},
+                    "w.likely: write one text",
+                ),
+            ]
         ),
-        (
-            "mctaco",
-            "{score: token, wordings: {w: {likely: '{text_a}|{answr}'}}, threshold: train}",
-            "there is no {answr}",
-        ),
-        (
-            "mctaco",
-            "{score: token, wordings: {w: {likely: '{text_a}|{text_b'}}, threshold: train}",
-            "has a single brace",
-        ),
-        (
-            "mctaco",
-            {"score": "sum", "wordings": {"w": {"likely": YES_NO["likely"]}}},
-            "no text for unlikely",
-        ),
-        (
-            "mctaco",
-            {"score": "sum", "wordings": {"w": YES_NO | {"likly": "{text_a}|x"}}},
-            "there is no label likly; did you mean likely?",
-        ),
-        (
-            "mctaco",
-            {"score": "sum", "wordings": {"w": YES_NO}, "domain": "{text_a}|"},
-            "domain (w): '{text_a}|' has 1 |; take it out",
-        ),
-        (
-            "mctaco",
-            {"score": "sum", "wordings": {"w": YES_NO}, "domain": {"v": "Answer:"}},
-            "domain and likelihood.wordings differ in v",
-        ),
-        (
-            "temporal_nli",
-            "{score: sum, threshold: train, wordings: {w: {neutral: '{text_a}|{text_b}'}}}",
-            "a threshold separates two labels",
-        ),
-        (
-            "mctaco",
-            "{score: token, wordings: {w: {likely: '{text_a}|{text_b}'}}, masks: words}",
-            "likelihood.masks",
-        ),
-        (
-            "timedial",
-            "{score: sum, wordings: {w: {candidate: '{context}|{candidate}'}}}",
-            "there is no {context}",
-        ),
+        *texts_of("""
+            temporal_nli | likelihood | {score: sum, threshold: train, wordings: {w: {neutral: '{text_a}'}}} | a threshold separates two labels
+            mctaco | answer | {score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}} | answer.score: a method that asks in words has no such key; take it out
+            mctaco | answer | {wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}} | w.question: write {options} once
+            mctaco | answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}} | w.answers: give one text for each of unlikely, likely
+            mctaco | answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, unlikely: a}}}} | w.answers: two answers are the same text
+        """),
     ],
 )
-def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, said):
-    folder, entries = tmp_path_factory.mktemp("prompts"), {"likelihood": read(entry)}
-    with pytest.raises(UserError) as error:
-        prompts_in(folder, study, "likelihood", entries)
-    assert str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ")
-    assert "likelihood" in str(error.value)
-    assert said in str(error.value)
+def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, method, entry, said):
+    found = refused(tmp_path_factory.mktemp("prompts"), study, method, {method: read(entry)})
+    assert said in found and method in found
 
 
 def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
-    with pytest.raises(UserError, match="scripts/studies/mctaco/prompts.yaml: no such file"):
-        prompts_in(tmp_path, "mctaco", "likelihood")
-    with pytest.raises(UserError, match="has no method likelihood; did you mean likelyhood?"):
-        prompts_in(tmp_path, "mctaco", "likelihood", {"likelyhood": {}})
-
-
-@each_row(
-    "method, entry, said",
-    [
-        *texts_of("""
-            answer | {score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}} | answer.score: a method that asks in words has no such key; take it out
-            answer | {wordings: {w: {likely: '{options}'}}} | a wording has question, and
-            answer | {wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}} | w.question: write {options} once
-            answer | {wordings: {w: {question: '{text_c} {options}', answers: {likely: y, unlikely: n}}}} | w.question: there is no {text_c}
-            answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}} | w.answers: give one text for each of unlikely, likely
-            answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, unlikely: a}}}} | w.answers: two answers are the same text
-            answer_all | {wordings: {w: {question: '{text_a} {text_b} {options}'}}} | w.question: {text_b} is one of the options
-            likelihood | {score: sum, wordings: {w: {likely: {a: 'x', b: 'y'}}}, threshold: train} | w.likely: write one text
-        """),
-        (
-            "likelihood",
-            "{wordings: {w: {likely: '{text_a}|{text_b}'}}, threshold: train}",
-            "likelihood: key score is missing",
-        ),
-    ],
-)
-def test_what_is_wrong_with_a_question_is_said(tmp_path_factory, method, entry, said):
-    folder, entries = tmp_path_factory.mktemp("prompts"), {method: read(entry)}
-    with pytest.raises(UserError) as error:
-        prompts_in(folder, "mctaco", method, entries)
-    assert said in str(error.value)
-
-
-BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "| {text_b}"}}}
+    assert "no such file" in refused(tmp_path, "mctaco", "likelihood")
+    said = refused(tmp_path, "mctaco", "likelihood", {"likelyhood": {}})
+    assert "has no method likelihood; did you mean likelyhood?" in said
 
 
 @each_row(
     "changed, said",
-    [
-        (
-            "score: sum",
-            "likelihood_blind.score differs from likelihood.score, but likelihood_blind is the control",
-        ),
-        (
-            "masks: word",
-            "likelihood_blind.masks differs from likelihood.masks, but likelihood_blind is the control",
-        ),
-        (
-            "wordings: {other: {likely: '| {text_b}'}}",
-            "likelihood_blind.wordings has other, but likelihood, whose control it is, has no such wording",
-        ),
-        (
-            "wordings: {plain: {likely: '{text_a}| {text_b}'}}",
-            "likelihood_blind.wordings.plain.likely: there is no {text_a}",
-        ),
-    ],
+    texts_of("""
+        score: sum | likelihood_blind.score differs from likelihood.score, but likelihood_blind is the control
+        wordings: {other: {likely: '{pipe} {text_b}'}} | likelihood_blind.wordings has other, but likelihood, whose control it is, has no such wording
+        wordings: {plain: {likely: '{text_a}{pipe} {text_b}'}} | likelihood_blind.wordings.plain.likely: there is no {text_a}
+    """),
 )
 def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(
     tmp_path_factory, changed, said
 ):
+    changed = read(changed.replace("{pipe}", "|"))
+    plain, blind = (
+        {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": text}}}
+        for text in ("{text_a}| {text_b}", "| {text_b}")
+    )
+    entries = {"likelihood": plain, "likelihood_blind": blind | changed}
     folder = tmp_path_factory.mktemp("prompts")
-    plain = {
-        "score": "token",
-        "threshold": "train",
-        "wordings": {"plain": {"likely": "{text_a}| {text_b}"}},
-    }
-    entries = {"likelihood": plain, "likelihood_blind": BLIND | read(changed)}
-    with pytest.raises(UserError) as error:
-        prompts_in(folder, "mctaco", "likelihood_blind", entries)
-    assert said in str(error.value)
+    assert said in refused(folder, "mctaco", "likelihood_blind", entries)
 
 
 # ---- wordings in the configuration
@@ -234,27 +152,16 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
 @each_row(
     "added, said",
     [
-        (
-            "strided_sob: {}",
-            "configuration: prompts: no study strided_sob; did you mean strided_sop?",
-        ),
+        ("strided_sob: {}", "prompts: no study strided_sob; did you mean strided_sop?"),
         (
             "mctaco: {verbalize: {}}",
-            (
-                "configuration: prompts.mctaco: verbalize is no method of mctaco that asks in "
-                "words; did you mean verbalizer?"
-            ),
+            "prompts.mctaco: verbalize is no method of mctaco that asks in words; did you mean "
+            "verbalizer?",
         ),
         (
             "mctaco: {likelihood: {wordings: {mine: {likely: '{text_a} {text_b}'}}}}",
-            (
-                "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} "
-                "{text_b}' has 0 |"
-            ),
-        ),
-        (
-            "mctaco: {likelihood_blind: {wordings: {mine: {likely: '| {text_b}'}}}}",
-            "has mine, but likelihood, whose control it is, has no such wording",
+            "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} {text_b}' "
+            "has 0 |",
         ),
     ],
 )
@@ -266,62 +173,42 @@ def test_what_is_wrong_with_prompts_of_the_configuration_is_said(added, said):
 
 # ---- runs
 
-ASKED = yaml.safe_load("""
-columns: {example_id: example_id, group_id: group_id}
-labels: [unlikely, likely]
-peak: null
-paradigm: likelihood
-learns: false
-""")
+
+# ---- runs
 
 
 @pytest.mark.models
 def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(program, tmp_path):
     write_decoder("gpt2", tmp_path / "gpt2")
+    (tmp_path / "data").mkdir()
 
     def write(split: str, table: pa.Table) -> None:
-        (tmp_path / "data").mkdir(exist_ok=True)
         pq.write_table(table, tmp_path / f"data/{split}.parquet")
 
-    def run(prompt: dict, shots: int = 0) -> tuple[bool, dict, list]:
-        done = program(
-            "scripts.train.run",
-            *arguments(
-                tmp_path / "out",
-                tmp_path / "data",
-                tmp_path / "gpt2",
-                splits=("train", "test"),
-                method=ASKED | {"prompt": prompt},
-                settings={
-                    "study": "mctaco",
-                    "model": "gpt2",
-                    "method": "likelihood",
-                    "seed": 2,
-                    "wording": "plain",
-                    "training": {"max_length": 400, "precision": "fp32", "shots": shots},
-                },
-            ),
-        ).checked()
-        scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
-        return ("no step taken" not in done.stderr, read_json(tmp_path / "out/run.json"), scores)
+    def run(prompt: dict, shots: int = 0) -> tuple[bool, dict]:
+        settings = {"study": "mctaco", "model": "gpt2", "method": "likelihood", "wording": "plain"}
+        settings |= {"training": {"max_length": 400, "precision": "fp32", "shots": shots}}
+        method = {"paradigm": "likelihood", "learns": False, "peak": None, "prompt": prompt}
+        method |= {"columns": {name: name for name in ("example_id", "group_id")}}
+        method |= {"labels": ["unlikely", "likely"]}
+        places = (tmp_path / "out", tmp_path / "data", tmp_path / "gpt2")
+        more = {"splits": ("train", "test"), "method": method, "settings": settings | {"seed": 2}}
+        done = program("scripts.train.run", *arguments(*places, **more)).checked()
+        return "no step taken" not in done.stderr, read_json(tmp_path / "out/run.json")
 
     plain = {"score": "sum", "threshold": None, "domain": None, "texts": YES_NO}
     write("train", pa.concat_tables([pairs(), pairs()]))
     write("test", pairs())
-    trained, facts, scores = run(plain)
-    assert trained and len(scores) == 4 and all(len(each) == 2 for each in scores)
-    assert list(facts["data"]) == ["test"]
+    trained, facts = run(plain)
+    assert trained and list(facts["data"]) == ["test"]
     write("train", pairs())
     assert not run(plain)[0], "the training split is not read"
-    assert run(plain | {"texts": YES_NO | {"likely": "{text_a} {text_b}?| maybe"}})[0], (
-        "the wording is another one"
-    )
+    maybe = YES_NO | {"likely": "{text_a} {text_b}?| maybe"}
+    assert run(plain | {"texts": maybe})[0], "the wording is another one"
     decided = plain | {"threshold": "train", "texts": {"likely": "{text_a}| {text_b}"}}
-    trained, facts, scores = run(decided, shots=2)
-    assert trained
-    assert facts["threshold"] is not None
-    assert facts["shots"] == 2
-    assert facts["train_examples"] == 4
-    assert list(facts["data"]) == ["test", "train"] and not run(decided, shots=2)[0]
+    trained, facts = run(decided, shots=2)
+    assert trained and facts["threshold"] is not None
+    assert (facts["shots"], facts["train_examples"], [*facts["data"]]) == (2, 4, ["test", "train"])
+    assert not run(decided, shots=2)[0]
     write("train", pairs().slice(0, 3))
     assert run(decided, shots=1)[0], "the training split is read"

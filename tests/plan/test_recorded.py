@@ -11,7 +11,6 @@ from scripts.data.manifest import write_manifest
 from scripts.data.record import MANIFEST, RUNS
 from scripts.plan.checks import check_places
 from scripts.plan.training import paradigm_of
-from scripts.plan import workplan
 from scripts.plan.workplan import Workplan
 from scripts.running.program import UserError
 from scripts.running.code_lock import version_in
@@ -131,12 +130,10 @@ OF_HUB = {"title": "My own encoder", "licence": "mine", "hub": "me/mine", "revis
     [
         (OF_HUB, False),
         (OF_HUB | {"files": PINS}, True),
-        (OF_HUB | {"files": PINS | {"model.safetensors": None}}, False),
         (OF_HUB | {"files": PINS | {"model.safetensors": "0" * 64}}, False),
         ({"title": "Mine", "licence": "mine", "folder": "not_here"}, False),
         ({"title": "Mine", "licence": "mine", "folder": "not_here", "files": PINS}, True),
         ({"title": "Mine", "licence": "mine", "folder": "mine"}, False),
-        ({"title": "Mine", "licence": "mine", "folder": "mine", "files": PINS}, False),
     ],
 )
 def test_a_model_of_ones_own_is_on_record_if_its_files_are(tmp_path, entry, is_taken):
@@ -154,36 +151,6 @@ def test_a_model_that_is_made_anew_by_an_entry_of_ones_own_is_trained(lines, tmp
     narrow = MODELS["tiny_bert"]["init"] | {"hidden_size": 8}
     config = CONFIG | {"models": {"tiny_bert": MODELS["tiny_bert"] | {"init": narrow}}}
     assert runs_taken(lines, tmp_path, config=config) == of(lines, "control")
-
-
-def test_a_model_that_stands_on_another_model_is_on_record_if_that_is(tmp_path):
-    config = TWO_STAGES | {"run": ["order"]}
-    config["experiments"] = {"order": config["experiments"]["order"] | {"models": ["esim_minilm"]}}
-    work = Workplan(config, ROOT)
-    lines, [run] = lines_of(work), work.model_runs("strided_sop")
-    files = {f"encoder/{name}": sha256 for name, sha256 in PINS.items()}
-    lines[run.name]["run"]["model_files"] = files | {"config.json": "made by the fetch"}
-    assert runs_taken(lines, tmp_path, "strided_sop", config) == set(lines)
-    other = Workplan(config | {"models": {"minilm": OF_HUB}}, ROOT)
-    assert other.recorded == set(lines) - {run.name}
-    assert any("esim_minilm: not the files on record" in note for note in other.notes)
-
-
-def test_another_model_in_the_folder_of_an_entry_of_the_project_is_asked(tmp_path, monkeypatch):
-    """Its weights are shards, so no file has the name and another hash of one on record."""
-    read = workplan.read_yaml
-    of_project = {"folder": str(tmp_path / "mine"), "licence": "mine"}
-
-    def with_folder(file):
-        found = read(file)
-        return found | {"minilm": of_project} if file.name == "models.yaml" else found
-
-    monkeypatch.setattr(workplan, "read_yaml", with_folder)
-    lines, first, second = two_stages()
-    assert runs_taken(lines, tmp_path, "strided_sop", TWO_STAGES) == set(lines), "it is not here"
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/model-00001-of-00002.safetensors").touch()
-    assert Workplan(TWO_STAGES, ROOT).recorded == set(lines) - {first, second}
 
 
 def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(tmp_path):
@@ -210,7 +177,3 @@ def test_a_model_that_is_made_from_another_entry_is_trained(tmp_path):
     [left] = [name for name in lines if "esim_minilm" in name]
     lines[left]["made_from"] = {"esim_minilm.esim": {"hidden_size": 10}}
     assert runs_taken(lines, tmp_path, "mctaco", config) == set(lines) - {left}
-
-
-def test_without_a_record_all_is_trained(lines, tmp_path):
-    assert not Workplan(CONFIG, ROOT).recorded

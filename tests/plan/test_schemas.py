@@ -51,15 +51,11 @@ def test_the_schemas_for_editors_are_those_of_the_models(name):
     rows_of("""
         sources | activitynet | 'citatoin: x' | unknown key citatoin at activitynet; did you mean citation?
         sources | activitynet | 'local: x.csv' | 'activitynet: exactly one of downloads and local'
-        sources | sample_mctaco | 'sample: {questions: 4}' | sample
         sources | hirest | 'downloads: [{urls: [''https://x/y''], file: y, sha256: ''123''}]' | sixty-four hexadecimal digits
         sources | event_templates | 'local: "{x}.csv"' | 'event_templates.local: ''{x}.csv'' does not match'
         sources | event_templates | 'local: "@file"' | without braces, and its name does not begin with @
-        sources | event_templates | 'local: "a/@file"' | event_templates.local
         sources | hirest | 'homepage: "javascript:alert(1)"' | an address, http:// or https://
-        sources | hirest | 'homepage: //elsewhere.org' | an address, http:// or https://
         sources | hirest | 'cleaner: nowhere' | hirest needs scripts/clean/nowhere.py, which is missing; write it
-        models | esim_glove | 'esim: {hidden_size: 300.0}' | hidden_size is 300.0, not an integer
         models | random | 'vectors_of: esim_glove_50d' | vectors_of and reads_cleaned are keys of controls with search
         studies | mctaco | 'reads: []' | 'study.yaml: reads: [] should be non-empty'
     """),
@@ -72,16 +68,6 @@ def test_broken_entries_are_refused(kind, name, change, said):
         else:
             check_entries(kind, RESOURCES[kind] | {name: entry}, f"resources/{kind}.yaml")
     assert said in str(refused.value) and "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("kind", ["sources", "models"])
-@pytest.mark.parametrize(
-    "broken", [None, 3, "x", [], {}, {"title": 1}, {1: 2}, {"hub": 1, "mlm": {}}]
-)
-def test_what_is_no_entry_at_all(kind, broken):
-    for entries in (RESOURCES[kind] | {"broken": broken}, [broken], broken or "x"):
-        with pytest.raises(UserError):
-            check_entries(kind, entries, f"resources/{kind}.yaml")
 
 
 @pytest.mark.parametrize(
