@@ -14,6 +14,7 @@ from scripts.data.items import ANSWER_COLUMNS, items_of
 from scripts.measure.elsewhere.people import on_split, read_people
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
+from scripts.studies.choices import evaluate as choices
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.timedial import evaluate as timedial
 from scripts.measure.people import alpha, coincidences_of
@@ -97,60 +98,41 @@ def test_alpha_is_that_of_its_author(values, printed):
 
 
 def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
+    """Ann is right on 16 of 20 pairs, Bob on 5 of the first 10."""
     folder, right = trained
-    gold = [WORDS[pair % 2] for pair in range(20)]
-    wrong = [WORDS[1 - pair % 2] for pair in range(20)]
-    sheet("Ann", range(20), gold[:16] + wrong[16:], ["unrelated_concepts"] * 5 + [""] * 15).to_csv(
-        folder / "ann.csv", index=False
-    )
-    sheet(
-        "Bob",
-        range(10),
-        wrong[:5] + gold[5:10],
-        ["unrelated_concepts; repeated_words"] * 2 + [""] * 8,
-    ).to_csv(folder / "bob.csv", index=False)
+    gold, wrong = ([WORDS[(pair + off) % 2] for pair in range(20)] for off in (0, 1))
+    ann, bob = gold[:16] + wrong[16:], wrong[:5] + gold[5:10]
+    types = ["unrelated_concepts"] * 5 + [""] * 15
+    sheet("Ann", range(20), ann, types).to_csv(folder / "ann.csv", index=False)
+    sheet("Bob", range(10), bob, types[3:13]).to_csv(folder / "bob.csv", index=False)
     metrics = evaluate(program, folder, "--people", folder / "ann.csv", folder / "bob.csv")
     human = metrics[metrics["model"] == "human"].set_index(["metric", "slice"])
-    of_pair = np.array(
-        [(1 + (pair >= 5)) / 2 if pair < 10 else float(pair < 16) for pair in range(20)]
-    )
+    shares = [0.5] * 5 + [1] * 5 + [1] * 6 + [0] * 4
     rows = human.loc["human_accuracy"]
-    assert rows.loc["all", "value"] == pytest.approx(of_pair.mean())
-    assert rows.loc["all", "n"] == 20
-    assert rows.loc["all", "seeds"] == 2
+    assert rows.loc["all", "value"] == pytest.approx(np.mean(shares))
+    assert rows.loc["all", ["n", "seeds"]].tolist() == [20, 2]
     assert rows.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20]
     assert rows.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
     assert rows.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1))
-    assert rows.loc["all", "ci_low"] < rows.loc["all", "value"]
-    assert rows.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx(
-        [0.5, 5]
-    ), "half of two is enough"
-    both = [
-        [WORDS.index(answer) for answer in answers]
-        for answers in (gold[:10], wrong[:5] + gold[5:10])
-    ]
+    of_type = rows.loc["type=unrelated_concepts", ["value", "n"]].tolist()
+    assert of_type == pytest.approx([0.5, 5]), "half of two is enough"
+    both = [[WORDS.index(answer) for answer in answers] for answers in (gold[:10], bob)]
     assert human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both))
     assert human.loc[("human_agreement", "all"), "n"] == 10
-    alone_in_row = metrics["method"] != "train_ensemble"
-    model = metrics[(metrics["metric"] == "accuracy_beside_people") & alone_in_row]
-    model = model.set_index("slice")
+    models = metrics[metrics["method"] != "train_ensemble"].set_index(["metric", "slice"])
+    beside = models.loc[("accuracy_beside_people", "all")]
     value = np.mean([np.mean(right[seed, "held_out"][:20]) for seed in (1, 2)])
-    assert model.loc["all", "value"] == pytest.approx(value)
-    assert model.loc["all", "n"] == 20
-    assert model["seed"].isna().all()
-    above = metrics[(metrics["metric"] == "accuracy_above_people") & alone_in_row]
-    assert above["value"].item() == pytest.approx(value - of_pair.mean())
-    assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
+    assert beside["value"].item() == pytest.approx(value) and beside["n"].item() == 20
+    above = models.loc["accuracy_above_people"]
+    assert above["value"].item() == pytest.approx(value - np.mean(shares))
     table = tabulate(people_metrics(metrics), {}, {}).set_index(["Measure", "Kind", "Who"])
     value = table["Value, 95 % interval"]
     assert value["accuracy (%)", "all", "2 people"].startswith("67.5 (")
     assert value["agreement (alpha)", "all", "2 people"][:4] == f"{slow_alpha(both):.2f}"
     assert value.filter(like="points above people").str.match("[+−]").all()
+    others = metrics[(metrics["model"] != "human") & ~metrics["metric"].str.endswith("_people")]
     alone = evaluate(program, folder)
-    rest = metrics[
-        (metrics["model"] != "human") & ~metrics["metric"].str.endswith("_people")
-    ].reset_index(drop=True)
-    pd.testing.assert_frame_equal(rest, alone)  # no other number changes
+    pd.testing.assert_frame_equal(others.reset_index(drop=True), alone)  # no other number changes
 
 
 def test_answers_for_other_experiments_are_left_to_them(program, trained):  # noqa: F811
@@ -175,11 +157,8 @@ def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
     "change, said",
     """
         {answer: inorder} | 'row 2: answers ''inorder''; write swapped or in_order'
-        {answer: ''} | 'row 2: Ann has not answered item'
         {item: v0:0:0} | 'row 2: item v0:0:0 is none of a sheet'
-        {dataset: stride-9} | 'row 2: answers for sample_howto100m stride-9, not for sample_howto100m stride-0; take its rows out'
         {split: test} | 'row 2: answers for split test of sample_howto100m stride-0; write the sheet of a split that is wanted: val of'
-        {study: mctaco} | 'row 2: answers of the study mctaco, not of strided_sop'
         {person: '  '} | 'row 2: nobody is named in the column person'
         {types: <b>} | 'row 2: types <b> are no names'
     """,
@@ -208,43 +187,19 @@ def test_answers_to_other_pairs_are_refused(program, trained):  # noqa: F811
     assert len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
 
 
-@each_row(
-    "content",
-    [
-        b"",
-        b"study,source\xff",
-        b'a,"b\n',
-        b"source,dataset\n1,2\n",
-        b"study,source,dataset,split,item,person,answer,types\n",
-        None,
-    ],
-)
-def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
-    file = tmp_path / f"{content is None}.csv"
-    if content is not None:
-        file.write_bytes(content)
-    with pytest.raises(UserError, match=f"{file.name}: .*; "):
-        read_people([file], "s", {}, WORDS)
-
-
 def answered(
     study: str, examples: pd.DataFrame, labels: list[str], numbers_of: dict[str, list[int]], folder
 ) -> pd.DataFrame:
     """Return answers of people on all examples of a split, as an evaluation reads them. numbers_of:
     the numbers of the labels, by person.
     """
+    items = [f"{item:016x}" for item in items_of(examples["example_id"])]
+    same = {"study": study, "source": "s", "dataset": "d", "split": "test", "types": ""}
     tables = [
         pd.DataFrame(
-            {
-                "study": study,
-                "source": "s",
-                "dataset": "d",
-                "split": "test",
-                "person": person,
-                "types": "",
-                "item": [f"{item:016x}" for item in items_of(examples["example_id"])],
-                "answer": [labels[number] if number >= 0 else None for number in numbers],
-            }
+            same
+            | {"person": person, "item": items}
+            | {"answer": [labels[number] if number >= 0 else None for number in numbers]}
         ).dropna()
         for person, numbers in numbers_of.items()
     ]
@@ -308,39 +263,27 @@ def test_a_question_that_is_answered_in_part_is_refused(tmp_path):
         )
 
 
-def test_an_instance_is_right_where_both_right_options_are_chosen(tmp_path):
+@pytest.mark.parametrize(
+    "study, metric", [(timedial, "human_two_best_accuracy"), (choices, "human_accuracy")]
+)
+def test_an_item_is_right_where_its_right_options_alone_are_chosen(tmp_path, study, metric):
     options = pd.DataFrame(
         {
             "example_id": [f"{number // 4}:{number % 4}" for number in range(8)],
             "instance_id": list("aaaabbbb"),
+            "instance": [0] * 4 + [1] * 4,
             "label": [1, 1, 0, 0] * 2,
-            "rule": "",
-            "kind": "",
-            "has_numeral": False,
-            "turns": 5,
-            "leak": "none",
-            "dialog_id": "d",
-            "group_id": "d",
         }
-    )
-    people = answered(
-        "timedial",
-        options.assign(unit=options["instance_id"]),
-        timedial.ANSWERED.labels[0],
-        {"Ann": [1, 1, 0, 0, 1, 0, 1, 0]},
-        tmp_path,
-    )
-    rows = pd.DataFrame(timedial.rows_of(checked(options, tmp_path), NOBODY, 50, people)).set_index(
-        ["metric", "slice"]
-    )
-    assert rows.loc[("human_two_best_accuracy", "all"), ["value", "n", "seeds"]].tolist() == [
-        0.5,
-        2,
-        1,
-    ]
-    assert "human_agreement" not in rows.index.get_level_values("metric"), (
-        "one alone agrees with nobody"
-    )
+    ).assign(rule="", kind="", has_numeral=False, turns=5, leak="none", dialog_id="d")
+    options = options.assign(group_id="d", category="", unit=options["instance_id"])
+    answers = {"Ann": [1, 1, 0, 0, 1, 0, 1, 0]}
+    people = answered("any", options, study.ANSWERED.labels[0], answers, tmp_path)
+    if study is timedial:
+        options = checked(options.drop(columns="unit"), tmp_path)
+    rows = pd.DataFrame(study.rows_of(options, NOBODY, 50, people)).set_index(["metric", "slice"])
+    assert rows.loc[(metric, "all"), ["value", "n", "seeds"]].tolist() == [0.5, 2, 1]
+    agreement = rows.index.get_level_values("metric") == "human_agreement"
+    assert not agreement.any(), "one alone agrees with nobody"
 
 
 @each_row(
