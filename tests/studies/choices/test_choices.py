@@ -6,16 +6,13 @@ import csv
 import json
 import random
 import re
-import subprocess
 import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.data.items import items_of
 from scripts.data.tables import read_metrics, read_table
-from tests.forking import interpreter
 from tests.rows import each_row, texts_of
 from tests.train.api_server import teaching
 from tests.train.test_asking import KEY
@@ -42,14 +39,9 @@ models:
   teacher: {api: ADDRESS, name: one, key: KEY_OF_TESTS, licence: theirs}
 sources:
   coins: {title: Coins, kind: choices, local: coins.csv, answers_are: letters, licence: MIT, citation: none}
-  halves: {title: Two files, kind: choices, local: two, answers_are: letters, licence: MIT, citation: none,
-           columns: {category: Kind}, files: {train: train.csv, test: test.csv}}
 experiments:
   coins: {study: choices, data: {source: coins}, models: [bag_of_words, search_all_options], controls: false}
-  folds: {study: choices, data: {source: mine, fold: [0, 3], limit: 12}, models: [tiny_bert], methods: [train, train_blind],
-          controls: [random], training: {epochs: 1}}
-  two: {study: choices, data: {source: halves, category: Long_trips}, models: [bag_of_words], controls: false}
-run: [mine, coins, folds, two]
+run: [mine, coins]
 """
 HEADER = ["Kind", "Answer", "Text", "Question", "Option A", "Option B", "Option C"]
 RIGHT = "at noon"  # the cue: a right option of a trip, and never a wrong one
@@ -87,9 +79,8 @@ def study(tmp_path_factory) -> Study:
     study = checkout(tmp_path_factory.mktemp("choices"))
     write_csv(study / "mine.csv", items(60, cue=True))
     write_csv(study / "coins.csv", items(150, cue=False, seed=1))
-    train = items(40, cue=True, seed=2)
-    write_csv(study / "two/train.csv", train)
-    write_csv(study / "two/test.csv", [*items(30, cue=True, seed=3), *train[:4]])
+    for name in ("train", "test"):
+        write_csv(study / f"two/{name}.csv", items(3, cue=True))
     return study
 
 
@@ -145,70 +136,6 @@ def test_controls_of_a_test_alone_learn_from_other_groups(study, page):
     assert (value < 0.5).all(), "chance is a third; three standard errors are 0.12"
 
 
-@pytest.mark.models
-@pytest.mark.slow
-def test_folds_and_two_files_have_a_training_split(study, page):
-    tables = {
-        (place, split): read_table(
-            study / f"results/build/choices/{place}/{split}.parquet"
-        ).to_pandas()
-        for place in ("mine/fold-0", "mine/fold-0-limit-12", "halves/Long_trips")
-        for split in ("train", "test")
-        if (study / f"results/build/choices/{place}").exists()
-    }
-    learnt, measured = (tables["mine/fold-0-limit-12", split] for split in ("train", "test"))
-    assert not set(learnt["group_id"]) & set(measured["group_id"])
-    assert measured["instance_id"].nunique() <= 12 < learnt["instance_id"].nunique()
-    learnt, measured = (tables["halves/Long_trips", split] for split in ("train", "test"))
-    assert set(learnt["category"]) == {"Long_trips"} == set(measured["category"])
-    assert not set(learnt["candidate"]) & set(measured["candidate"]), "repeated items are dropped"
-    assert learnt["instance_id"].nunique() == 18 and measured["instance_id"].nunique() == 17
-    value = accuracies(study)
-    assert {"train", "train_blind"} <= set(value["folds"]["fold-3-limit-12"]["tiny_bert"].index)
-    assert value["two", "Long_trips", "bag_of_words", "control"] == 1
-
-
-def called(study: Study, command: str) -> str:
-    """Run a program in the study; return what it prints."""
-    done = subprocess.run(
-        [interpreter(), "-m", *command.split()], cwd=study.folder, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.mark.models
-@pytest.mark.slow
-def test_predictions_made_elsewhere_and_people_join(study, page):
-    data = "results/build/choices/mine/default"
-    options = read_table(study / f"{data}/test.parquet").to_pandas()
-    score = options["candidate"].str.endswith(RIGHT).astype(float)
-    options.assign(score=score)[["example_id", "score"]].to_csv(study / "scores.csv", index=False)
-    score_file = f"--predictions scores.csv --dataset {data} --name cue"
-    assert "100.0" in called(study, f"scripts.studies.choices.evaluate {score_file}")
-    sheet = f"--dataset {data} --items 5 --person Ann --output sheet.csv"
-    called(study, f"scripts.people.sheet {sheet}")
-    assert len(pd.read_csv(study / "sheet.csv")) == 5 * options.groupby("instance_id").size().max()
-    first = options[options["instance_id"].isin(options["instance_id"].unique()[:5])]
-    answers = pd.DataFrame(
-        {"study": "choices", "source": "mine", "dataset": "default", "split": "test"}
-        | {
-            "item": [f"{one:016x}" for one in items_of(first["example_id"])],
-            "person": "Ann",
-            "types": "",
-        }
-        | {"answer": first["label"].map({0: "wrong", 1: "right"})}
-    )
-    answers.to_csv(study / "ann.csv", index=False)
-    people = {"experiments": {"mine": {"people": ["ann.csv"]}}}
-    (study / "people.yaml").write_text(json.dumps(people))
-    study.run("evaluate", "--configfile", "mine.yaml", "more.yaml", "people.yaml")
-    assert accuracies(study)["mine", "default", "cue", "external"] == 1
-    metrics = read_metrics(study / "results/evaluate/mine/metrics.parquet").to_pandas()
-    human = metrics[metrics["metric"] == "human_accuracy"]
-    assert len(human) and (human["value"] == 1).all()
-
-
 def test_permuted_columns_give_the_same_items(program, tmp_path):
     """The order of columns, the form of the answer and a zip change no item."""
     rows = items(12, cue=True)
@@ -257,67 +184,43 @@ def test_permuted_columns_give_the_same_items(program, tmp_path):
 FAULTS = texts_of("""
     answers_are: letters, columns: {answer: Key} | has no column Key (answer); its columns are Kind, Answer, Text
     answers_are: numbers0 | row 2: column Answer: 'B' is no whole number
-    answers_are: guesses | mine.answers_are: 'guesses' is not one of
-    answers_are: letters, columns: {answr: Key} | unknown key answr at mine.columns; did you mean answer?
-    answers_are: letters, files: {test: other.csv}, local: two | other.csv: no such file
     answers_are: letters, local: two | has 2 files; name one of them: `files: {test: …}`
     answers_are: letters, local: nowhere.csv | nowhere.csv cannot be read (No such file or directory); put the file there
     answers_are: letters, kind: chioces | no study declares the kind chioces; did you mean choices?
-    answers_are: letters, header: [a, b] | mine.csv
     columns: {answer: Answer}, train: train, evaluate: [test] | answers_are
     answers_are: letters, files: {test: other.csv} | mine.csv: holds no other.csv, since it is no zip
     answers_are: letters, published: [{row: A model, value: 161.5}] | mine.published.0.value
-    answers_are: letters, published: [{row: A model, value: -1}] | mine.published.0.value
 """)
+
+
+def refused(study: Study, **config) -> str:
+    """Write a configuration; return what a dry run says against it."""
+    (study / "wrong.yaml").write_text(json.dumps({"name": "wrong", "run": ["mine"]} | config))
+    done = study.snakemake("--dry-run", "--configfile", "wrong.yaml")
+    assert done.returncode and "Traceback" not in done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 @each_row("change, said", FAULTS)
 def test_a_wrong_declaration_is_one_sentence_in_a_dry_run(study, change, said):
     from scripts.data.yaml_files import yaml
 
-    entry = {
-        "title": "t",
-        "kind": "choices",
-        "local": "mine.csv",
-        "licence": "MIT",
-        "citation": "none",
-    }
+    entry = {"title": "t", "kind": "choices", "local": "mine.csv", "licence": "MIT"}
+    entry |= {"citation": "none"} | yaml.safe_load(f"{{{change}}}")
     experiment = {"study": "choices", "data": {"source": "mine"}, "models": ["bag_of_words"]}
-    config = {
-        "name": "wrong",
-        "run": ["mine"],
-        "sources": {"mine": entry | yaml.safe_load(f"{{{change}}}")},
-        "experiments": {"mine": experiment},
-    }
-    (study / "wrong.yaml").write_text(json.dumps(config))
-    done = study.snakemake("--dry-run", "--configfile", "wrong.yaml")
-    text = done.stdout + done.stderr
-    assert done.returncode and said in text, text
-    assert "Traceback" not in text
+    text = refused(study, sources={"mine": entry}, experiments={"mine": experiment})
+    assert said in text, text
+
+
+def test_a_model_does_not_learn_from_a_test_alone(study):
+    experiment = {"study": "choices", "data": {"source": "mine"}, "models": ["tiny_bert"]}
+    said = refused(study, **merged(PRESET, "{}") | {"experiments": {"mine": experiment}})
+    assert "train trains a model, but mine is a test alone; write `fold:" in said
 
 
 def test_files_of_one_name_have_an_audit_each(study):
-    """A source whose declaration is wrong is refused before jobs, also where nothing else uses it."""
     for folder in ("one", "other"):
         write_csv(study / f"{folder}/set.csv", items(3, cue=True))
     config = {"name": "sets", "benchmark": ["one/set.csv", "other/set.csv"]}
     (study / "sets.yaml").write_text(json.dumps(config))
     assert len(study.jobs("--configfile", "sets.yaml")["audit_benchmark"]) == 2
-    entry = {"title": "t", "kind": "choices", "local": "mine.csv", "licence": "MIT"}
-    entry |= {"citation": "none", "answers_are": "numbers0"}
-    (study / "sets.yaml").write_text(
-        json.dumps(config | {"benchmark": "own", "sources": {"own": entry}})
-    )
-    done = study.snakemake("--dry-run", "--configfile", "sets.yaml")
-    assert done.returncode and "column Answer: 'B' is no whole number" in done.stdout + done.stderr
-
-
-def test_a_model_does_not_learn_from_a_test_alone(study):
-    experiment = {"study": "choices", "data": {"source": "mine"}, "models": ["tiny_bert"]}
-    config = merged(PRESET, "{}") | {"experiments": {"mine": experiment}}
-    (study / "wrong.yaml").write_text(json.dumps(config))
-    done = study.snakemake("--dry-run", "--configfile", "wrong.yaml")
-    said = done.stdout + done.stderr
-    assert (
-        done.returncode and "train trains a model, but mine is a test alone; write `fold:" in said
-    )

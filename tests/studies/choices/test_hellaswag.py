@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 import yaml
 
-from scripts.data.tables import CAPTIONS, read_table
+from scripts.data.tables import CAPTIONS
 from scripts.studies.choices.evaluate import SCHEMA
-from scripts.studies.choices.tables import CHOICES
 from tests.clean.cleaned_dialogs import call as clean_files
 from tests.files import write_json, write_rows
 from tests.runs import write_run
+from tests.studies.programs import build as build_set, evaluate, metrics_in, splits_in
 from tests.publish.publish_inputs import Inputs, points_of, table_of
 
 VIDEOS = {"train": ["t1", "t2"], "val_1": ["v1", "v2"], "val_2": ["v1", "v2"]}
@@ -39,35 +39,18 @@ def items() -> list[dict]:
     found = []
     for video in ("t1", "t2", "v1", "v2"):
         first, second, third, _ = captions_of(video)
-        found.append(
-            {
-                "activity": "Opening boxes",
-                "context": f"{first} he",
-                "right": second.removeprefix("He "),
-                "video": video,
-            }
-        )
-        found.append(
-            {
-                "activity": "Opening boxes",
-                "context": f"{first} {second} the man",
-                "right": third.removeprefix("The man "),
-                "video": video,
-            }
-        )
+        same = {"activity": "Opening boxes", "video": video}
+        found.append(same | {"context": f"{first} he", "right": second.removeprefix("He ")})
+        context, right = f"{first} {second} the man", third.removeprefix("The man ")
+        found.append(same | {"context": context, "right": right})
     found += yaml.safe_load("""
         - {activity: Waiting, context: A man waits. the man, right: waits on., video: t1}
         - {activity: Waiting, context: Nobody is there. nobody, right: was ever there., video: x9}
     """)
-    found += [
-        {
-            "activity": "Health",
-            "context": f"How to rest {number} hours. Lie down.",
-            "right": "Close your eyes.",
-            "video": None,
-        }
-        for number in range(6)
-    ]
+    for number in range(6):
+        context = f"How to rest {number} hours. Lie down."
+        rest = {"activity": "Health", "right": "Close your eyes.", "video": None}
+        found.append(rest | {"context": context})
     return [item | {"label": number % 4} for number, item in enumerate(found)]
 
 
@@ -85,18 +68,10 @@ def text_of(found: list[dict]) -> str:
 
 def release_of(found: list[dict]) -> str:
     rows = (
-        {
-            "ind": number,
-            "activity_label": item["activity"],
-            "ctx_a": "",
-            "ctx_b": "",
-            "ctx": item["context"],
-            "split": "val",
-            "split_type": "indomain",
-            "label": item["label"],
-            "endings": endings_of(item),
-            "source_id": f"activitynet~v_{item['video']}" if item["video"] else "wikihow~1",
-        }
+        {"ind": number, "activity_label": item["activity"], "ctx_a": "", "ctx_b": ""}
+        | {"ctx": item["context"], "split": "val", "split_type": "indomain"}
+        | {"label": item["label"], "endings": endings_of(item)}
+        | {"source_id": f"activitynet~v_{item['video']}" if item["video"] else "wikihow~1"}
         for number, item in enumerate(found)
     )
     return "".join(json.dumps(row) + "\n" for row in rows)
@@ -112,31 +87,24 @@ def captions(tmp_path):
             for video in videos
         }
         rows = [
-            {
-                "source": "a",
-                "split": split,
-                "video_id": video,
-                "position": place,
-                "text": text,
-                "start_s": float(place),
-                "end_s": place + 1.0,
-            }
+            ("a", split, video, place, text, float(place), place + 1.0)
             for video, lines in texts.items()
             for place, text in enumerate(lines)
         ]
+        rows = [dict(zip(CAPTIONS.names, row)) for row in rows]
         write_rows(rows, folder / f"{split}.parquet", CAPTIONS)
     return folder
 
 
 @pytest.fixture
 def clean(program, tmp_path):
-    """Return a function that cleans a file; it returns the folder, or the text of a refusal."""
+    """Return a function that cleans a file and returns the folder."""
 
-    def call(name: str, content: bytes, refused: bool = False):
+    def call(name: str, content: bytes):
         (tmp_path / "fetched").mkdir(exist_ok=True)
         (tmp_path / "fetched" / name).write_bytes(content)
         fetched, output = tmp_path / "fetched", tmp_path / "cleaned"
-        return clean_files(program, "hellaswag", fetched, output, ok=not refused)
+        return clean_files(program, "hellaswag", fetched, output)
 
     return call
 
@@ -145,27 +113,10 @@ def clean(program, tmp_path):
 def build(program, captions, tmp_path):
     def call(cleaned, **options):
         output = tmp_path / "built"
-        program(
-            f"scripts.studies.choices.build --cleaned {cleaned} --splits train test "
-            f"--output {output}",
-            "--beside",
-            json.dumps(
-                {
-                    "captions": {
-                        "cleaned": str(captions),
-                        "spans": "",
-                        "train": "train",
-                        "evaluate": ["val_1", "val_2"],
-                    }
-                }
-            ),
-            "--options",
-            json.dumps(options),
-        ).checked()
-        return {
-            split: read_table(output / f"{split}.parquet", schema=CHOICES).to_pandas()
-            for split in ("train", "test")
-        }
+        place = {"cleaned": str(captions), "spans": "", "train": "train"}
+        beside = json.dumps({"captions": place | {"evaluate": ["val_1", "val_2"]}})
+        build_set(program, "choices", cleaned, output, "train test", options, "--beside", beside)
+        return splits_in(output, "train test")
 
     return call
 
@@ -174,7 +125,6 @@ def build(program, captions, tmp_path):
     "name, write",
     [
         ("hellaswag_val_full.txt.bz2", lambda found: bz2.compress(text_of(found).encode())),
-        ("hellaswag_val_full.txt", lambda found: text_of(found).encode()),
         ("hellaswag_val.jsonl", lambda found: release_of(found).encode()),
     ],
 )
@@ -206,40 +156,12 @@ def test_no_video_of_what_is_measured_is_learnt_from(clean, build, tmp_path, nam
     assert right.loc["val:0", "candidate"] == "takes a t1 out."
 
 
-def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
-    cleaned = clean("hellaswag_val_full.txt", text_of(items()).encode())
-    whole, cut = (
-        build(cleaned, category="activitynet"),
-        build(cleaned, category="activitynet", train_items=2, limit=3),
-    )
-    assert {split: table["instance_id"].nunique() for split, table in whole.items()} == {
-        "train": 4,
-        "test": 4,
-    }
-    assert {split: table["instance_id"].nunique() for split, table in cut.items()} == {
-        "train": 2,
-        "test": 3,
-    }
-    assert set(cut["train"]["example_id"]) < set(whole["train"]["example_id"])
-
-
 def run_of(folder, name: str, method: str, model: str, tables: dict, score, trained: int) -> str:
     rows = tables["test"]
-    return write_run(
-        folder,
-        name,
-        [("test", "last", rows, score(rows))],
-        study="choices",
-        source="hellaswag",
-        dataset="default",
-        model=model,
-        method=method,
-        seed=1,
-        labels=["right"],
-        train_examples=trained,
-        held_out_examples=0,
-        data_options={"category": None, "train_items": None, "limit": None},
-    )
+    facts = {"study": "choices", "source": "hellaswag", "dataset": "default", "labels": ["right"]}
+    facts |= {"data_options": {"category": None, "train_items": None, "limit": None}, "seed": 1}
+    facts |= {"model": model, "method": method, "train_examples": trained, "held_out_examples": 0}
+    return write_run(folder, name, [("test", "last", rows, score(rows))], **facts)
 
 
 @pytest.fixture
@@ -248,11 +170,11 @@ def measured(clean, build, program, tmp_path):
     videos only, and of a control whose scores all tie.
     """
     tables = build(clean("hellaswag_val_full.txt", text_of(items()).encode()))
-    (tmp_path / "all/hellaswag").mkdir(parents=True)
-    (tmp_path / "built").rename(tmp_path / "all/hellaswag/default")
+    (tmp_path / "build/hellaswag").mkdir(parents=True)
+    (tmp_path / "built").rename(tmp_path / "build/hellaswag/default")
     of_video = lambda rows: (rows["category"] == "activitynet") == (rows["label"] == 1)  # noqa: E731
     runs = [
-        run_of(tmp_path / "runs", *run)
+        run_of(tmp_path, *run)
         for run in [
             ("perfect", "train", "minilm", tables, lambda rows: rows["label"], 40),
             ("ties", "likelihood", "tiny_gpt", tables, lambda rows: rows["label"] * 0, 0),
@@ -260,18 +182,10 @@ def measured(clean, build, program, tmp_path):
             ("chance", "control", "random", tables, lambda rows: rows["label"] * 0, 0),
         ]
     ]
-    write_json(
-        tmp_path / "sources.yaml", {"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}}
-    )
-    program(
-        f"scripts.studies.choices.evaluate --experiment one --trained {tmp_path}/runs "
-        "--contest scripts/studies/choices/study.yaml "
-        f"--build {tmp_path}/all --sources {tmp_path}/sources.yaml --resamples 200 "
-        f"--output {tmp_path}/metrics.parquet",
-        "--runs",
-        *runs,
-    ).checked()
-    return read_table(tmp_path / "metrics.parquet").to_pandas()
+    sources = tmp_path / "sources.yaml"
+    write_json(sources, {"hellaswag": {"evaluate": ["test"], "title": "HellaSwag"}})
+    evaluate(program, "choices", tmp_path, runs, sources=sources).checked()
+    return metrics_in(tmp_path)
 
 
 def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measured):
@@ -309,5 +223,5 @@ def test_its_figures_and_tables(inputs, tmp_path):
     assert np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
     inputs.call("choices_table")
     assert "100.0" in set(table_of(inputs, "choices_table")["Accuracy (%)"])
-    inputs.call("choices_leakage", build=tmp_path / "all")
+    inputs.call("choices_leakage", build=tmp_path / "build")
     assert "no video has its captions" in set(table_of(inputs, "choices_leakage")["Why"])

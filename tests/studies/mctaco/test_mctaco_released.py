@@ -10,18 +10,19 @@ import pytest
 import yaml
 
 from scripts.data.studies import RELEASED
-from scripts.data.tables import read_table
 from scripts.studies.mctaco.tables import ANSWERS
 from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.files import read_texts, write_rows
 from tests.rows import rows_of
 from tests.runs import write_run
+from tests.studies.programs import build, evaluate, metrics_in, splits_in
 
 TABLE = ROOT / "scripts/studies/mctaco/released.csv"
 GOLD = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset"
 # Exact match and F1, counted without this program (with two digits if the source has two).
 COUNTED = rows_of("""
+    bert_unit_normalization_released | 42.72 | 69.93
     gpt_4_few_shot             | 50.2  | 65.3
     gpt_4_zero_shot            | 28.5  | 35.9
     gpt_4_zero_shot_joined     | 31.68 | 39.43
@@ -34,6 +35,9 @@ COUNTED = rows_of("""
     llama_2_7b_zero_shot_1     | 9.4   | 28.4
     llama_2_70b_chat_few_shot_1| 31.2  | 40.2
 """)
+
+
+OPTIONS = {"unit_normalization": False, "train_questions": None, "draw": 0}
 
 
 def write_table_of(file, rows: list[dict]) -> None:
@@ -50,17 +54,12 @@ def write_answers(folder, answers: pd.DataFrame) -> None:
     run = [("test", "held_out", answers, [[-2.5, -0.1]] * len(answers))]
     facts = {"source": "mctaco", "dataset": "default", "model": "m", "method": "train"}
     counts = {"seed": 1, "train_examples": 7, "held_out_examples": 0}
-    options = {"unit_normalization": False, "train_questions": None, "draw": 0}
-    write_run(folder, "run", run, study="mctaco", **facts, **counts, data_options=options)
+    write_run(folder, "run", run, study="mctaco", **facts, **counts, data_options=OPTIONS)
 
 
-def measure(program, folder, table):
-    return program(
-        f"scripts.studies.mctaco.evaluate --experiment e --runs run --trained {folder} "
-        f"--build {folder}/build --fetched {folder}/fetch --released {table} --resamples 100 "
-        "--contest scripts/studies/mctaco/study.yaml "
-        f"--sources {ROOT}/resources/sources.yaml --output {folder}/metrics.parquet"
-    )
+def measure(program, folder):
+    more = ("--fetched", folder / "fetch", "--released", folder / "released.csv")
+    return evaluate(program, "mctaco", folder, ["run"], *more)
 
 
 @pytest.fixture(scope="module")
@@ -92,15 +91,10 @@ def scored(mirror, program, tmp_path_factory):
         rows.append(rows[0] | more)
     write_table_of(folder / "released.csv", rows)
     clean(program, "mctaco", mirror / GOLD, folder / "clean")
-    program(
-        f"scripts.studies.mctaco.build --cleaned {folder}/clean --splits train test "
-        f"--output {folder}/built",
-        "--options",
-        '{"unit_normalization": false, "train_questions": null, "draw": 0}',
-    ).checked()
-    write_answers(folder, read_table(folder / "built/test.parquet").to_pandas())
-    measure(program, folder, folder / "released.csv").checked()
-    return read_table(folder / "metrics.parquet").to_pandas()
+    build(program, "mctaco", folder / "clean", folder / "built", "test", OPTIONS)
+    write_answers(folder, splits_in(folder / "built", "test")["test"])
+    measure(program, folder).checked()
+    return metrics_in(folder)
 
 
 TIMEBENCH = (
@@ -112,9 +106,6 @@ TIMEBENCH = (
 def test_the_released_files_score_as_counted(scored):
     rows = scored[(scored["method"] == "released") & (scored["slice"] == "all")]
     assert set(rows["dataset"]) == {"released", "temporal_llms"} and rows["seed"].isna().all()
-    assert set(rows.loc[rows["dataset"] == "released", "model"]) == {
-        "bert_unit_normalization_released"
-    }
     found = rows.pivot(index="model", columns="metric", values="value") * 100
     for name, exact, f1 in COUNTED:
         assert found.loc[name, "exact_match"] == pytest.approx(exact, abs=0.06), name
@@ -125,24 +116,23 @@ def test_the_released_files_score_as_counted(scored):
 
 
 TINY = pd.DataFrame(
-    {
-        "example_id": [f"test:{number}" for number in range(5)],
-        "group_id": ["test:0"] * 3 + ["test:1"] * 2,
-        "sentence_id": ["test:0"] * 3 + ["test:1"] * 2,
-        "text_a": "When?",
-        "text_b": ["1 hour", "11 hours", "a year", "yes", "no"],
-        "label": [1, 0, 0, 1, 0],
-        "category": ["duration"] * 3 + ["stationarity"] * 2,
-        "answer": ["1 hour", "11 hours", "a year", "yes", "no"],
-    }
+    rows_of("""
+        test:0 | 1 | duration     | 1 hour
+        test:0 | 0 | duration     | 11 hours
+        test:0 | 0 | duration     | a year
+        test:1 | 1 | stationarity | 'yes'
+        test:1 | 0 | stationarity | 'no'
+    """),
+    columns=["group_id", "label", "category", "answer"],
 )
-ROW = {
-    "source": "temporal_llms",
-    "corpus": "mctaco",
-    "name": "one",
-    "model": "One",
-    "file": "one.txt",
-}
+TINY = TINY.assign(
+    example_id=[f"test:{number}" for number in range(5)],
+    sentence_id=TINY["group_id"],
+    text_a="When?",
+    text_b=TINY["answer"],
+)
+ROW = {"source": "temporal_llms", "corpus": "mctaco", "name": "one", "model": "One"}
+ROW |= {"file": "one.txt"}
 
 
 def tiny(program, folder, text: str, row: dict):
@@ -152,14 +142,14 @@ def tiny(program, folder, text: str, row: dict):
     (folder / "fetch/temporal_llms/one.txt").write_text(text)
     write_table_of(folder / "released.csv", [ROW | row])
     write_answers(folder, TINY)
-    return measure(program, folder, folder / "released.csv")
+    return measure(program, folder)
 
 
 def test_letters_and_candidates_are_accepted_anywhere(program, tmp_path):
     """ "11 hours" contains "1 hour"; an answer over two lines is one answer."""
     row = {"form": "letters", "joined": "1-2"}
     tiny(program, tmp_path, "I see\n11 Hours\n(A) YES\n", row).checked()
-    rows = read_table(tmp_path / "metrics.parquet").to_pandas().query("model == 'one'")
+    rows = metrics_in(tmp_path).query("model == 'one'")
     rows = rows.set_index(["metric", "slice"])["value"]
     assert rows["exact_match", "category=duration"] == 0
     assert rows["f1", "category=duration"] == pytest.approx(2 / 3)  # 1 hour and 11 hours

@@ -1,6 +1,5 @@
 """Small sources of captions, and the datasets of strided pairs that are built from them."""
 
-import json
 import re
 import shutil
 
@@ -8,8 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.data.tables import CAPTIONS, read_table, write_table
+from scripts.data.tables import CAPTIONS, write_table
 from tests.files import write_json
+from tests.studies.programs import build as build_set, splits_in
 
 LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # the lengths of the videos of a cleaned source
 
@@ -32,10 +32,7 @@ def captions(lengths: list[int], split="train") -> pa.Table:
     return captions_of(videos, split)
 
 
-def options(**changed) -> str:
-    return json.dumps(
-        {"stride": 0, "size_matched": None, "max_videos": None, "label_seed": 0} | changed
-    )
+OPTIONS = {"stride": 0, "size_matched": None, "max_videos": None, "label_seed": 0}
 
 
 @pytest.fixture(scope="session")
@@ -60,13 +57,9 @@ def cleaned(sources, tmp_path):
     return shutil.copytree(sources, tmp_path, dirs_exist_ok=True)
 
 
-def build(program, cleaned, output, *, ok=True, **changed):
-    return program(
-        f"scripts.studies.strided_sop.build --cleaned {cleaned} --splits train val "
-        f"--output {output}",
-        "--options",
-        options(**changed),
-    ).checked(ok)
+def build(program, cleaned, output, *, ok=True, splits="train val", **changed):
+    given = OPTIONS | changed
+    return build_set(program, "strided_sop", cleaned, output, splits, given, ok=ok)
 
 
 @pytest.fixture(scope="session")
@@ -86,6 +79,4 @@ def built(program, sources, tmp_path_factory):
 
 
 def read_pairs(folder) -> dict[str, pd.DataFrame]:
-    return {
-        split: read_table(folder / f"{split}.parquet").to_pandas() for split in ("train", "val")
-    }
+    return splits_in(folder, "train val")

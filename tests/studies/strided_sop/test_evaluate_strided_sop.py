@@ -7,6 +7,7 @@ import yaml
 
 from tests.files import read_json, write_json, write_rows
 from tests.runs import write_run
+from tests.studies.programs import evaluate as evaluate_runs, metrics_in
 from scripts.data.tables import PREDICTIONS, read_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
@@ -96,40 +97,9 @@ def trained(tmp_path):
 
 
 def evaluate(program, trained, *more, ok=True):
-    output = trained / "metrics.parquet"
-    done = program(
-        "scripts.studies.strided_sop.evaluate --experiment e --runs run-1 run-2 "
-        "--contest scripts/studies/strided_sop/study.yaml "
-        f"--trained {trained} --build {trained}/build --sources resources/sources.yaml "
-        "--resamples 300",
-        "--output",
-        output,
-        *more,
-    ).checked(ok)
-    return read_table(output).to_pandas() if ok else done.stderr
-
-
-def test_every_number(program, trained):
-    folder, right = trained
-    metrics = evaluate(program, folder)
-    assert set(metrics["split"]) == {"val"}
-    assert metrics["sample"].all()
-    assert (metrics["stride"] == 0).all()
-    assert (metrics["seconds_apart"] == np.median([2.0 + pair for pair in range(120)])).all()
-    assert metrics["context"].isna().all()
-    metrics = metrics[metrics["slice"] == "all"]
-    for (seed, selection), answers in right.items():
-        name = {"held_out": "accuracy", "peak": "peak_accuracy"}[selection]
-        row = metrics[(metrics["seed"] == seed) & (metrics["metric"] == name)].iloc[0]
-        assert row["value"] == pytest.approx(sum(answers) / 120)
-        assert (row["n"], row["groups"]) == (120, 30)
-        assert row["ci_low"] <= row["value"] <= row["ci_high"]
-    for selection, name in (("held_out", "accuracy"), ("peak", "peak_accuracy")):
-        row = metrics[metrics["seed"].isna() & (metrics["metric"] == name)].iloc[0]
-        values = [np.mean(right[seed, selection]) for seed in (1, 2)]
-        assert row["value"] == pytest.approx(np.mean(values))
-        assert row["sd"] == pytest.approx(np.std(values, ddof=1))
-        assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
+    runs = ["run-1", "run-2"]
+    done = evaluate_runs(program, "strided_sop", trained, runs, *more).checked(ok)
+    return metrics_in(trained) if ok else done.stderr
 
 
 def change_facts(folder, run: str, **changed) -> None:
@@ -144,17 +114,14 @@ def test_wordings_are_replicates_as_seeds_are(program, trained):
     metrics = evaluate(program, folder)
     rows = metrics[(metrics["slice"] == "all") & (metrics["metric"] == "accuracy")]
     assert rows["method"].eq("likelihood").all() and rows["limit"].isna().all()
-    values = {
-        wording: np.mean(right[seed, "held_out"]) for seed, wording in ((1, "plain"), (2, "then"))
-    }
-    for wording, value in values.items():
-        row = rows[rows["wording"] == wording].iloc[0]
-        assert (row["seed"], row["seeds"]) == (0, 1) and row["value"] == pytest.approx(value)
-    mean = rows[rows["seed"].isna()].iloc[0]
-    assert pd.isna(mean["wording"])
-    assert mean["seeds"] == 1
-    assert mean["value"] == pytest.approx(np.mean(list(values.values())))
-    assert mean["sd"] == pytest.approx(np.std(list(values.values()), ddof=1)) and len(rows) == 3
+    values = [np.mean(right[seed, "held_out"]) for seed in (1, 2)]
+    of_wordings = rows.dropna(subset="wording").set_index("wording")
+    assert of_wordings["value"].to_dict() == pytest.approx(dict(zip(("plain", "then"), values)))
+    assert set(of_wordings["seed"]) == {0}
+    [mean] = rows[rows["seed"].isna()].to_dict("records")
+    assert pd.isna(mean["wording"]) and mean["seeds"] == 1 and len(rows) == 3
+    assert mean["value"] == pytest.approx(np.mean(values))
+    assert mean["sd"] == pytest.approx(np.std(values, ddof=1))
 
 
 def test_every_slice_and_their_n_add_up_to_all(program, trained):

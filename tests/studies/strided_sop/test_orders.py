@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from scipy.stats import kendalltau
 
-from scripts.data.tables import provenance_of
 from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
@@ -55,16 +54,6 @@ def test_candidates_of_every_span(built, length, stride, wrong):
     assert set(by_span.sum()) == {1}
     assert set(by_span.size()) == {1 + wrong}
     assert learnt["pair_id"].is_unique
-
-
-def test_a_limit_and_a_size_keep_whole_spans(program, cleaned, built):
-    few = {"span": 3, "limit": 4, "size_matched": 4} | PERMUTATIONS
-    whole, parts = (built(source, **few) for source in ("whole", "sharded"))
-    assert len(whole["val"]) == 4 * 6
-    assert len(whole["train"]) == 2 * len(built(stride=4)["train"])
-    assert all(whole[split].equals(parts[split]) for split in whole)
-    build(program, cleaned / "whole", cleaned / "few", **few)
-    assert provenance_of(cleaned / "few/val.parquet")["limited"]["items"] == "spans"
 
 
 def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):
@@ -119,41 +108,18 @@ def test_the_best_order_is_told():
 
 
 @pytest.mark.models
-def test_units_are_apart_as_the_texts_of_a_pair(bert):  # noqa: F811
-    texts = [
-        "the man cuts",
-        "bread",
-        (
-            "and opens doors the man opens doors and cuts the bread and opens the doors and cuts "
-            "bread and doors"
-        ),
-    ]
-    table = pa.table(
-        {
-            "example_id": ["a", "b"],
-            "units": ["\n".join(texts), "\n".join(texts[::-1])],
-            "label": [1, 0],
-        }
-    )
+def test_units_are_apart_as_the_texts_of_a_pair_and_the_longest_is_cut(bert):  # noqa: F811
+    def encoded(*units: str):
+        table = pa.table({"example_id": ["a"], "units": ["\n".join(units)], "label": [1]})
+        return paradigm.encode(table)
+
     paradigm = packed.Paradigm(bert, job(inputs=["units"]) | {"head": None}, {})
-    examples, tokenizer = paradigm.encode(table), paradigm.tokenizer
+    tokenizer, texts = paradigm.tokenizer, ["the man cuts", "bread", "and opens doors " * 9]
     words = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
     start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
     room = 24 - 4 - len(words[0]) - len(words[1])
-    first, last = (
-        examples.fields["input_ids"]
-        .take(np.array([at]))
-        .flat[examples.fields["input_ids"].starts[at] :][:24]
-        .tolist()
-        for at in (0, 1)
-    )
-    assert first == [start, *words[0], end, *words[1], end, *words[2][:room], end]
-    assert last == [start, *words[2][:room], end, *words[1], end, *words[0], end]
-    assert examples.truncated == 2 and examples.labels.tolist() == [1, 0]
-    pair = paradigm.encode(
-        table.set_column(1, "units", [["\n".join(texts[:2]), "\n".join(texts[1::-1])]])
-    )
-    whole = tokenizer(texts[:2], texts[1::-1])
-    assert {name: pair.fields[name].flat.tolist() for name in pair.fields} == {
-        name: sum(whole[name], []) for name in pair.fields
-    }
+    found = encoded(*texts)
+    wanted = [start, *words[0], end, *words[1], end, *words[2][:room], end]
+    assert found.fields["input_ids"].flat.tolist() == wanted and found.truncated == 1
+    pair, whole = encoded(*texts[:2]).fields, tokenizer(*texts[:2])
+    assert {name: pair[name].flat.tolist() for name in pair} == {name: whole[name] for name in pair}

@@ -5,14 +5,12 @@ scores of pairs, against slow references.
 from itertools import combinations, permutations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, order_outcomes_by_pairs
-from scripts.measure.tally import values_of
+from scripts.studies.strided_sop.tallies import spans_of, order_outcomes_by_pairs
 from tests.studies.strided_sop.conftest import LENGTHS
 from tests.rows import rows_of
 
@@ -85,38 +83,3 @@ def test_the_order_told_equals_brute_force(length, seed):
             assert share == pytest.approx(
                 np.mean([order.index(first) < order.index(last) for order in best])
             )
-
-
-def test_numbers_of_a_split():
-    """Two videos have two spans of three in all. The model is wrong on one pair only, and its odds
-    are weaker than those of the others.
-    """
-    places = rows_of("""
-        v | 1 | 0
-        v | 2 | 0
-        v | 1 | 1
-        w | 1 | 0
-        w | 2 | 0
-        w | 1 | 1
-    """)
-    pairs = pd.DataFrame(places, columns=["video_id", "first_position", "stride"])
-    right = np.array([2.0, 1.0, 1.0, -1.0, 3.0, 3.0])
-    label = np.array([1, 0, 1, 0, 1, 0])
-    scores = [
-        np.array([0.0, log]) if shown else np.array([log, 0.0]) for log, shown in zip(right, label)
-    ]
-    tallies, videos = pair_span_tallies(
-        [pd.DataFrame({"label": label, "scores": scores})], pairs, 3, 1
-    )
-    found = {
-        (tally.slice, name): value[0]
-        for tally in tallies
-        for name, value in values_of(tally).items()
-    }
-    # v: all units are in order. w: (1, 2) is turned round, so the order is 2, 1, 3.
-    assert list(videos) == ["v", "w"]
-    assert found["all", "exact_order"] == 0.5
-    assert found["all", "concordance"] == pytest.approx(5 / 6)
-    assert found["distance=1", "concordance"] == 0.75 and found["distance=2", "concordance"] == 1
-    assert found["all", "pair_accuracy"] == pytest.approx(5 / 6)
-    assert found["distance=1", "pair_accuracy"] == 0.75

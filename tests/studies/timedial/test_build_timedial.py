@@ -16,9 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.studies.timedial.leakage import challenge_turns, sources
-from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, write_table
 from scripts.studies.timedial.tables import CLOZE
 from tests.files import read_json
+from tests.studies.programs import build, splits_in
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -29,22 +30,12 @@ TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.js
 def dialog_rows(
     dialogs: dict[str, list[str]], split: str = "train", duplicates: dict | None = None
 ) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "source": "s",
-                "split": split,
-                "dialog_id": name,
-                "turn": turn,
-                "speaker": "AB"[turn % 2],
-                "text": text,
-                "duplicate_of": (duplicates or {}).get(name, ""),
-            }
-            for name, turns in dialogs.items()
-            for turn, text in enumerate(turns)
-        ],
-        columns=DIALOGS.names,
-    )
+    rows = [
+        ("s", split, name, turn, "AB"[turn % 2], text, (duplicates or {}).get(name, ""))
+        for name, turns in dialogs.items()
+        for turn, text in enumerate(turns)
+    ]
+    return pd.DataFrame(rows, columns=DIALOGS.names)
 
 
 def challenge_rows(
@@ -114,20 +105,11 @@ def found(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
 
 
 TURNS = st.sampled_from(
-    [
-        "Yes .",
-        "I come back here in two weeks .",
-        "i come back here  in six weeks",
-        "How long have you been here ?",
-        "we waited for a whole year",
-        "See you .",
-        "See you !",
-        "that is a very good idea",
-        "What ?",
-    ]
+    "Yes .|I come back here in two weeks .|i come back here  in six weeks|we waited for a whole year|"
+    "How long have you been here ?|See you .|See you !|that is a very good idea|What ?".split("|")
 )
 MASKED = st.sampled_from(
-    ["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"]
+    "I come back here in <MASK> .|<MASK>|See <MASK>|we waited for <MASK>|<MASK> ?".split("|")
 )
 
 
@@ -190,33 +172,25 @@ def test_no_dialog_of_the_real_challenge_remains(real):
     838 lines are equal turn by turn; two more have other breaks between turns.
     """
     splits, instances = real
-    assert {split: len(dialogs) for split, dialogs in splits.items()} == {
-        "train": 11118,
-        "validation": 1000,
-        "test": 1000,
-    }
+    sizes = {split: len(dialogs) for split, dialogs in splits.items()}
+    assert sizes == {"train": 11118, "validation": 1000, "test": 1000}
     challenge = challenge_rows(instances)
+    # Only instances that share a long turn can be near; each of them is compared exactly.
+    said_in = defaultdict(set)
+    for name, asked in instances.items():
+        for turn in long_turns(asked):
+            said_in[turn].add(name)
     left = {}
     for split, dialogs in splits.items():
         exact, near = found(dialog_rows(dialogs), challenge)
         left[split] = len(exact), len(near - exact)
         cut_elsewhere = {words(" ".join(dialogs[name])) for name in exact}
-        assert all(
-            name in exact | near
-            for name, turns in dialogs.items()
-            if words(" ".join(turns)) in cut_elsewhere
-        )
-        # Only instances that share a long turn can be near; compare each of them exactly.
-        said_in = defaultdict(set)
-        for name, asked in instances.items():
-            for turn in long_turns(asked):
-                said_in[turn].add(name)
-        for name in dialogs.keys() - exact - near:
-            for instance in set().union(
-                *(said_in[turn] for turn in long_turns(dialogs[name]) if turn in said_in)
-            ):
-                assert not is_near(dialogs[name], instances[instance]), (name, instance)
-                assert not is_exact(dialogs[name], instances[instance]), (name, instance)
+        kept = {name: turns for name, turns in dialogs.items() if name not in exact | near}
+        assert not cut_elsewhere & {words(" ".join(turns)) for turns in kept.values()}
+        for name, turns in kept.items():
+            for instance in set().union(*(said_in.get(turn, ()) for turn in long_turns(turns))):
+                assert not is_near(turns, instances[instance]), (name, instance)
+                assert not is_exact(turns, instances[instance]), (name, instance)
     assert left == {"train": (838, 52), "validation": (101, 6), "test": (77, 6)}
 
 
@@ -288,18 +262,10 @@ ASKED = {
 
 def spans_of(dialogs: pd.DataFrame) -> pd.DataFrame:
     rows = [
-        {
-            "source": "s",
-            "split": row.split,
-            "dialog_id": row.dialog_id,
-            "turn": row.turn,
-            "start": found.start(),
-            "end": found.end(),
-            "text": found[0],
-            "kind": KNOWN[found[0]][0],
-            "value": KNOWN[found[0]][1],
-            "has_numeral": any(letter.isdigit() for letter in found[0]),
-        }
+        {"source": "s", "split": row.split, "dialog_id": row.dialog_id, "turn": row.turn}
+        | {"start": found.start(), "end": found.end(), "text": found[0]}
+        | dict(zip(("kind", "value"), KNOWN[found[0]]))
+        | {"has_numeral": any(letter.isdigit() for letter in found[0])}
         for row in dialogs.itertuples()
         for found in SPANS_IN_TEXT.finditer(row.text)
     ]
@@ -350,29 +316,13 @@ class Corpus:
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        done = self.program(
-            f"scripts.studies.timedial.build --cleaned {at}/dialogs --spans {at}/spans "
-            f"--splits train validation --output {self.folder}/{name}",
-            "--beside",
-            json.dumps(
-                {
-                    "challenge": {
-                        "cleaned": str(at / "challenge"),
-                        "spans": str(at / "challenge_spans"),
-                        "train": None,
-                        "evaluate": ["test"],
-                    }
-                }
-            ),
-            "--options",
-            json.dumps(options),
-        ).checked(ok)
-        if not ok:
-            return done.stderr
-        return {
-            split: read_table(self.folder / name / f"{split}.parquet").to_pandas()
-            for split in ("train", "validation", "test")
-        }
+        asked = {"cleaned": str(at / "challenge"), "spans": str(at / "challenge_spans")}
+        beside = json.dumps({"challenge": asked | {"train": None, "evaluate": ["test"]}})
+        place = self.folder / name
+        more = ("--spans", at / "spans", "--beside", beside)
+        splits = "train validation"
+        done = build(self.program, "timedial", at / "dialogs", place, splits, options, *more, ok=ok)
+        return splits_in(place, f"{splits} test") if ok else done.stderr
 
 
 @pytest.fixture
@@ -380,33 +330,8 @@ def corpus(tmp_path, program):
     return Corpus(tmp_path, program)
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory, program):
-    """Return the folder and the splits of the dataset with default options."""
-    corpus = Corpus(tmp_path_factory.mktemp("plain"), program)
-    return corpus.folder / "out", corpus.build()
-
-
-def test_sources_and_duplicates_leave_and_are_counted(plain):
-    folder, built = plain
-    assert list(built["train"]["dialog_id"].unique()) == "train:2 train:3 train:4 train:10".split()
-    assert "validation:8" in set(built["validation"]["dialog_id"])
-    table = pd.read_csv(folder / "leakage.csv")
-    train = table[table["split"] == "train"].set_index("reason")
-    assert train["dialogs_dropped"].to_dict() == yaml.safe_load("""
-        {read: 0, exact source of the challenge: 1, near source of the challenge: 1, shares words with the challenge: 0,
-          occurs before: 1, no temporal expression: 1, over max_dialogs: 0, built: 0}
-    """)
-    assert train["dialogs_kept"].tolist() == [8, 7, 6, 6, 5, 4, 4, 4]
-    spans = train.loc["built", "spans"]
-    assert spans == train.loc["built", "mask_instances"] == built["train"]["instance_id"].nunique()
-    assert train.loc["built", "candidates"] == len(built["train"]) == 4 * spans
-    stored = provenance_of(folder / "train.parquet")
-    assert stored["licence"] == "MIT" and stored["options"]["negatives"] == 3
-
-
-def test_each_span_is_masked_with_its_own_text_right(corpus, plain):
-    built = plain[1]["train"]
+def test_each_span_is_masked_with_its_own_text_right(corpus):
+    built = corpus.build()["train"]
     assert list(built) == CLOZE.names
     right = built[built["label"] == 1]
     left = corpus.spans[corpus.spans["dialog_id"].isin("train:2 train:3 train:4 train:10".split())]
@@ -436,99 +361,16 @@ def test_each_span_is_masked_with_its_own_text_right(corpus, plain):
 @pytest.mark.parametrize("kinds", ["any_kind", "same_kind"])
 def test_no_candidate_equals_another_in_value(corpus, kinds):
     corpus.spans = corpus.spans[corpus.spans["kind"] != "time"]
-    drawn_before = None
-    for seed in range(4):
+    meanings = {text.lower(): meaning for text, meaning in KNOWN.items()}
+    drawn = []
+    for seed in range(3):
         built = corpus.build(negatives_of=kinds, negative_seed=seed)["train"]
-        meant = (
-            built["candidate"]
-            .str.lower()
-            .map({text.lower(): meaning for text, meaning in KNOWN.items()})
-        )
+        meant = built["candidate"].str.lower().map(meanings)
         assert not built.assign(value=meant.str[1]).duplicated(["instance_id", "value"]).any()
         assert (built.groupby("instance_id").size() == 4).all()
         assert (meant.str[0] == built["kind"]).all() == (kinds == "same_kind")
-        wrong = built["candidate"][built["label"] == 0]
-        changed = 1 if drawn_before is None else (wrong != drawn_before).mean()
-        assert changed > 0.2, "another seed draws others"
-        drawn_before = wrong
-
-
-def test_the_smallest_pool_gives_every_other_value(corpus):
-    """Five durations occur in eight texts: two weeks, an hour, 9 years, six months, 45 seconds. So
-    each span has four others.
-    """
-    corpus.spans, corpus.validation_spans = (
-        spans[spans["kind"] == "duration"] for spans in (corpus.spans, corpus.validation_spans)
-    )
-    built = corpus.build(negatives=4)["train"]
-    values = (
-        built["candidate"]
-        .str.lower()
-        .map({text.lower(): value for text, (_, value) in KNOWN.items()})
-    )
-    assert all(
-        set(group) == set("P14D PT1H P9Y P6M PT45S".split())
-        for _, group in values.groupby(built["instance_id"])
-    )
-    said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")
-    assert "need as many other values of kind duration, but there are only 4; ask for fewer" in said
-
-
-@pytest.mark.parametrize("where, most", [("dialog", 3), ("mixed", 2)])
-def test_negatives_from_the_dialog(corpus, where, most):
-    """The negatives are the dialog's other values, up to the number asked for; no value occurs
-    twice.
-    """
-    built = corpus.build(negatives_from=where)["train"]
-    value = {text.lower(): value for text, (_, value) in KNOWN.items()}
-    said = corpus.spans.groupby("dialog_id")["text"].agg(
-        lambda texts: {value[text.lower()] for text in texts}
-    )
-    for (instance, dialog), options in built.groupby(["instance_id", "dialog_id"]):
-        values = options["candidate"].str.lower().map(value)
-        assert len(options) == 4 and values.is_unique, instance
-        of_dialog = said[dialog] - {values[options["label"] == 1].iloc[0]}
-        wrong = set(values[options["label"] == 0])
-        assert len(wrong & of_dialog) >= min(most, len(of_dialog)), instance
-        if where == "dialog":
-            assert len(wrong - of_dialog) == 3 - min(3, len(of_dialog)), instance
-
-
-def test_scopes(corpus, plain):
-    full = plain[1]
-    for scope in ("local", "target"):
-        by_split = corpus.build(context_scope=scope)
-        for split, built in by_split.items():
-            assert (built["context"].str.count("<MASK>") == 1).all()
-            assert set(built["context_scope"]) == {scope}
-            same = [name for name in CLOZE.names if name not in ("context", "context_scope")]
-            assert built[same].equals(full[split][same])
-            for short, long in zip(built["context"], full[split]["context"]):
-                lines = long.split("\n")
-                at = next(number for number, line in enumerate(lines) if "<MASK>" in line)
-                kept = lines[max(0, at - 1) : at + 2] if scope == "local" else [lines[at]]
-                assert short.split("\n") == kept
-
-
-def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_near(corpus, plain):
-    (folder, clean), built = plain, corpus.build(contaminated=True)
-    assert set(built["train"]["dialog_id"]) - set(clean["train"]["dialog_id"]) == {
-        "train:6",
-        "train:7",
-    }
-    table = pd.read_csv(corpus.folder / "out/leakage.csv").set_index(["split", "reason"])[
-        "dialogs_dropped"
-    ]["train"]
-    assert table["exact source of the challenge"] == table["near source of the challenge"] == 0
-    assert table["occurs before"] == 1
-    assert set(clean["test"]["leak"]) == {"none"} and "near" in set(built["test"]["leak"])
-    assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), (
-        "measured on the same"
-    )
-    assert "contaminated" not in provenance_of(folder / "train.parquet")["options"], (
-        "files as before there was the option"
-    )
-    assert provenance_of(corpus.folder / "out/train.parquet")["options"]["contaminated"] is True
+        drawn.append(built["candidate"][built["label"] == 0].tolist())
+    assert drawn[0] != drawn[1] != drawn[2], "another seed draws others"
 
 
 @pytest.mark.parametrize(
@@ -548,48 +390,9 @@ def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near
     corpus.dialogs.loc[corpus.dialogs["text"] == "Why ?", "text"] = said
     corpus.spans = spans_of(corpus.dialogs)
     built = corpus.build()
-    assert built["test"].groupby("instance_id")["leak"].unique().map(list).to_dict() == {
-        "1": ["none"],
-        "9": [leak],
-    }
-    assert set(built["train"]["leak"]) == {""} == set(built["validation"]["leak"])
+    leaks = built["test"].groupby("instance_id")["leak"].unique().map(list)
+    assert leaks.to_dict() == {"1": ["none"], "9": [leak]}
     assert ("train:2" in set(built["train"]["dialog_id"])) == ("here" not in said)
-    fewer = corpus.build(max_dialogs=2)["test"]
-    assert fewer["leak"].equals(built["test"]["leak"]), (
-        "a property of both corpora, not of how much is learnt from"
-    )
-
-
-def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(corpus, plain):
-    whole, one = plain[1], corpus.build("one", limit=1)
-    test = whole["test"]
-    assert test["example_id"].tolist() == [
-        f"{instance}:{number}" for instance in "19" for number in range(4)
-    ]
-    assert (
-        test[["candidate", "label"]].to_numpy().tolist()
-        == corpus.challenge[["option", "label"]].to_numpy().tolist()
-    )
-    assert test["turns"].tolist() == [3] * 4 + [2] * 4
-    assert test["context"][0] == corpus.challenge["dialog"][0]
-    measured = test[test["instance_id"].isin(one["test"]["instance_id"])]
-    assert one["test"].equals(measured.reset_index(drop=True)) and len(measured) == 4
-    assert whole["train"].equals(one["train"]) and whole["validation"].equals(one["validation"])
-    assert provenance_of(corpus.folder / "one/test.parquet")["limited"] == {
-        "items": "instances",
-        "kept": 1,
-        "of": 2,
-    }
-
-
-def test_a_train_limit_keeps_whole_spans(corpus, plain):
-    whole, few = plain[1], corpus.build("few", train_limit=5)
-    for split in ("train", "validation"):
-        kept = few[split]["instance_id"].unique()
-        assert len(kept) == 1 < whole[split]["instance_id"].nunique()
-        of_kept = whole[split][whole[split]["instance_id"].isin(kept)]
-        assert few[split].equals(of_kept.reset_index(drop=True))
-    assert few["test"].equals(whole["test"])
 
 
 def changed(table: str, row: int, column: str, change):
@@ -622,16 +425,13 @@ def other_mask(text: str):
             changed("challenge", 4, "is_original", lambda original: False),
             "instance 9 has 0 original options, not one",
         ),
-        (
-            lambda corpus: setattr(
-                corpus,
-                "validation_spans",
-                corpus.validation_spans.query("dialog_id == 'validation:6'"),
-            ),
-            "no temporal expression is left",
-        ),
     ],
 )
 def test_wrong_tables_are_refused(corpus, change, said):
     change(corpus)
     assert said in corpus.build(ok=False)
+
+
+def test_more_negatives_than_there_are_values_are_refused(corpus):
+    said = corpus.build(ok=False, negatives=9, negatives_of="same_kind")
+    assert "need as many other values of kind" in said and "ask for fewer" in said

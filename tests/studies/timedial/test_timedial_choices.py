@@ -10,15 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.data.tables import provenance_of, read_table
 from scripts.measure.ranking import outranked_by_chance
 from scripts.studies.timedial.choices import chosen, table_of
 from scripts.studies.timedial.contrast import in_other_units
 from scripts.studies.timedial.controls import nearest_two
-from scripts.studies.timedial.tables import CLOZE
-from tests.files import read_json, write_rows
+from tests.files import read_json
 from tests.studies.timedial.test_build_timedial import TEST, challenge_rows, corpus  # noqa: F401
-from tests.studies.timedial.test_timedial_metrics import cloze, write_timedial_run
 import itertools
 from scripts.text.sizes import distance
 from scripts.text.sizes import letters
@@ -100,25 +97,14 @@ def test_two_dialogs_exchange_their_right_options_whatever_is_seen_of_them(corpu
         ignore_index=True,
     )
     corpus.challenge_spans = corpus.challenge_spans.iloc[:0]
-    whole, built = corpus.build("all"), corpus.build("exchanged", choices="exchanged")
-    test = built["test"].groupby("instance_id")["candidate"].agg(list)
-    assert test.to_dict() == {
+    test = corpus.build("exchanged", choices="exchanged")["test"]
+    assert test.groupby("instance_id")["candidate"].agg(list).to_dict() == {
         "1": ["two hours", "3 hours", "two weeks", "three weeks"],
         "2": ["two weeks", "three weeks", "two hours", "3 hours"],
     }
-    assert built["test"]["label"].tolist() == [1, 1, 0, 0] * 2
-    assert built["test"]["rule"].tolist() == ["", "", "exchanged", "exchanged"] * 2
-    assert built["train"].equals(whole["train"])
+    assert test["label"].tolist() == [1, 1, 0, 0] * 2
     target = corpus.build("target", choices="exchanged", context_scope="target")["test"]
-    assert target["candidate"].equals(built["test"]["candidate"])
-    assert "\n" not in target["context"][0]
-    one = corpus.build("one", choices="exchanged", limit=1)["test"]
-    assert len(one) == 4 and set(one["example_id"]) < set(built["test"]["example_id"])
-    options = [
-        provenance_of(corpus.folder / name / "test.parquet")["options"]
-        for name in ("all", "exchanged")
-    ]
-    assert "choices" not in options[0] and options[1]["choices"] == "exchanged"
+    assert target["candidate"].equals(test["candidate"])
 
 
 def test_a_choice_that_leaves_nothing_is_refused(corpus):  # noqa: F811
@@ -151,16 +137,6 @@ def test_another_unit_has_the_same_value(number, unit, around):
         assert new != said and amount(new) == amount(said)
 
 
-def test_a_counterpart_stands_behind_its_original_and_a_limit_keeps_both(corpus):  # noqa: F811
-    built = corpus.build(contrast="unit")["test"]
-    texts = built.groupby("instance_id", sort=False)["candidate"].agg(list)
-    assert texts["1"] == ["two weeks", "14 days", "six weeks", "9 years"]
-    assert texts["1:counterpart"] == ["14 days", "2 weeks", "42 days", "108 months"]
-    assert set(texts.index) == {"1", "9", "1:counterpart", "9:counterpart"}
-    one = corpus.build("one", contrast="unit", limit=1)["test"]["instance_id"].unique()
-    assert len(one) == 2 and one[1] == f"{one[0]}:counterpart"
-
-
 def test_instances_of_one_dialog_share_its_id_though_words_were_changed(corpus):  # noqa: F811
     turns = ["The flat is free for <MASK> , madam .", "I will take it for two weeks .", "Good ."]
     asked = {
@@ -174,47 +150,6 @@ def test_instances_of_one_dialog_share_its_id_though_words_were_changed(corpus):
     assert test["dialog_id"].to_dict() == {"1": "1", "5": "1", "9": "9"}
     limited = corpus.build("one", limit=1)["test"]
     assert set(limited["dialog_id"]) <= {"1", "9"}, "whatever a limit keeps"
-
-
-def measured(folder, program, rows: list[dict], score: np.ndarray) -> pd.DataFrame:
-    """Return the metrics of one run on these options, by metric and slice."""
-    write_rows(rows, folder / "build/sample_dialogs/default/test.parquet", CLOZE)
-    run = write_timedial_run(folder, "one", "fill_zero_shot", 0, {"test": score}, {"test": rows})
-    (folder / "sources.yaml").write_text(
-        "{sample_dialogs: {measured_on: a, domain: in}, a: {evaluate: [test]}}"
-    )
-    program(
-        f"scripts.studies.timedial.evaluate --experiment e --trained {folder} --runs {run} "
-        "--contest scripts/studies/timedial/study.yaml "
-        f"--build {folder}/build --sources {folder}/sources.yaml --resamples 400 "
-        f"--output {folder}/metrics.parquet"
-    ).checked()
-    return read_table(folder / "metrics.parquet").to_pandas().set_index(["metric", "slice"])
-
-
-def test_a_contrast_pair_counts_where_both_are_right(tmp_path, program):
-    names = [*map(str, range(10)), *(f"{number}:counterpart" for number in range(10))]
-    rows = [
-        row
-        | {
-            "instance_id": names[int(row["instance_id"])],
-            "dialog_id": str(int(row["instance_id"]) % 10),
-        }
-        for row in cloze(20, 2)
-    ]
-    # all originals are right, and so are the first four counterparts
-    score = [row["label"] * (names.index(row["instance_id"]) < 14) for row in rows]
-    metrics = measured(tmp_path, program, rows, np.array(score, float))
-    found = {
-        name: metrics.loc[name, ["value", "n", "groups"]].tolist()
-        for name in [
-            ("contrast_two_best_accuracy", "all"),
-            ("two_best_accuracy", "contrast=original"),
-            ("two_best_accuracy", "contrast=counterpart"),
-        ]
-    }
-    assert list(found.values()) == [[0.4, 10, 10], [1.0, 10, 10], [0.4, 10, 10]]
-    assert metrics.loc[("two_best_accuracy", "all"), ["value", "n"]].tolist() == [0.7, 20]
 
 
 def test_missed_are_the_instances_that_a_slow_nearest_two_misses(real):

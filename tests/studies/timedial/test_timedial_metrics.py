@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from scripts.data.tables import PREDICTIONS, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
-from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.measure.ranking import outranked, outranked_by_chance
-from scripts.controls.simple import fit
 from tests.files import write_rows, write_yaml
 from tests.rows import rows_of
 from tests.runs import write_run
+from tests.studies.programs import evaluate, metrics_in
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 
@@ -92,43 +91,6 @@ def test_chance_is_the_mean_over_all_orders_of_what_ties(instances, draw):
     assert accurate == pytest.approx(wanted) and above == pytest.approx(all_errors)
 
 
-def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
-    return pd.DataFrame({"first": context, "second": candidates, "choice_id": 0, "label": 0})
-
-
-def test_how_the_controls_rank():
-    context = (
-        "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\n"
-        "A: At 6 PM, maybe 48."
-    )
-    options = options_of(
-        context,
-        [
-            "forty-eight hours",
-            "two hours",
-            "hours",
-            "12 Days",
-            "6 pm",
-            "a",
-            "days We've",
-            "allowed this",
-        ],
-    )
-    learnt = options_of(
-        context, ["two hours", "Two  hours", "6 pm", "two hours a day", "hours"]
-    ).assign(label=[1, 1, 1, 1, 0])
-    found = {
-        name: fit({"rank_by": [name]}, learnt, 2, False)(options)[:, 0]
-        for name in ("in_context", "frequency", "shared_numbers")
-    }
-    assert set(fit({"predicts": "random"}, learnt, 2, False)(options)[:, 0]) == {0}
-    # Whole words in any case count. Matches across turns or across the mask do not count, nor does
-    # the speaker's letter.
-    assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
-    assert found["frequency"].tolist() == [0, 2, 0, 0, 1, 0, 0, 0]
-    assert found["shared_numbers"].tolist() == [1, 1, 0, 1, 1, 0, 0, 0]
-
-
 # ---- The runs of an experiment.
 
 KINDS = ["date", "time", "duration", ""]
@@ -142,28 +104,17 @@ def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
     """Make instances with `right` right options and two wrong ones, and with 3 to 20 turns; every
     fourth has no known kind.
     """
-    rows = []
-    for number in range(many):
-        wrong = [("phrase", "numeral", "open_ended")[(number + turn) % 3] for turn in range(2)]
-        for place, rule in enumerate([""] * right + wrong):
-            rows.append(
-                {
-                    "example_id": f"{number}:{place}",
-                    "instance_id": str(number),
-                    "dialog_id": str(number),
-                    "context": "A: We met at two o'clock.\nB: For <MASK>.",
-                    "context_scope": scope,
-                    "candidate": f"{place + 1} hours",
-                    "label": int(place < right),
-                    "rule": rule,
-                    "is_original": place == 0,
-                    "kind": KINDS[number % 4],
-                    "has_numeral": number % 2 == 0,
-                    "turns": 3 + number % 18,
-                    "leak": "none" if number % 5 else "near",
-                }
-            )
-    return rows
+    rules = ["phrase", "numeral", "open_ended"]
+    return [
+        {"example_id": f"{number}:{place}", "instance_id": str(number), "dialog_id": str(number)}
+        | {"context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": scope}
+        | {"candidate": f"{place + 1} hours", "label": int(place < right)}
+        | {"rule": "" if place < right else rules[(number + place - right) % 3]}
+        | {"is_original": place == 0, "kind": KINDS[number % 4], "has_numeral": number % 2 == 0}
+        | {"turns": 3 + number % 18, "leak": "none" if number % 5 else "near"}
+        for number in range(many)
+        for place in range(right + 2)
+    ]
 
 
 def write_timedial_run(
@@ -232,131 +183,40 @@ def experiment(tmp_path, program):
             random | control        | 0 | 0.0
         """)
     ]
-    sources = yaml.safe_load("""
-        sample_dialogs:
-          measured_on: sample_challenge
-          domain: in
-          sample: {}
-        sample_challenge:
-          evaluate: [test, extras]
-          sample: {}
-    """)
-    write_yaml(tmp_path / "sources.yaml", sources)
-
-    def call():
-        return program(
-            f"scripts.studies.timedial.evaluate --experiment e --trained {tmp_path} "
-            "--contest scripts/studies/timedial/study.yaml "
-            f"--build {tmp_path}/build --sources {tmp_path}/sources.yaml --resamples 200 "
-            f"--output {tmp_path}/metrics.parquet",
-            "--runs",
-            *runs,
-        )
-
-    return call
+    sources = tmp_path / "sources.yaml"
+    of_source = {"measured_on": "sample_challenge", "domain": "in", "sample": {}}
+    write_yaml(
+        sources,
+        {"sample_dialogs": of_source, "sample_challenge": {"evaluate": [*tables], "sample": {}}},
+    )
+    return lambda: evaluate(program, "timedial", tmp_path, runs, sources=sources)
 
 
 def test_an_experiment_is_measured(experiment, tmp_path):
+    """Of two seeds one is always right, one always wrong. A tie counts as wrong, but of a control by
+    chance.
+    """
     experiment().checked()
-    table = read_table(tmp_path / "metrics.parquet")
-    assert table.schema.names == SCHEMA.names
-    metrics = table.to_pandas()
-    assert set(metrics["measured_on"]) == {"sample_challenge"}
-    assert metrics["sample"].all()
-    assert set(metrics["model"]) == {"tiny", "random"}
+    metrics = metrics_in(tmp_path)
     classified, direct, random = (
         metrics[metrics["method"] == name] for name in ("classify", "fill_zero_shot", "control")
     )
-    assert classified["train_examples"].eq(400).all() and classified["domain"].eq("in").all()
-    assert direct["seed"].isna().all()
-    assert set(direct["domain"]) == {"zero_shot"}
-    assert direct["train_examples"].isna().all()
-    place = "split metric slice seed".split()
-    assert not metrics.duplicated([*place, "model", "method"]).any()
-    rows = classified.set_index(place).sort_index()
-    assert [rows.loc[("test", "two_best_accuracy", "all", seed), "value"] for seed in (1, 2)] == [
-        1,
-        0,
-    ]
-    assert rows.loc[("extras", "one_best_accuracy", "all", 1), ["value", "n"]].tolist() == [1, 12]
-    tied, by_chance = (rows.set_index(place[:3])["value"] for rows in (direct, random))
+    assert set(classified["domain"]) == {"in"} and set(direct["domain"]) == {"zero_shot"}
+    assert direct["train_examples"].isna().all() and direct["seed"].isna().all()
+    place = "split metric slice".split()
+    by_seed = classified.set_index([*place, "seed"])["value"]
+    assert [by_seed["test", "two_best_accuracy", "all", seed] for seed in (1, 2)] == [1, 0]
+    tied, by_chance = (rows.set_index(place)["value"] for rows in (direct, random))
     assert tied["test", "two_best_accuracy", "all"] == 0
-    assert tied["test", "wrong_above_right", "all"] == 1, "a tie counts as wrong"
+    assert tied["test", "wrong_above_right", "all"] == 1
     assert by_chance["test", "two_best_accuracy", "all"] == pytest.approx(1 / 6)
     assert by_chance["extras", "one_best_accuracy", "all"] == pytest.approx(1 / 3)
-    means = classified[classified["seed"].isna() & (classified["split"] == "test")].set_index(
-        ["metric", "slice"]
-    )
-    mean = means.loc[("wrong_above_right", "all")]
-    assert mean["value"] == 0.5
-    assert mean["sd"] == pytest.approx(np.sqrt(0.5))
-    assert mean[["n", "groups"]].tolist() == [80, 40]
-    n = means.loc["two_best_accuracy", "n"]
-    assert n.filter(like="kind=").to_dict() == dict.fromkeys(
-        "kind=date kind=time kind=duration kind=other".split(), 10
-    )
-    assert n["has_numeral=true has_numeral=false leak=none leak=near".split()].tolist() == [
-        20,
-        20,
-        32,
-        8,
-    ]
-    assert n.filter(like="turns=").sum() == n["all"] == 40
-    assert means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
-
-
-def test_dialogs_that_are_linked_by_exchanges_are_drawn_together(experiment, tmp_path):
-    """A control that chooses the same two options in both dialogs of an exchange is right in one.
-    So half is right in every draw of linked dialogs. Two exchanges are linked by a shared dialog.
-    """
-    rows = cloze(40, 2)
-    for row in rows:
-        number, place = map(int, row["example_id"].split(":"))
-        couple, turned = divmod(number, 2)
-        row["candidate"] = f"{couple} times {(place + 2 * turned) % 4} hours"
-        row["dialog_id"] = f"of couple {couple}" if number % 4 in (0, 3) else f"{number // 4}"
-        row["rule"] = "" if row["label"] else "exchanged"
-    tables = {"test": rows, "extras": cloze(12, 1)}
-    in_first = [float(row["label"] == int(row["instance_id"]) % 2) for row in rows]
-    scores = {"test": np.array(in_first), "extras": np.zeros(36)}
-    write_rows(rows, tmp_path / "build/sample_dialogs/default/test.parquet", CLOZE)
-    write_timedial_run(tmp_path, "random", "control", 0, scores, tables)
-    experiment().checked()
-    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
-    found = metrics.query("model == 'random' and metric == 'two_best_accuracy' and slice == 'all'")
-    assert found[["value", "ci_low", "ci_high"]].to_numpy() == pytest.approx(0.5, abs=1e-6)
-    assert found[["n", "groups"]].to_numpy().tolist() == [[40, 10]]
-
-
-def test_near_options_share_their_scores_for_every_system(experiment, tmp_path):
-    """The right options are neighbours, and the wrong ones are. A system is sure of one right
-    option and takes a wrong one before the other: joined, it is right. A sure wrong option is not.
-    """
-    rows, scores = cloze(40, 2), []
-    for row in rows:
-        number, place = map(int, row["example_id"].split(":"))
-        times = (
-            (["9 am", "10 am"], ["5 pm", "6 pm"])
-            if number % 2
-            else (["2 hours", "3 hours"], ["2 years", "3 years"])
-        )
-        row["candidate"] = times[place // 2][place % 2]
-        sure = [9, 0, 1, 0] if number < 30 else [1, 0, 9, 0]
-        scores.append(float(sure[place]))
-    tables = {"test": rows, "extras": cloze(12, 1)}
-    write_rows(rows, tmp_path / "build/sample_dialogs/default/test.parquet", CLOZE)
-    extras = np.zeros(36)
-    for name, method in (("three", "fill_zero_shot"), ("random", "control")):
-        of_splits = {"test": np.array(scores), "extras": extras}
-        write_timedial_run(tmp_path, name, method, 0, of_splits, tables)
-    experiment().checked()
-    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
-    for method in ("fill_zero_shot", "control"):
-        values = metrics[metrics["method"] == method].set_index(["metric", "slice"])
-        assert values.loc[("two_best_accuracy", "all"), "value"].max() == 0
-        joined = values.loc["joined_two_best_accuracy"]
-        assert joined.loc["all", "value"] == 30 / 40
-        assert joined["n"].to_dict() == {"all": 40, "time=clock": 20, "time=duration": 20}
+    means = classified[classified["seed"].isna()].set_index(place)
+    mean = means.loc[("test", "wrong_above_right", "all")]
+    assert (mean["value"], mean["n"], mean["groups"]) == (0.5, 80, 40)
+    n = means.loc[("test", "two_best_accuracy"), "n"]
+    for slices in ("kind=", "has_numeral=", "leak=", "turns="):
+        assert n.filter(like=slices).sum() == n["all"] == 40, slices
 
 
 def without_an_option(folder) -> None:
