@@ -14,9 +14,6 @@ from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.rows import rows_of
 from tests.studies.temporal_nli.test_build_temporal_nli import build
-from itertools import product
-from scripts.studies.temporal_nli.contrast import counterpart_labels
-from scripts.studies.temporal_nli.reader import relation
 
 SMALL = {"train_templates": 24, "test_templates": 8, "iterations": 2}
 
@@ -43,9 +40,6 @@ def made(program, tmp_path_factory):
 
 def split_of(folder, split="test") -> pd.DataFrame:
     return read_table(folder / f"{split}.parquet").to_pandas()
-
-
-OTHER = {"before": "after", "after": "before"}
 
 
 @pytest.mark.parametrize(
@@ -147,27 +141,3 @@ def test_what_cannot_be_made_is_refused(made):
         "temp_order", ok=False, held_out="list", balanced=True, iterations=1, test_templates=1
     )
     assert "balanced leaves no unseen pair; ask for more test_templates" in said
-
-
-@pytest.mark.parametrize("contrast", ["preposition", "times"])
-def test_labels_of_counterparts_equal_a_slow_reference(contrast):
-    cases = list(product(("at", "before", "after"), ("before", "after"), range(3), range(3)))
-    rows = pd.DataFrame(
-        [
-            {
-                "label": LABELS.index(relation(premise, i, hypothesis, j)),
-                "premise_type": "fixed" if premise == "at" else "interval",
-                "premise_preposition": premise,
-                "hypothesis_preposition": hypothesis,
-                "distance": "same" if i == j else "to_half",
-            }
-            for premise, hypothesis, i, j in cases
-        ]
-    )
-    wanted = [
-        relation(premise, j, hypothesis, i)
-        if contrast == "times"
-        else relation(premise, i, OTHER[hypothesis], j)
-        for premise, hypothesis, i, j in cases
-    ]
-    assert [LABELS[label] for label in counterpart_labels(rows, contrast)] == wanted
