@@ -224,12 +224,14 @@ def test_random_depends_on_the_id_alone_and_prefers_no_label():
     [
         ({"rank_by": ["frequency"]}, "rank_by ranks the candidates"),
         ({"features": ["words_by_category"]}, "needs the category"),
+        ({"search": "all_options"}, "strided_sop has no view all_options"),
     ],
 )
 def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(
     program, tmp_path, control, sentence
 ):
-    run_control(program, tmp_path, pairs(20, 1), pairs(10, 2), control).refused(sentence)
+    given = {"settings": {"study": "strided_sop"}}
+    run_control(program, tmp_path, pairs(20, 1), pairs(10, 2), control, **given).refused(sentence)
     assert not (tmp_path / "run/predictions.parquet").exists()
 
 

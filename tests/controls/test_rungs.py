@@ -71,14 +71,6 @@ def test_the_calendar_knows_no_list_that_is_not_of_time():
     assert share(found_on("temporal_nli", "calendar", planets, labels=3), planets) < 0.7
 
 
-def test_numbers_beyond_those_of_training_are_ordered_by_words_too():
-    early, late = (
-        [str(year) for year in range(1950, 1970)],
-        [str(year) for year in range(1970, 1990)],
-    )
-    assert share(found_on("temporal_nli", "words", claims(1, early), 3), claims(2, late)) > 0.95
-
-
 def cycles(seed: int, rows: int = 900) -> pd.DataFrame:
     """Draw pairs of captions in which open comes before pour, pour before lift, and lift before
     open. No sum of two weights orders them.
@@ -189,19 +181,17 @@ def test_pairs_that_are_no_captions_of_the_corpus_are_refused(program, tmp_path)
     process.refused("leave out `reads_cleaned`")
 
 
-def mentioned(seed: int, rows: int = 300) -> pd.DataFrame:
-    """Draw pairs of captions: one names a thing first, the other names it again."""
-    table, draw = cycles(seed, rows), np.random.default_rng(seed)
-    things = draw.choice(["man", "dog", "boat"], rows)
-    new, known = ([f"{article} {thing} moves" for thing in things] for article in ("a", "the"))
-    return table.assign(
-        first=np.where(table["label"] == 1, new, known),
-        second=np.where(table["label"] == 1, known, new),
-    )
-
-
-def test_a_rule_finds_the_definite_after_the_indefinite():
-    assert share(found_on("strided_sop", "rules", mentioned(1), turns=True), mentioned(2)) > 0.95
+@pytest.mark.parametrize(
+    "rule, early, late",
+    [
+        ("a before the", "a dog runs", "the dog sits"),
+        ("start repeats end", "a man takes a loaf of bread", "loaf of bread is cut"),
+    ],
+)
+def test_a_rule_knows_the_later_caption(rule, early, late):
+    score = view_of("strided_sop", "rules").rules[rule]
+    in_order, swapped = score(pd.DataFrame({"first": [early, late], "second": [late, early]}))
+    assert in_order == -swapped > 0
 
 
 def test_sizes_that_fit_a_dialog_are_learnt_from_near_sizes():
@@ -227,19 +217,6 @@ def test_words_with_the_same_neighbours_have_near_vectors():
     )
     assert of["flight"] @ of["plane"] > of["flight"] @ of["lunch"] + 0.3
     assert not word_vectors(pd.Series(["a", "b"])).words, "no word is in enough texts"
-
-
-def test_the_nearest_time_of_the_dialog_is_a_rule():
-    texts = ["three hours", "ten minutes"]
-    train = dialogs(1, 120, [[texts[0]], [texts[1]]]).assign(
-        first=lambda table: [
-            f"A: It took {'two hours' if (label == 1) == (text == texts[0]) else '12 minutes'} . "
-            f"B: Mine <MASK> ."
-            for label, text in zip(table["label"], table["second"])
-        ]
-    )
-    found = found_on("timedial", "rules", train)
-    assert found.value == 1.0 and "time" in found.learner, found
 
 
 def test_times_of_a_dialog_are_read_as_people_write_them():

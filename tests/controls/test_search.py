@@ -2,8 +2,6 @@
 planted, and reads no label of a test set.
 """
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,15 +47,6 @@ def size(table: pd.DataFrame) -> np.ndarray:
     return table["size"].to_numpy()
 
 
-def mean_size(train: pd.DataFrame):
-    middle = train.loc[train["label"] == 1, "size"].mean()
-    return lambda table: -np.abs(table["size"].to_numpy() - middle)
-
-
-def nothing(table: pd.DataFrame) -> np.ndarray:
-    return np.zeros(len(table))
-
-
 def has_word(table: pd.DataFrame) -> np.ndarray:
     return table["second"].str.contains(r"\bword7\b").to_numpy()
 
@@ -91,18 +80,6 @@ def test_what_is_planted_is_found_by_its_learner_and_nothing_where_nothing_is(le
     chosen, share = right(view, train, test)
     assert chosen.startswith(learner) and share > 0.9, (chosen, share)
     assert abs(right(view, examples(1), examples(2))[1] - 0.5) < 0.06, "labels that nothing shows"
-
-
-def test_a_number_is_learnt_from_the_training_split_alone():
-    train, test = (
-        table.assign(label=(table["size"] > 0).astype(int)) for table in (examples(1), examples(2))
-    )
-    view = View("distance to the mean of the right", learnt={"distance": mean_size})
-    found = search(view, train, 2, False)
-    expected = mean_size(train)(test)
-    scores = found.scores(test)
-    assert found.learner in found.values and scores.shape == (len(test), 2)
-    assert np.corrcoef(np.argsort(np.argsort(expected)), scores[:, 1])[0, 1] > 0.5
 
 
 def test_the_value_of_a_learner_is_that_of_scikit_learns_folds():
@@ -146,9 +123,9 @@ def run_search(program, folder, view: str, train: pd.DataFrame, test: pd.DataFra
     )
 
 
-def captions(seed: int, rows: int = 400, planted: bool = True) -> pd.DataFrame:
-    """Draw pairs of captions from videos of nine. If planted, captions of the last two thirds of a
-    video say "again".
+def captions(seed: int, rows: int = 400) -> pd.DataFrame:
+    """Draw pairs of captions from videos of nine. Captions of the last two thirds of a video say
+    "again".
     """
     draw = np.random.default_rng(seed)
     first, second = np.sort(
@@ -157,7 +134,7 @@ def captions(seed: int, rows: int = 400, planted: bool = True) -> pd.DataFrame:
     label = draw.integers(2, size=rows)
     texts = {
         position: [
-            f"{'the man again' if planted and at > 2 else 'a man now'} {' '.join(draw.choice(WORDS, 4))}"
+            f"{'the man again' if at > 2 else 'a man now'} {' '.join(draw.choice(WORDS, 4))}"
             for at in position_of
         ]
         for position, position_of in (("first", first), ("second", second))
@@ -194,12 +171,6 @@ def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
     assert (found[0].argmax(1) == test["label"]).mean() > 0.6, "the planted opening is found"
     facts = facts_of(tmp_path / "as_it_is/run/run.json")
     assert facts["learner"] in facts["learners"] and facts["train_examples"] == len(train)
-
-
-def test_a_view_that_a_study_lacks_is_named(program, tmp_path):
-    run_search(program, tmp_path, "all_options", captions(1), captions(2)).refused(
-        "strided_sop has no view all_options", "both_texts"
-    )
 
 
 # ---- the views of the studies
@@ -255,15 +226,7 @@ def dated(seed: int, names: list[str], rows: int = 1200) -> pd.DataFrame:
     )
 
 
-WEEK = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 YEAR = "January February March April May June July August September October November December"
-
-
-def test_an_additive_model_orders_the_times_of_training_and_none_that_is_new():
-    train = dated(1, WEEK)
-    assert reached("temporal_nli", "both_texts", train, dated(2, WEEK), 2) > 0.95
-    assert abs(reached("temporal_nli", "both_texts", train, dated(2, YEAR.split()), 2) - 0.5) < 0.06
-    assert reached("temporal_nli", "one_text", train, dated(2, WEEK), 2) < 0.8
 
 
 def answers(seed: int, rows: int = 150) -> pd.DataFrame:
@@ -334,9 +297,9 @@ def test_words_of_the_dialog_choose_between_two_pairs_of_neighbours():
 OPTIONS, NEW = [["three hours"], ["ten minutes"]], ("plane", "lunch")
 
 
-def run_dialogs(program, folder, view: str, tables=None, **files):
+def run_dialogs(program, folder, view: str, **files):
     """Search a control of dialogs; the test's subjects are new words. files: see run_controls()."""
-    train, test = tables or (dialogs(1, 200, OPTIONS), dialogs(2, 100, OPTIONS, NEW))
+    train, test = dialogs(1, 200, OPTIONS), dialogs(2, 100, OPTIONS, NEW)
     columns = {"example_id": "example_id", "group_id": "group_id", "choice_id": "choice_id"}
     given = {"columns": columns, "inputs": ["first", "second"], "exchangeable": False}
     process = run_control(
@@ -379,23 +342,6 @@ def test_a_view_of_word_vectors_without_any_is_refused(program, tmp_path, vector
     run_dialogs(program, tmp_path, "rules", vectors=vectors)[0].refused("leave out `vectors_of`")
 
 
-def test_parts_of_a_view_read_word_vectors_too(program, tmp_path, vectors):
-    """Each dialog has a subject of its own, so that words alone say nothing of another dialog."""
-    tables, words = [], {}
-    for mark, table in (("x", dialogs(1, 150, OPTIONS)), ("y", dialogs(2, 100, OPTIONS))):
-        own = [mark + chr(97 + row // 26) + chr(97 + row % 26) for row in table.index // 2]
-        texts = zip(table["first"], own)
-        table["first"] = [re.sub("flight|meal", rf"\g<0>{name}", text) for text, name in texts]
-        words |= {"flight" + name: "1 0" for name in own} | {"meal" + name: "0 1" for name in own}
-        tables.append(table)
-    vectors.write_text("".join(f"{word} {numbers}\n" for word, numbers in words.items()))
-    for files, low, high in (({"vectors": vectors}, 0.9, 1), ({}, 0.3, 0.7)):
-        (folder := tmp_path / str(high)).mkdir()
-        run_dialogs(program, folder, "texts", tables, **files)[0].checked()
-        right = (scores_of(folder).argmax(1) == tables[1]["label"]).mean()
-        assert low <= right <= high, files
-
-
 def test_a_control_learns_from_the_training_split_of_another_dataset(program, tmp_path):
     """There it learns the words that its own training split does not have, and it says so."""
     (other := tmp_path / "other").mkdir()
@@ -422,19 +368,3 @@ def test_no_threshold_is_tuned_for_whole_groups():
         table["label"] = (draw.random(len(table)) < 0.3).astype(int)
     found = search(View("words", words=cues), train, 2, False, whole=True)
     assert abs(np.exp(found.scores(test)[:, 1]).mean() - 0.3) < 0.04
-
-
-def test_captions_that_roll_are_ordered_by_their_ends(program, tmp_path):
-    """Words say nothing; the later caption begins with the last words of the earlier one."""
-    splits = []
-    for seed in (1, 2):
-        table, draw = captions(seed, planted=False), np.random.default_rng(seed)
-        ends = pd.Series([" ".join(draw.choice(WORDS, 3)) for _ in range(len(table))])
-        in_order = table["label"] == 1
-        early, late = table["text_a"] + " " + ends, ends + " " + table["text_b"]
-        splits.append(
-            table.assign(text_a=early.where(in_order, late), text_b=late.where(in_order, early))
-        )
-    run_search(program, tmp_path, "both_texts", *splits).checked()
-    assert (scores_of(tmp_path).argmax(1) == splits[1]["label"]).mean() > 0.98
-    assert facts_of(tmp_path / "run/run.json")["learner"] == "rule: start_repeats_end"

@@ -75,13 +75,6 @@ def test_where_no_label_follows_from_another_each_example_is_decided_alone():
     assert found.learner != "together" and "together" in found.values
 
 
-def test_no_label_of_the_test_changes_a_choice_or_a_score():
-    train, test = grouped(1), grouped(2)
-    found = search(COUPLED, train, 2, False, whole=True)
-    permuted = test.assign(label=np.random.default_rng(0).permutation(test["label"]))
-    np.testing.assert_array_equal(found.scores(test), found.scores(permuted))
-
-
 def test_groups_that_share_a_block_stay_in_one_fold():
     table = grouped(1).assign(block=lambda table: table["group_id"].str[-1])
     assert pd.Series(block_fold_of(table)).groupby(table["block"]).nunique().eq(1).all()
