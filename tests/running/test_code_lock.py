@@ -3,7 +3,6 @@
 import ast
 import shutil
 import subprocess
-import sys
 
 import pytest
 
@@ -96,16 +95,8 @@ def test_what_decides_a_programs_numbers_counts(program, files):
     assert {f"scripts/{file}.py" for file in files} <= {*files_of(program)}
 
 
-def test_what_decides_no_number_of_a_program_does_not_count():
-    controls = files_of("train/control")
-    assert not {"scripts/train/loop.py", "scripts/train/process.py"} & {*controls}
-    every = {file for program in programs() for file in files_of(program)}
-    assert not [file for file in every if file.startswith("scripts/running/")]
-
-
-def test_a_program_that_does_not_exist():
-    with pytest.raises(UserError, match="scripts/clean/nothing.py is missing; write it"):
-        code_lock.identity("clean/nothing")
+def test_no_control_counts_what_trains_a_network():
+    assert not {"scripts/train/loop.py", "scripts/train/process.py"} & {*files_of("train/control")}
 
 
 # ---- identities
@@ -180,11 +171,9 @@ def test_a_lock_that_is_missing_or_damaged(monkeypatch, tmp_path):
         [step]      | {version: 2, pinned: a, was: [b]} | a    | 2 | version 2 stays
         [step]      | {version: 2, pinned: [1.0]}       | [1.00005] | 2 | version 2 stays
         [step]      | {version: 2, pinned: [1.0]}       | [1.01] | 3 | version 3 (another result)
-        [step]      | {version: 2, pinned: [1.0]}       | [1.0, 1.0] | 3 | version 3
         [step]      | {version: 2}                      | null | 3 | version 3 (not pinned)
         []          | {version: 2}                      | null | 2 | ""
         [step]      | {}                                | a    | 1 | a new program
-        [run]       | {version: 2}                      | null | 2 | ""
     """),
 )
 def test_a_version_rises_only_with_the_results(edited, before, pin, version, said, monkeypatch):
@@ -230,10 +219,8 @@ def work(given, pairs: int = 3) -> int:
         its name             | his name
         MOST: int            | MOST
         found: list[int]     | found
-        pairs: int = 3       | pairs=3
         -> int               | -> str
         a" "b"               | ab"
-        as pd                | as p
         TYPE_CHECKING        | Any, TYPE_CHECKING
         if given:            | if (given):
     """),
@@ -242,23 +229,6 @@ def test_what_does_not_count(old, new):
     assert old in CODE
     assert digest_of_code(CODE.replace(old, new, 1)) == digest_of_code(CODE)
     assert digest_of_code(f"# a comment\n\n{ast.unparse(ast.parse(CODE))}") == digest_of_code(CODE)
-
-
-@each_row(
-    "old, new",
-    texts_of("""
-        MOST: int = 3        | MOST: int = 4
-        name: str            | name: int
-        pairs: int = 3       | pairs: int = 4
-        found or             | found and
-        {pairs:>5}           | {pairs:>6}
-        {pairs:>5}           | {pairs!r:>5}
-        def work             | def works
-        given, pairs         | pairs, given
-    """),
-)
-def test_what_counts(old, new):
-    assert old in CODE and digest_of_code(CODE.replace(old, new, 1)) != digest_of_code(CODE)
 
 
 def changes(tree: ast.Module):
@@ -309,21 +279,20 @@ def test_every_changed_place_of_a_module_counts(file):
     assert not [one for one in changes(tree) if digest_of_code(ast.unparse(tree)) == before]
 
 
-SYNTAX = """
+DIGESTS = """
 from pathlib import Path
-from scripts.running.code_lock import digest_of_code
-print(digest_of_code(Path("tests/running/code_syntax.txt").read_text(encoding="utf-8")))
+from scripts.running.code_lock import digest_of_code, read_lock
+for file, digest in read_lock()["files"].items():
+    if not digest.startswith(digest_of_code(Path(file).read_text(encoding="utf-8"))):
+        print(file)
 """
-SYNTAX_DIGEST = "206dc1ad1139"
 
 
-def test_the_same_code_is_the_same_on_every_version_of_python():
-    """The digest is pinned for versions that are missing here, and compared on those that are
-    installed.
-    """
-    commands = [shutil.which(f"python{version}") for version in ("3.11", "3.12", "3.13", "3.14")]
-    for command in [sys.executable, *filter(None, commands)]:
-        done = subprocess.run([command, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True)
-        # a shim of pyenv may exist for a version that is not installed
-        if done.returncode == 0 or "scripts" in done.stderr:
-            assert done.stdout.strip() == SYNTAX_DIGEST, (command, done.stderr)
+def test_the_same_code_is_the_same_on_every_version_of_python_that_is_installed():
+    for version in ("3.11", "3.12", "3.13", "3.14"):
+        command = shutil.which(f"python{version}")
+        if command and subprocess.run([command, "-c", ""]).returncode == 0:  # no shim of pyenv
+            done = subprocess.run(
+                [command, "-c", DIGESTS], cwd=ROOT, capture_output=True, text=True, check=True
+            )
+            assert not done.stdout.strip(), (command, done.stdout)

@@ -21,12 +21,9 @@ def at_home(monkeypatch):
     """
         run                        | 'snakemake --cores all'
         run small                  | 'snakemake --cores all --configfile presets/small.yaml'
-        run evaluate small         | 'snakemake --cores all evaluate --configfile presets/small.yaml'
-        run small -n evaluate      | 'snakemake --cores all --configfile presets/small.yaml -n evaluate'
         run base recorded=true -c2 | 'snakemake --configfile presets/base.yaml --config recorded=true -c2'
         run small -n --configfile presets/base.yaml --config a=1 -c2 | 'snakemake --configfile presets/small.yaml presets/base.yaml --config a=1 -n -c2'
         run a=1 --configfiles=presets/base.yaml -C b=2 c=3 | 'snakemake --cores all --configfile presets/base.yaml --config a=1 b=2 c=3'
-        run --profile slurm        | 'snakemake --profile slurm'
         run results/a.parquet      | 'snakemake --cores all results/a.parquet'
         probe A/B limit=20         | 'snakemake --cores all --configfile presets/probe.yaml --config model=A/B limit=20'
         compare a b --metrics m    | 'scripts.measure.compare a b --metrics m'
@@ -51,17 +48,13 @@ def test_elsewhere_the_files_of_the_project_are_named_whole(tmp_path, monkeypatc
         run evalute      | 'evalute: is no preset, .* did you mean evaluate'
         run gone.yaml    | 'gone.yaml'
         run broken.yaml  | 'broken.yaml: is not valid YAML in line 2'
-        run twice.yaml   | 'twice.yaml: line 2: the key name'
         probe A/B --configfile latin.yaml -n | 'latin.yaml: line 2: is not UTF-8; save it as UTF-8'
-        run -n --configfile=gone.yaml        | 'gone.yaml: cannot be read'
         probe            | 'names no model'
-        prob A/B         | 'did you mean probe'
     """,
 )
 def test_a_wrong_word_is_named(tmp_path, monkeypatch, given, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.yaml").write_text("run: [a\nname: b\n")
-    (tmp_path / "twice.yaml").write_text("name: a\nname: b\n")
     (tmp_path / "latin.yaml").write_text("name: a\ntitle: café\n", encoding="latin-1")
     with pytest.raises(UserError, match=said):
         call_of(given.split())

@@ -175,8 +175,6 @@ def test_a_job_that_the_cluster_refuses_is_sent_once_and_its_reason_is_shown(end
     "sent, said, ended",
     texts_of("""
         TERM        | waits for the end of 2 running jobs | Failed
-        TERM TERM   | again stops them, too               | Stopped
-        INT         | or Ctrl-C again, stops them         | Stopped
         INT TERM    | or Ctrl-C again, stops them         | Stopped
         CTRL-C      | or Ctrl-C again, stops them         | Stopped
     """),
