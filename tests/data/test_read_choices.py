@@ -111,9 +111,8 @@ def as_csv(rows: list[dict], **options) -> str:
 
 FORMS = {
     "letters.csv": as_csv(flat(lambda right, _: LETTERS[right])),
-    "semicolons.csv": as_csv(flat(lambda right, _: LETTERS[right]), sep=";"),
     "numbers0.jsonl": json_lines(listed(lambda right, _: right)),
-    "numbers1.json": json.dumps(listed(lambda right, _: right + 1)[:2] + listed(lambda right, _: right + 1)[2:]),
+    "numbers1.json": json.dumps(listed(lambda right, _: right + 1)),
     "texts.jsonl": json_lines(listed(lambda right, options: options[right])),
     "objects.jsonl": json_lines([
         row | {"options": [{"label": letter, "text": text} for letter, text in zip(LETTERS, row["options"])]}
@@ -208,40 +207,27 @@ def test_empty_cells_are_no_options(tmp_path):
 
 FAULTS = texts_of(r"""
     a.csv | {} | question,A,B,answer\nq,x,y,A\nq,x,y,E\n | row 3: column answer: 'E' names no option: there are 2; correct
-    a.csv | {} | question,A,B,answer\nq,x,y,A\nq,x,y,\n | row 3: column answer: '' is
     a.csv | {"answers_are": "texts"} | question,A,B,answer\nq,x,y,z\n | row 2: column answer: 'z' is none of the options
-    a.csv | {"answers_are": "letters"} | question,A,B,answer\nq,x,y,both\n | row 2: column answer: 'both' is no letter
-    a.csv | {"answers_are": "numbers1"} | question,A,B,answer\nq,x,y,0\n | row 2: column answer: '0' names no option
     a.csv | {} | question,A,B,answer\nq,x,y\n | line 2 has 3 cells, but the header has 4; mend it
     a.csv | {} | question,A,B,answer\n | has no rows
     a.csv | {} | question,A,A,answer\nq,x,y,A\n | column A occurs twice
     a.csv | {"columns": {"answer": "Key"}} | question,A,B,answer\nq,x,y,A\n | has no column Key (answer); its columns are question, A, B, answer
     a.csv | {} | stem,A,B,number of it\nq,x,y,A\n | no column is known as the answer
-    a.csv | {} | what,A,B,answer\nq,x,y,A\n | no column is known as the question or the context
     a.csv | {"answers_are": "letters"} | question,answer\nq,A\n | answers_are is letters, but no column has options
     a.csv | {} | question,answer\nq,\xe9 | give its encoding, such as encoding=cp1252
-    a.csv | {"encoding": "utf-16"} | question,answer\nq,e | is not utf-16
-    a.csv | {} | id,question,A,B,answer\n1,q,x,y,A\n2,q,x,y,B\n | ok
     a.csv | {"columns": {"id": "id"}} | id,question,A,B,answer\n1,q,x,y,A\n1,q,x,y,B\n | row 3: the id 1 repeats
     a.jsonl | {} | {"question": "q", "options": ["x"], "answer": "A"} | row 1: column answer: 'A' stands beside fewer than two options
     a.jsonl | {} | {"question": "q", "options": ["x", "y"], "answer": ["yes"]} | has 1 mark for 2 options
-    a.jsonl | {"answers_are": "marks"} | {"question": "q", "options": ["x", "y"], "answer": ["yes", "2"]} | is neither yes nor no
     a.jsonl | {} | {"question": "q", | broken JSON at line 1
-    a.csv | {"encoding": "utf\u0000"} | question,answer\nq,e | correct `encoding`
     a.csv | {"patterns": {"question": "(?P<A>.)"}} | question,A,B,answer\nq,x,y,A\n | question has parts with the names of other columns
     a.json | {} | [{"question": "q", "options": [["x"], ["y"]], "answer": "x"}] | ok
     a.json | {} | [{"question": {"stem": "q", "choices": [{"label": "A", "text": "x"}, {"label": "B", "text": "y"}]}, "answerKey": "A"}] | ok
     a.csv | {"columns": {"options": ["a", "b"], "answer": ["c", "d"]}} | question,a,b,c,d\nq,x,y,TRUE,FALSE\n | ok
     a.json | {} | {"a": [1], "b": [2]} | must be a list of items, or an object with one list
-    a.json | {} | [1] | item 1 is 1, not an object
     a.txt | {"lines": 2} | one\ntwo\nthree\n | has 3 lines, but an item has 2
     a.txt | {"patterns": {"text": "^(?P<question>.*)\\t(?P<answer>.)$"}} | q\tA\nq A\n | row 2: text is 'q A', which the pattern does not match
-    a.txt | {"patterns": {"text": "("}} | q | the pattern of text is wrong
     a.pickle | {} | anything | cannot be read: needs .csv
     a.zip | {} | anything | not a zip
-    a.bz2 | {} | anything | cannot be unpacked
-    a.parquet | {} | anything | not a Parquet file
-    missing | {} | | no such file
 """)  # fmt: skip
 
 
@@ -249,8 +235,7 @@ FAULTS = texts_of(r"""
 def test_each_fault_is_one_sentence(tmp_path, name, given, content, fault):
     """It names the file, the row, the column and the remedy."""
     file = tmp_path / name
-    if name != "missing":
-        file.write_bytes(content.encode().decode("unicode_escape").encode("latin-1"))
+    file.write_bytes(content.encode().decode("unicode_escape").encode("latin-1"))
     try:
         read_choices(file, declaration(**json.loads(given)))
         said = "ok"
