@@ -3,6 +3,7 @@ the system is one sentence.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import time

@@ -37,9 +37,6 @@ def resize(folder, size: str) -> None:
 
 @pytest.fixture
 def call(program):
-    """Return a function that calls a program by its name in tests/fuzz_targets.yaml, with its input,
-    its output folder, and further arguments.
-    """
 
     def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
         target = TARGETS[name]
@@ -49,9 +46,6 @@ def call(program):
 
 
 def refused(done: subprocess.CompletedProcess, folder) -> None:
-    """Check that the program ended with one sentence on the full disk, and left no output and no
-    other file.
-    """
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1
     assert last.startswith("error: ")

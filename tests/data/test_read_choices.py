@@ -233,7 +233,6 @@ FAULTS = texts_of(r"""
 
 @each_row("name, given, content, fault", FAULTS)
 def test_each_fault_is_one_sentence(tmp_path, name, given, content, fault):
-    """It names the file, the row, the column and the remedy."""
     file = tmp_path / name
     file.write_bytes(content.encode().decode("unicode_escape").encode("latin-1"))
     try:
