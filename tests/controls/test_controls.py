@@ -99,12 +99,10 @@ def run_controls(
 
 
 def run_control(program, folder, train: pd.DataFrame, test: pd.DataFrame, control: dict, **method):
-    """Run one control in the folder `run` and return the finished process."""
     return run_controls(program, folder, train, test, {"run": control}, **method)
 
 
 def scores_of(folder) -> np.ndarray:
-    """Return the (n, labels) scores of a run, in the order of the split."""
     return np.stack(
         read_table(folder / "run/predictions.parquet", schema=PREDICTIONS)["score"].to_numpy()
     )
@@ -239,7 +237,6 @@ def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(
 
 
 def plan_of(**changed):
-    """Return the plan of one experiment with two seeds on the default configuration."""
     experiment = {
         "study": "strided_sop",
         "data": {"source": "sample_activitynet", "stride": 0},

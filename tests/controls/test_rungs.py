@@ -138,7 +138,6 @@ def videos(seed: int, number: int, known: int) -> tuple[pd.DataFrame, pd.DataFra
 
 
 def run_captions(program, folder, train, captions, turn=False, view="corpus", files=("corpus",)):
-    """Search a control of captions in `folder`/run; return the process and the test pairs."""
     (folder / "data").mkdir(parents=True)
     test = videos(2, 300, 300)[1]
     test = test.assign(label=1 - test["label"]) if turn else test

@@ -99,7 +99,6 @@ def test_the_value_of_a_learner_is_that_of_scikit_learns_folds():
 
 
 def test_an_exchanged_pair_has_the_other_label():
-    """After the two texts are exchanged, all learners give the opposite label."""
     train = examples(1).assign(label=lambda table: has_word(table).astype(int))
     test = examples(2)
     turned = test.rename(columns={"first": "second", "second": "first"})
@@ -115,7 +114,6 @@ def test_an_exchanged_pair_has_the_other_label():
 
 
 def run_search(program, folder, view: str, train: pd.DataFrame, test: pd.DataFrame):
-    """Search for a control of pairs of captions, in `folder`/run."""
     teaches = ["first_position", "second_position", "sentences"]
     study = {"study": "strided_sop"}
     return run_control(
@@ -155,7 +153,6 @@ def captions(seed: int, rows: int = 400) -> pd.DataFrame:
 
 
 def test_no_label_and_no_place_of_what_is_measured_is_read(program, tmp_path):
-    """Other labels and positions in the evaluation split change no score of the control."""
     train, test = captions(1), captions(2)
     other = test.assign(
         label=1 - test["label"],
@@ -196,7 +193,6 @@ two and a half years | three years | half a year | 9 years
 
 @pytest.mark.parametrize("options", NEAREST, ids=lambda options: options[0])
 def test_the_two_options_that_are_nearest_in_size_are_on_top(options):
-    """The order of the options does not matter."""
     rule = view_of("timedial", "all_options").rules["nearest_two"]
     for turned in (options, options[::-1]):
         table = pd.DataFrame({"choice_id": "one", "second": turned})

@@ -67,7 +67,6 @@ def test_an_edit_of_each_file_changes_a_program_or_decides_nothing():
 
 
 def test_imports_are_found_wherever_they_stand():
-    """The search for imports in a file's text finds what Python's own reader finds."""
     for file, text in FILES.items():
         wanted = set()
         for node in ast.walk(ast.parse(text)):
@@ -104,7 +103,6 @@ def test_no_control_counts_what_trains_a_network():
 
 @pytest.fixture
 def locked(monkeypatch):
-    """Return a function that gives files other digests, by their names."""
     digest_of, edits = code_lock.digest_of, {}
     monkeypatch.setattr(code_lock, "digest_of", lambda file: edits.get(file, digest_of(file)))
 
@@ -232,7 +230,6 @@ def test_what_does_not_count(old, new):
 
 
 def changes(tree: ast.Module):
-    """Change one place of a tree at a time, and back."""
     for place in list(ast.walk(tree)):
         before = dict(vars(place))
         match place:

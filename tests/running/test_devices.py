@@ -87,7 +87,6 @@ def start():
         return process.stdout.readline().strip()
 
     def end(*numbers: int) -> None:
-        """Kill the processes with these numbers, or all."""
         for process in [running[number] for number in numbers] or running:
             process.kill()
             process.wait()
