@@ -11,12 +11,9 @@ import pytest
 from scipy.stats import t
 
 from scripts.data.tables import read_table, write_table
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.files import write_rows
+from tests.measure.orders import FACTS, evaluate, write_split
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
-
-OPTIONS = {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}
 
 
 def numbers(text: str, title: str) -> list[float]:
@@ -32,42 +29,22 @@ def study(tmp_path_factory, program):
     files a.csv and b.csv; return also the right answers of each, (120,) booleans.
     """
     folder = tmp_path_factory.mktemp("compared")
-    pairs = [scored_pair(pair) for pair in range(120)]
-    build = folder / "results/build/strided_sop"
-    write_rows(pairs, build / "sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
-    write_rows(pairs[:4], build / "sample_howto100m/one/val.parquet", STRIDED_PAIRS)
-    names = {"pair_id": "example_id", "video_id": "group_id"}
-    examples, rights = pd.DataFrame(pairs).rename(columns=names), []
+    pairs, rights = [scored_pair(pair) for pair in range(120)], []
+    write_split(pairs[:4], folder, "one")
+    examples = write_split(pairs, folder)
     for number, (name, method, share) in enumerate(
         [("model", "train", 0.8), ("control", "control", 0.6)]
     ):
         rights.append(np.random.default_rng(number).random(120) < share)
         chosen = np.where(rights[-1], examples["label"], 1 - examples["label"])
         scores = np.where(np.arange(2) == chosen[:, None], -0.1, -2.0)
-        write_run(
-            folder / "trained",
-            name,
-            [("val", "direct", examples, scores)],
-            study="strided_sop",
-            source="sample_howto100m",
-            dataset="stride-0",
-            model=name,
-            method=method,
-            seed=1,
-            labels=["swapped", "in_order"],
-            train_examples=9,
-            data_options=OPTIONS,
-        )
+        facts = {"model": name, "method": method, "seed": 1}
+        write_run(folder, name, [("val", "direct", examples, scores)], **FACTS, **facts)
         file = pd.DataFrame(scores, columns=["swapped", "in_order"])
         file = file.assign(example_id=examples["example_id"])
         file.to_csv(folder / f"{'ab'[number]}.csv", index=False)
         file[:4].to_csv(folder / f"{'ab'[number]}-one.csv", index=False)
-    program(
-        "scripts.studies.strided_sop.evaluate --experiment e --runs model control "
-        "--contest scripts/studies/strided_sop/study.yaml "
-        f"--trained {folder}/trained --build {build} --sources resources/sources.yaml "
-        f"--output {folder}/metrics.parquet"
-    ).checked()
+    evaluate(program, folder, ["model", "control"], resamples=2000)
     return folder, rights
 
 
@@ -133,8 +110,6 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(program, study, tmp_
             f"{folder}/a-one.csv {folder}/b-one.csv {one}",
             "has one group, and an interval needs two",
         ),
-        (f"{folder}/a.csv {folder}/b.csv {one}", "has no example v1:0:4"),
-        (f"{folder}/a.csv {folder}/b.csv --split val --dataset {folder}", "has no split val"),
     ):
         program(f"scripts.measure.compare {given}").refused(said, lines=1)
     program("scripts.measure.compare a b").refused("--metrics --dataset is required", code=2)

@@ -107,14 +107,12 @@ def measure(program, study: str, folder, *files, ok=True, **options):
 
 
 def half_wrong(study: str, table: pd.DataFrame) -> np.ndarray:
-    """Return labels that are wrong in every second group."""
     labels = table["label"].to_numpy()
     group = np.arange(len(table)) // (3 if study == "mctaco" else 4)
     return np.where(group % 2, (labels + 1) % len(SETS[study]), labels)
 
 
 def labels_of(study: str, table: pd.DataFrame, chosen: np.ndarray) -> pd.DataFrame:
-    """Return the labels of these numbers as a file of predictions."""
     names = [SETS[study][number] for number in chosen]
     return pd.DataFrame({"example_id": table["example_id"], "label": names})
 
@@ -185,7 +183,6 @@ def test_the_form_of_the_authors_gives_the_same_numbers(program, dataset, tmp_pa
     wrong = {
         "mctaco": [
             (lines[:-1], "has 119 lines, but the split has 120; line 120 is in only one"),
-            ([*lines, "no"], "has 121 lines, but the split has 120; line 121 is in only"),
             ([*lines[:3], "maybe", *lines[4:]], "line 4 is 'maybe'; write yes or no"),
         ],
         "timedial": [
@@ -193,8 +190,6 @@ def test_the_form_of_the_authors_gives_the_same_numbers(program, dataset, tmp_pa
             ([*lines, lines[0]], "line 41: example 0:0 is already in line 1; keep one of them"),
             ([lines[0].replace("hours", "days"), *lines[1:]], "line 1: id 0: "),
             ([lines[0].replace('"0"', '"99"'), *lines[1:]], "no example and no question 99"),
-            ([lines[0].replace("1.0", "NaN"), *lines[1:]], "line 1: score is nan, not a finite"),
-            ([lines[0].replace("{", "[", 1)], "broken JSON"),
         ],
     }[study]
     for text, said in wrong:
@@ -204,7 +199,6 @@ def test_the_form_of_the_authors_gives_the_same_numbers(program, dataset, tmp_pa
 
 
 def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
-    """Return (name, content, message) of files that are refused."""
     label = SETS[study][0]
     good = [f"{one},{label}" for one in ids]
 
@@ -234,11 +228,6 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
             "c.csv",
             csv([*good[:5], good[1], *good[5:]]),
             f"row 7: example {ids[1]} is already in row 3; keep one of them",
-        ),
-        (
-            "i.csv",
-            "\n".join(scores).replace(",0.5", ",nan", 1),
-            f"row 2: {SETS[study][0]} is 'nan', not a finite number",
         ),
         (
             "t.jsonl",

@@ -8,35 +8,25 @@ import pytest
 
 from scripts.data.tables import read_table
 from scripts.measure.filtered import verdict
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.files import read_json, write_rows
+from tests.files import read_json
+from tests.measure.orders import FACTS, evaluate, write_split
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 from tests.controls.test_controls import run_control, scores_of
 from tests.controls.test_search import captions
 
-PAIRS, OPTIONS = 2000, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}
+PAIRS = 2000
 
 
 def metrics_of(program, folder, systems: dict[str, tuple[np.ndarray, dict]]) -> pd.DataFrame:
     """Evaluate systems on pairs; a system has the sureness of the right order, and facts."""
-    pairs = [scored_pair(pair) for pair in range(PAIRS)]
-    write_rows(pairs, folder / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
-    table = pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"})
+    table = write_split([scored_pair(pair) for pair in range(PAIRS)], folder)
     turn = np.where(table["label"] == 1, 1, -1)
-    same = {"study": "strided_sop", "source": "sample_howto100m", "dataset": "stride-0"}
-    same |= {"seed": 0, "labels": ["swapped", "in_order"], "data_options": OPTIONS}
     for name, (sure, facts) in systems.items():
         scores = np.column_stack([-sure * turn / 2, sure * turn / 2])
         parts = [("val", "held_out", table, scores)]
-        write_run(folder, name, parts, **same | {"model": name, "train_examples": 9} | facts)
-    output = folder / "metrics.parquet"
-    program(
-        f"scripts.studies.strided_sop.evaluate --experiment e --runs {' '.join(systems)}"
-        f" --contest scripts/studies/strided_sop/study.yaml --trained {folder}"
-        f" --build {folder}/build --sources resources/sources.yaml --resamples 200 --output {output}"
-    ).checked()
-    return read_table(output).to_pandas()
+        write_run(folder, name, parts, **FACTS | {"model": name, "seed": 0} | facts)
+    return evaluate(program, folder, systems)[0]
 
 
 def control(**kind: str) -> dict:

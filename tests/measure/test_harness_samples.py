@@ -64,7 +64,6 @@ def likelihood(context: str, text: str) -> float:
 
 
 def sample(number: int, doc: dict, answer=None, **changed) -> dict:
-    """Return a line of the harness."""
     answer = str(likelihood(doc["context"], doc["text"])) if answer is None else answer
     written = json.dumps(doc, indent=2, ensure_ascii=False)
     return {
@@ -104,7 +103,6 @@ def results(model: str) -> dict:
 
 @pytest.fixture(params=SETS)
 def tasks(request, program, tmp_path):
-    """Write a dataset and its tasks; return the study, the folder, and the files of the tasks."""
     study = request.param
     folder, said, files = write_tasks(program, study, tmp_path, "likelihood")
     assert ("left out: its score is divided by tokens" in said) == (study in ("mctaco", "timedial"))
@@ -168,7 +166,6 @@ def test_samples_give_the_numbers_of_plain_scores(program, tasks, tmp_path):
 
 
 def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
-    """Return wrong lines, and the message about each."""
     lines = [sample(number, doc) for number, doc in enumerate(docs)]
     last = next(number for number in range(len(docs))[::-1] if docs[number]["part"] == "test")
     row = docs[last]
@@ -176,7 +173,6 @@ def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
     def put(number: int, line) -> list:
         return [*lines[:number], line, *lines[number + 1 :]]
 
-    other = [sample(0, doc | {"dataset": "sample/other"}) for doc in docs]
     rebuilt = [sample(0, doc | {"data": doc["data"] and "0" * 64}) for doc in docs]
     twice = [*lines, sample(last, row, "-0.5")]
     mixed = put(3, sample(3, docs[3] | {"wording": "another"}))
@@ -186,11 +182,11 @@ def wrong_samples(docs: list[dict]) -> list[tuple[list, str]]:
             lines[:last] + lines[last + 1 :],
             f"lack a row (or one of their domain), {row['example_id']} first",
         ),
-        (other, "has the dataset sample/other, not"),
         (rebuilt, "has changed since these rows"),
         (twice, f"line {len(lines) + 1}: its row is already above with another answer"),
         (mixed, "its rows have 2 values of wording; give the samples of one task"),
         (put(last, lines[last] | {"arguments": asked}), "the harness asked 'Quite another text'"),
+        (put(1, lines[1] | {"doc": {"question": "?"}}), "line 2: is not a row of a task"),
     ]
 
 

@@ -10,7 +10,7 @@ import pytest
 from scripts.data.tables import read_table
 from tests.files import read_json
 from tests.measure.test_external import SETS, dataset, half_wrong, labels_of, measure  # noqa: F401 (a fixture)
-from tests.measure.test_harness_answers import as_labels
+from tests.measure.test_harness_answers import as_labels, numbers
 from tests.measure.test_harness_samples import docs_of, one_wording, write_tasks
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,6 @@ def sample(name, text, choices=None, epoch=1, reason="stop", **more) -> dict:
 
 
 def write_log(samples: list, file, status="success", **header):
-    """Write a log in the form of the file's suffix."""
     header = {"version": 2, "status": status, "eval": EVAL} | header
     if file.suffix == ".json":
         file.write_text(json.dumps(header | {"samples": samples}, indent=2))
@@ -38,10 +37,6 @@ def write_log(samples: list, file, status="success", **header):
             opened.writestr(f"samples/{one['id']}_epoch_{one['epoch']}.json", json.dumps(one))
         opened.writestr("summaries.json", "[]")
     return file
-
-
-def numbers(done) -> list[str]:
-    return [line for line in done.stdout.splitlines()[1:] if not line.startswith("unread")]
 
 
 @pytest.mark.parametrize("dataset", ["temporal_nli", "timedial"], indirect=True)
@@ -104,9 +99,6 @@ def test_rows_of_our_tasks_as_metadata_give_the_numbers_of_labels(program, tmp_p
         cut = [one | {"output": sample(0, "A", reason="max_tokens")["output"]} for one in samples]
         done = measure(program, "mctaco", folder, write_log(cut, tmp_path / "cut.json"))
         assert "100.0 % of the answers are cut" in done.stderr
-        other = [sample(0, "A", metadata=docs[0] | {"split": "dev"})]
-        done = measure(program, "mctaco", folder, write_log(other, tmp_path / "o.json"), ok=False)
-        assert "has the split dev, not test; give --split dev" in done.stderr
 
 
 @pytest.mark.parametrize("dataset", ["strided_sop"], indirect=True)
@@ -116,14 +108,10 @@ def test_wrong_logs_are_refused_in_one_sentence(program, dataset, tmp_path):  # 
     good = [sample(name, "Answer: A", SETS[study]) for name in names]
     damaged = tmp_path / "damaged.eval"
     damaged.write_bytes(write_log(good, tmp_path / "whole.eval").read_bytes()[:999])
-    broken = tmp_path / "broken.json"
-    broken.write_text('{\n  "eval": {')
     (tmp_path / "other.json").write_text('{\n  "answers": []\n}')
     for file, said in (
         (damaged, "damaged.eval: not a whole zip"),
-        (broken, "broken JSON at line 2"),
         (tmp_path / "other.json", "is neither JSON lines nor a log of inspect_ai"),
-        (write_log([], tmp_path / "none.eval"), "has no sample; run the task without --limit"),
         (
             write_log(good[1:], tmp_path / "limit.json"),
             f"for the example {names[0]} (1 of 160 examples of default test have no row); run the "

@@ -128,21 +128,6 @@ def test_all_right_is_not_certain():
         assert wilson(value, groups) == pytest.approx(np.clip(sorted(roots.real), 0, 1), abs=1e-6)
 
 
-def test_seeds_widen_the_mean_and_not_a_single_seed():
-    draw = np.random.default_rng(2)
-    groups = np.arange(2000) // 2
-    values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
-    *single, mean = rows_of(values, groups, [7, 8, 9])
-    assert [row["seed"] for row in (*single, mean)] == [7, 8, 9, None]
-    assert [row["seeds"] for row in (*single, mean)] == [1, 1, 1, 3]
-    assert mean["value"] == pytest.approx(np.mean(values))
-    assert mean["sd"] == pytest.approx(np.std([row["value"] for row in single], ddof=1))
-    widths = [row["ci_high"] - row["ci_low"] for row in single]
-    assert max(widths) < 0.06 and mean["ci_high"] - mean["ci_low"] > 0.25
-    assert mean["ci_low"] < 0.5 < 0.7 < mean["ci_high"]  # three such different seeds leave it open
-    assert all(row["draws"] is None for row in single)
-
-
 def test_wordings_of_a_seed_do_not_count_as_seeds():
     """Three seeds asked in three wordings have the interval of three seeds: wordings with the same
     answers change nothing. The reference is the formula of docs/statistics.md.
@@ -183,19 +168,6 @@ def test_intervals_of_seeds_that_differ(sd, seeds, wordings):
     """The means of seeds cover the truth, and equal systems rarely differ clearly."""
     covered, width, clear = differing_seeds(sd, seeds, wordings, 250, 200)
     assert 90 <= covered and width < 75 and clear <= 8
-
-
-def test_wordings_are_no_sample():
-    """The interval of the wordings' mean is over groups alone; that of seeds is wider."""
-    draw, groups = np.random.default_rng(2), np.arange(2000) // 2
-    values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
-    tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, 1000), np.full(1000, 2))
-    drawn = resampling(range(1000), 400)
-    *single, mean = metric_rows([tally], [Replicate(1, wording) for wording in "abc"], drawn)
-    seeds = metric_rows([tally], [Replicate(seed) for seed in (1, 2, 3)], drawn)[-1]
-    assert mean["value"] == seeds["value"] and mean["sd"] == seeds["sd"]
-    assert mean["ci_high"] - mean["ci_low"] < 0.05 < seeds["ci_high"] - seeds["ci_low"]
-    assert difference(mean, single[0]).ci_high - difference(mean, single[0]).ci_low < 0.06
 
 
 def test_p_values():

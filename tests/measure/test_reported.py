@@ -2,28 +2,19 @@
 slow counts.
 """
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.data.tables import read_table
-from scripts.measure.comparisons import comparisons_beside
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.files import write_rows
+from tests.measure.orders import FACTS, evaluate, write_split
 from tests.runs import write_history, write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 
 PAIRS = [scored_pair(pair) for pair in range(120)]
 LABEL = np.array([pair["label"] for pair in PAIRS])
-FACTS = {
-    "study": "strided_sop",
-    "source": "sample_howto100m",
-    "dataset": "stride-0",
-    "labels": ["swapped", "in_order"],
-    "data_options": {"stride": 0},
-}
 RATES = (1e-4, 2e-4)
 LOSSES = {(1e-4, 1): 0.6, (1e-4, 2): 0.5, (2e-4, 1): 0.2, (2e-4, 2): 0.7}  # by rate and seed
 
@@ -44,15 +35,13 @@ def write_runs(folder: Path, label: np.ndarray = LABEL, history: bool = True) ->
     evaluation split; the scores stay those of LABEL.
     """
     pairs = [pair | {"label": int(new)} for pair, new in zip(PAIRS, label)]
-    write_rows(pairs, folder / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
-    names = {"pair_id": "example_id", "video_id": "group_id"}
-    examples = pd.DataFrame(pairs).rename(columns=names)
+    examples = write_split(pairs, folder)
     runs = []
     for rate in RATES:
         for seed in (1, 2):
             scores = log_probabilities(log_odds(seed, rate), LABEL)
             name = f"rate-{rate}-seed-{seed}"
-            facts = {"model": "m", "method": "train", "seed": seed, "train_examples": 900}
+            facts = {"model": "m", "method": "train", "seed": seed}
             facts |= {"training": {"learning_rate": rate}, "held_out_examples": 90}
             runs.append(
                 write_run(folder, name, [("val", "held_out", examples, scores)], **FACTS, **facts)
@@ -60,7 +49,7 @@ def write_runs(folder: Path, label: np.ndarray = LABEL, history: bool = True) ->
             if history:
                 write_history(folder / name, [0.9, LOSSES[rate, seed], 0.8])
     scores = np.random.default_rng(9).normal(size=(len(PAIRS), 2))
-    facts = {"model": "words", "method": "control", "seed": 0, "train_examples": 900}
+    facts = {"model": "words", "method": "control", "seed": 0}
     facts |= {"learners": {"a": 0.6, "b": 0.7, "c": 0.5}, "held_out_examples": 0}
     return runs + [
         write_run(folder, "words", [("val", "last", examples, scores)], **FACTS, **facts)
@@ -69,25 +58,10 @@ def write_runs(folder: Path, label: np.ndarray = LABEL, history: bool = True) ->
 
 @pytest.fixture
 def evaluated(tmp_path, program):
-    """Return a function that evaluates runs: metrics and comparisons, or the message."""
-
-    def evaluate(runs: list[str], ok: bool = True):
-        output = tmp_path / "metrics.parquet"
-        done = program(
-            f"scripts.studies.strided_sop.evaluate --experiment e --runs {' '.join(runs)} "
-            "--contest scripts/studies/strided_sop/study.yaml "
-            f"--trained {tmp_path} --build {tmp_path}/build --sources resources/sources.yaml "
-            f"--resamples 300 --output {output}"
-        ).checked(ok)
-        if not ok:
-            return done.stderr
-        return tuple(read_table(file).to_pandas() for file in (output, comparisons_beside(output)))
-
-    return evaluate
+    return partial(evaluate, program, tmp_path)
 
 
 def whole(rows: pd.DataFrame, **where) -> pd.DataFrame:
-    """Return the rows of accuracy on all pairs."""
     rows = rows[(rows["metric"] == "accuracy") & (rows["slice"] == "all")]
     for column, value in where.items():
         rows = rows[rows[column] == value]

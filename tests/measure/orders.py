@@ -1,0 +1,43 @@
+"""Runs on pairs of captions, and their evaluation as an experiment."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.data.tables import read_table
+from scripts.measure.comparisons import comparisons_beside
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from tests.files import write_rows
+
+FACTS = {
+    "study": "strided_sop",
+    "source": "sample_howto100m",
+    "dataset": "stride-0",
+    "labels": ["swapped", "in_order"],
+    "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False},
+    "train_examples": 900,
+}
+BUILT = "results/build/strided_sop"
+
+
+def write_split(pairs: list[dict], folder: Path, dataset: str = "stride-0") -> pd.DataFrame:
+    """Write the split val of a dataset; return its examples as a run names them."""
+    file = folder / BUILT / f"sample_howto100m/{dataset}/val.parquet"
+    write_rows(pairs, file, STRIDED_PAIRS)
+    return pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"})
+
+
+def evaluate(program, folder: Path, runs, resamples: int = 200, ok: bool = True):
+    """Evaluate runs of a folder as the experiment e; return its metrics and comparisons, or the
+    message.
+    """
+    output = folder / "metrics.parquet"
+    done = program(
+        f"scripts.studies.strided_sop.evaluate --experiment e --runs {' '.join(runs)} "
+        f"--contest scripts/studies/strided_sop/study.yaml --trained {folder} "
+        f"--build {folder}/{BUILT} --sources resources/sources.yaml --resamples {resamples} "
+        f"--output {output}"
+    ).checked(ok)
+    if not ok:
+        return done.stderr
+    return tuple(read_table(file).to_pandas() for file in (output, comparisons_beside(output)))
