@@ -90,30 +90,7 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     torch.testing.assert_close(scores(paradigm, examples), after, atol=1e-5, rtol=0)
 
 
-def test_targets_are_named_layers(decoders):
-    paradigm = paradigm_of(decoders["llama"], **LORA | {"target": "q_proj,v_proj"})
-    adapted = {
-        name.split(".lora_")[0]
-        for name in adapter.trained_state(paradigm.network)
-        if "lora_" in name
-    }
-    assert adapted == {
-        f"model.layers.{layer}.self_attn.{name}_proj" for layer in range(3) for name in "qv"
-    }
-    with pytest.raises(
-        UserError,
-        match=(
-            "target names q_prj, which is not a linear layer of this llama model; did you mean q_proj?"
-        ),
-    ):
-        paradigm_of(decoders["llama"], **LORA | {"target": "v_proj,q_prj"})
-
-
 def test_frozen_weights_are_in_16_bit_and_scores_in_32(decoders):
-    plain = paradigm_of(decoders["llama"], BF16, **LORA | {"precision": "auto"})
-    assert {weight.dtype for weight in plain.network.parameters()} == {torch.float32}, (
-        "on a CPU only where the setting says so"
-    )
     paradigm = paradigm_of(decoders["llama"], BF16, **LORA | {"precision": "bf16"})
     kinds = {weight.dtype for weight in paradigm.network.parameters() if not weight.requires_grad}
     assert kinds == {torch.bfloat16}
@@ -158,6 +135,8 @@ def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
         (tmp_path / name).write_bytes((decoders["llama"] / name).read_bytes())
     with pytest.raises(UserError, match="needs trained weights, and this model has none"):
         paradigm_of(tmp_path, **LORA)
+    with pytest.raises(UserError, match="target names q_prj, .* did you mean q_proj?"):
+        paradigm_of(decoders["llama"], **LORA | {"target": "v_proj,q_prj"})
     for wanted in (LORA, {"gradient_checkpointing": True}):
         with pytest.raises(
             UserError, match=f"training: {next(iter(wanted))} works only with a transformer"

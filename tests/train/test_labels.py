@@ -30,13 +30,10 @@ def model(tmp_path):
     "names, weights, learns, labels, columns, order",
     """
         [CONTRADICTION, NEUTRAL, ENTAILMENT]  | true  | true  | [entailment, neutral, contradiction] | [0, 1, 2] | [2, 1, 0]  # roberta-large-mnli
-        [CONTRADICTION, NEUTRAL, ENTAILMENT]  | true  | false | [entailment, neutral, contradiction] | [0, 1, 2] | [2, 1, 0]
-        [entailment, neutral, contradiction]  | true  | false | [entailment, neutral, contradiction] | [0, 1, 2] | [0, 1, 2]
         [entailment, neutral, contradiction]  | false | true  | [entailment, neutral, contradiction] | [0, 1, 2] | null  # from scratch
         [not-entailed, entailed]              | true  | true  | [entailment, not_entailment]         | [0, 1, 1] | [1, 0]  # UDS-NLI
         [not-entailed, entailed]              | true  | false | [entailment, not_entailment]         | [0, 1, 1] | [1, 0]
         null                                  | true  | true  | [entailment, neutral, contradiction] | [0, 1, 2] | null
-        [LABEL_0, LABEL_1]                    | true  | true  | [entailment, neutral, contradiction] | [0, 1, 2] | null
         [LABEL_0, LABEL_1, LABEL_2, LABEL_3, LABEL_4] | true | true | [entailment, neutral, contradiction] | [0, 1, 2] | null
     """,
 )
@@ -49,9 +46,7 @@ def test_labels_are_mapped_by_name(model, names, weights, learns, labels, column
     "names, learns, said",
     """
         null                         | false | has no labels of its own; name one that was fine-tuned on them
-        [LABEL_0, LABEL_1]           | false | has no labels of its own
         [entailment, neutral]        | true  | its 2 labels .entailment.* cannot be mapped to entailment, neutral, contradiction or entailment, not_entailment
-        [negative, positive]         | false | its 2 labels .negative
         [entailment, neutral, contradiction, unknown, other] | true | its 5 labels .entailment
     """,
 )

@@ -54,12 +54,6 @@ CLOZE = {
     "texts": {"candidate": "{left}|{candidate}{right}"},
 }
 WORDS_MASKED = {"masks": "word"}
-ORDER = yaml.safe_load("""
-score: sum
-threshold: null
-domain: null
-texts: {swapped: '|{text_b} Then, {text_a}', in_order: '|{text_a} Then, {text_b}'}
-""")
 LABELS = yaml.safe_load("""
 score: sum
 threshold: null
@@ -147,7 +141,6 @@ def scored_from(tokenizer, context: str, scored: str) -> tuple[list[int], int]:
 
 @cache
 def loaded(folder, kind):
-    """Read a tokenizer and its network once: reading takes longer than a score."""
     return AutoTokenizer.from_pretrained(folder), kind.from_pretrained(folder).eval()
 
 
@@ -285,24 +278,6 @@ def test_masks_of_later_pieces_of_a_word_are_those_set_by_hand(models, monkeypat
         assert found[row] == pytest.approx(sum(each), abs=1e-4)
     changed = [abs(found - alone) > 1e-2][0].tolist()
     assert changed == [True, False, True, False] * 2, "only words of several pieces"
-
-
-def test_a_model_that_reads_from_left_to_right_has_no_words_to_mask(models):
-    for name in ("gpt2", "t5"):
-        scores = [
-            scores_of(likelihood.Paradigm(models / name, cloze_job(prompt), {}), cloze())
-            for prompt in (CLOZE, CLOZE | WORDS_MASKED)
-        ]
-        assert (scores[0] == scores[1]).all()
-
-
-def test_a_tokenizer_without_words_is_refused(models, tmp_path):
-    folder = shutil.copytree(models / "bert", tmp_path / "bert")
-    tokenizer = tokenizer_of("spaces")
-    tokenizer.add_special_tokens({"mask_token": "<mask>", "cls_token": "<bos>"})
-    tokenizer.save_pretrained(folder)
-    with pytest.raises(UserError, match="bert: its tokenizer does not split a text into words"):
-        likelihood.Paradigm(folder, cloze_job(CLOZE | WORDS_MASKED), {}).encode(cloze())
 
 
 # ---- the definition of a score
@@ -449,6 +424,12 @@ def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
     """):
         with pytest.raises(UserError, match=message):
             likelihood.Paradigm(tmp_path / name, cloze_job(), {})
+    folder = shutil.copytree(models / "bert", tmp_path / "wordless")
+    tokenizer = tokenizer_of("spaces")
+    tokenizer.add_special_tokens({"mask_token": "<mask>", "cls_token": "<bos>"})
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(UserError, match="its tokenizer does not split a text into words"):
+        likelihood.Paradigm(folder, cloze_job(CLOZE | WORDS_MASKED), {}).encode(cloze())
 
 
 def test_weights_are_in_bf16_where_that_is_asked_for(models):

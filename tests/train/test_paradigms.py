@@ -20,8 +20,7 @@ from transformers import (
 )
 
 from scripts.running.program import UserError
-from scripts.train.paradigms import classify, fill, generate, masking, mlm, pseudo_log_likelihood
-from scripts.train.batches import collate
+from scripts.train.paradigms import classify, fill, generate, masking, pseudo_log_likelihood
 from tests.models import cloze_table, fetched, scores_of
 from tests.rows import each_row, rows_of
 
@@ -41,11 +40,6 @@ CANDIDATES = [
 
 def cloze() -> pa.Table:
     return cloze_table(list(zip(CONTEXTS, CANDIDATES)))
-
-
-def texts_of(table: pa.Table) -> list[tuple[str, str]]:
-    """Return pairs of context and candidate."""
-    return list(zip(table["context"].to_pylist(), table["candidate"].to_pylist()))
 
 
 def job(learns: bool, max_length: int = 64) -> dict:
@@ -82,125 +76,86 @@ def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
     return left[len(left) - kept[0] :], right[: kept[1]]
 
 
-# ---- lists and batches
-
-
 # ---- the input
 
 
 @pytest.mark.parametrize("max_length", [64, 24])
 def test_the_mask_stays_inside_and_all_candidates_of_a_place_have_one_context(models, max_length):
     table = cloze()
-    for module, name in ((classify, "bert"), (fill, "bert"), (generate, "t5")):
-        paradigm = module.Paradigm(models / name, job(True, max_length), {})
-        tokenizer, examples = paradigm.tokenizer, paradigm.encode(table)
-        mark = (
-            tokenizer.convert_tokens_to_ids("<extra_id_0>")
-            if name == "t5"
-            else tokenizer.mask_token_id
-        )
-        assert examples.lengths.max() <= max_length
-        assert examples.truncated in ([3] if max_length == 64 else [3, 6])
-        assert examples.truncated_choices == examples.truncated // 3
-        words = [
-            len(tokenizer(text, add_special_tokens=False)["input_ids"])
-            for text in table["candidate"].to_pylist()
-        ]
-        marks = (examples.fields["input_ids"].padded(max_length, -1) == mark).sum(1)
-        assert marks.tolist() == (words if module is fill else [1] * len(words))
-        contexts = set()
-        for row, (choice, count) in enumerate(zip(table["choice"].to_pylist(), words)):
-            ids = examples.fields["input_ids"].take(np.array([row])).padded(max_length, -1)[0]
-            ids = ids[: examples.lengths[row] - (count + 1 if module is classify else 0)]
-            contexts.add((choice, *ids[ids != mark]))
-        assert len(contexts) == 3
+    paradigm = classify.Paradigm(models / "bert", job(True, max_length), {})
+    tokenizer, examples = paradigm.tokenizer, paradigm.encode(table)
+    ids = examples.fields["input_ids"].padded(max_length, -1)
+    assert examples.lengths.max() <= max_length and examples.truncated in (3, 6)
+    assert examples.truncated_choices == examples.truncated // 3
+    assert ((ids == tokenizer.mask_token_id).sum(1) == 1).all()
+    contexts = set()
+    for row, (choice, candidate) in enumerate(
+        zip(table["choice"].to_pylist(), table["candidate"].to_pylist())
+    ):
+        words = tokenizer(candidate, add_special_tokens=False)["input_ids"]
+        contexts.add((choice, *ids[row, : examples.lengths[row] - len(words) - 1]))
+    assert len(contexts) == 3
 
 
 # ---- scores, against a loop over candidates and tokens
 
 
+def places(tokenizer, room: int, longest: bool = True):
+    """Return for each candidate the tokens left of it, its own, and those right of it. The longest
+    candidate of a place decides how much of the context is kept, or none does.
+    """
+    for context, candidates in zip(CONTEXTS, CANDIDATES):
+        tokens = [tokenizer(one, add_special_tokens=False)["input_ids"] for one in candidates]
+        left, right = sides(context, tokenizer, room - max(map(len, tokens)) * longest)
+        yield from ((left, words, right) for words in tokens)
+
+
+def log_probabilities(network, ids: list[int], **labels) -> torch.Tensor:
+    with torch.no_grad():
+        return network.eval()(torch.tensor([ids]), **labels).logits[0].log_softmax(-1)
+
+
 @pytest.mark.parametrize("max_length", [128, 24])
 def test_fill_scores_the_mean_log_likelihood_of_the_candidate(models, max_length):
-    table = cloze()
     paradigm = fill.Paradigm(models / "bert", job(False, max_length), {})
-    found = scores_of(paradigm, paradigm.encode(table))
+    found = scores_of(paradigm, paradigm.encode(cloze()))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
-    network = AutoModelForMaskedLM.from_pretrained(models / "bert").eval()
-    of_place = dict(zip(CONTEXTS, CANDIDATES))
-    for row, (context, candidate) in enumerate(texts_of(table)):
-        every = [tokenizer(one, add_special_tokens=False)["input_ids"] for one in of_place[context]]
-        words = every[of_place[context].index(candidate)]
-        left, right = sides(context, tokenizer, max_length - 2 - max(map(len, every)))
-        ids = [
-            tokenizer.cls_token_id,
-            *left,
-            *[tokenizer.mask_token_id] * len(words),
-            *right,
-            tokenizer.sep_token_id,
-        ]
-        with torch.no_grad():
-            logits = network(torch.tensor([ids])).logits[0].log_softmax(-1)
-        expected = np.mean(
-            [logits[1 + len(left) + place, word].item() for place, word in enumerate(words)]
-        )
-        assert found[row, 0] == pytest.approx(expected, abs=1e-4)
+    network = AutoModelForMaskedLM.from_pretrained(models / "bert")
+    cls, sep, mask = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.mask_token_id
+    for row, (left, words, right) in enumerate(places(tokenizer, max_length - 2)):
+        logits = log_probabilities(network, [cls, *left, *[mask] * len(words), *right, sep])
+        each = [logits[1 + len(left) + place, word] for place, word in enumerate(words)]
+        assert found[row, 0] == pytest.approx(np.mean(each), abs=1e-4)
 
 
 def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
-    table = cloze()
     paradigm = generate.Paradigm(models / "t5", job(False), {})
-    found = scores_of(paradigm, paradigm.encode(table))
+    found = scores_of(paradigm, paradigm.encode(cloze()))
     tokenizer = AutoTokenizer.from_pretrained(models / "t5")
-    network = AutoModelForSeq2SeqLM.from_pretrained(models / "t5").eval()
-    sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-    for row, (context, candidate) in enumerate(texts_of(table)):
-        words = tokenizer(candidate, add_special_tokens=False)["input_ids"]
-        left, right = sides(context, tokenizer, 64 - 3)
-        ids = [tokenizer.cls_token_id, *left, sentinel, *right, tokenizer.sep_token_id]
-        with torch.no_grad():
-            logits = (
-                network(input_ids=torch.tensor([ids]), labels=torch.tensor([[sentinel, *words]]))
-                .logits[0]
-                .log_softmax(-1)
-            )
-        expected = np.mean([logits[1 + place, word].item() for place, word in enumerate(words)])
-        assert found[row, 0] == pytest.approx(expected, abs=1e-4)
+    network = AutoModelForSeq2SeqLM.from_pretrained(models / "t5")
+    gap = tokenizer.convert_tokens_to_ids("<extra_id_0>")
+    for row, (left, words, right) in enumerate(places(tokenizer, 64 - 3, longest=False)):
+        ids = [tokenizer.cls_token_id, *left, gap, *right, tokenizer.sep_token_id]
+        logits = log_probabilities(network, ids, labels=torch.tensor([[gap, *words]]))
+        each = [logits[1 + place, word] for place, word in enumerate(words)]
+        assert found[row, 0] == pytest.approx(np.mean(each), abs=1e-4)
 
 
 def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch, max_length=28):
     """All candidates of a place have the same tokens of a dialog that is cut."""
-    table = cloze()
     # several readings, with a few copies in each
     monkeypatch.setattr(masking, "AT_ONCE", 100)
     paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False, max_length), {})
-    found = scores_of(paradigm, paradigm.encode(table))
+    found = scores_of(paradigm, paradigm.encode(cloze()))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
-    network = AutoModelForMaskedLM.from_pretrained(models / "bert").eval()
-    words = dict(zip(CONTEXTS, CANDIDATES))
-    for row, (context, candidate) in enumerate(texts_of(table)):
-        of_place = [tokenizer(one, add_special_tokens=False)["input_ids"] for one in words[context]]
-        left, right = sides(context, tokenizer, max_length - 2 - max(map(len, of_place)))
-        middle = of_place[words[context].index(candidate)]
-        ids = [tokenizer.cls_token_id, *left, *middle, *right, tokenizer.sep_token_id]
-        ids, expected = torch.tensor([ids]), 0.0
-        for place in range(1, ids.shape[1] - 1):
-            masked = ids.clone()
-            masked[0, place] = tokenizer.mask_token_id
-            with torch.no_grad():
-                expected += network(masked).logits[0, place].log_softmax(-1)[ids[0, place]].item()
-        assert found[row, 0] == pytest.approx(expected, abs=1e-3)
-
-
-def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models):
-    paradigm = mlm.Paradigm(models / "untrained", job(True), {})
-    examples = paradigm.encode(cloze())
-    batch = collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")
-    text = paradigm.tokenizer.decode(batch["input_ids"][0], skip_special_tokens=True)
-    assert len(examples) == 3 and "about two hours, i think" in text
-    paradigm.network.eval()
-    with torch.no_grad():
-        first, second = (paradigm.scores(paradigm.network, batch) for _ in range(2))
-    assert first.equal(second) and ((0 <= first[:, 1]) & (first[:, 1] <= 1)).all()
+    network = AutoModelForMaskedLM.from_pretrained(models / "bert")
+    for row, (left, words, right) in enumerate(places(tokenizer, max_length - 2)):
+        ids = [tokenizer.cls_token_id, *left, *words, *right, tokenizer.sep_token_id]
+        each = []
+        for place in range(1, len(ids) - 1):
+            masked = [*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]
+            each.append(log_probabilities(network, masked)[place, ids[place]])
+        assert found[row, 0] == pytest.approx(sum(each).item(), abs=1e-3)
 
 
 # ---- refusals
@@ -262,18 +217,3 @@ def test_the_head_that_gets_some_places_says_what_it_says_of_all(config):
     everywhere = network(**batch).logits
     assert torch.allclose(fill.logits_at(network, places, batch), everywhere[places], atol=1e-6)
     assert torch.equal(network(**batch).logits, everywhere)  # no hook stays behind
-
-
-def test_the_loss_is_that_of_the_right_candidates(models):
-    paradigm = fill.Paradigm(models / "bert", job(True), {})
-    learnable = paradigm.learnable(cloze())
-    assert learnable["candidate"].to_pylist() == ["two hours", "five o'clock", "a year"]
-    paradigm.network.eval()
-    examples = paradigm.encode(learnable)
-    with torch.no_grad():
-        loss, written = paradigm.loss(
-            paradigm.network, collate(examples, np.arange(3), paradigm.padding, "cpu")
-        )
-    scores = scores_of(paradigm, examples)
-    assert loss.item() == pytest.approx(-scores.sum(), abs=1e-4) and written == 0
-    assert paradigm.measure(torch.from_numpy(scores), examples)[0] == pytest.approx(-scores.mean())

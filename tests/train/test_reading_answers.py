@@ -23,66 +23,41 @@ def letters_of(read: str | None) -> set[int] | None:
     "answer, read",
     r"""
         A                    | A
-        ' (b) '              | B
         '**B**.'             | B
         '[[B]]'              | B
         【B】                 | B
         Ｂ                   | B
         '\boxed{B}'          | B
-        '$\boxed{\text{B}}$' | B
-        '\(\mathbf{B}\)'     | B
         <answer>B</answer>   | B
-        B</s>                | B
         "B<\x7Cim_end\x7C>"      | B
         B. No                | B
-        B - No               | B
         '**B) "No"**'        | B
-        no.                  | B
         'Answer: B'          | B
-        'ANSWER: b.'         | B
         "**Answer:** B"      | B
-        "**Answer**: (B)"    | B
         "## Final answer\n\n**B**" | B
         '答案'                | null
         'Ａｎｓｗｅｒ：Ｂ'      | B
-        'answer: no'         | B
         'Answer: B. No'      | B
-        The answer is B      | B
         'The correct answer is $\boxed{\text{B}}$.' | B
         '{"answer": "B"}'    | B
         "It takes a day. A is too long.\n\nAnswer: B" | B
-        "Is it A? No.\nThe answer is A or B.\nAnswer: B" | B
-        "Answer: B\nSo:\nAnswer: B" | B
         "Answer: A\nAnswer: B" | null
-        "Answer: B\n\nExplanation: it takes long." | null
         "It takes a day. So A is wrong.\n\nB" | null
-        "A\n\nB"             | null
         "A. Yes\nB. No"      | null
         A. No                | null
         Yes (A)              | null
         A or B               | null
-        A/B                  | null
         A > B                | null
         Not A                | null
-        '!A'                 | null
-        ≠ A                  | null
         A?                   | null
-        A ✗                  | null
         ~~A~~                | null
-        A,B                  | null
-        A and                | null
         A-levels             | null
-        A week is too long   | null
         B – it is too long.  | null
-        B. No, because it is plausible. | null
         'Answer: A, which is absurd' | null
-        'Answer: not A'      | null
         I think the answer is B | null
-        Yes. And pigs can fly | null
         No, the proposed answer is not plausible. | null
         C                    | null
         none                 | null
-        'Answer:'            | null
         ''                   | null
     """,
 )
@@ -95,39 +70,25 @@ def test_one_option_is_read(answer, read):
     r"""
         A, C                      | AC
         A and C                   | AC
-        A, B, and D.              | ABD
         (A), (C)                  | AC
-        A. C.                     | AC
-        a, c                      | AC
         AC                        | AC
         BAD                       | ABD
-        Ａ、Ｃ                     | AC
-        A + C                     | AC
         "['A', 'C']"              | AC
-        "- A"                     | null
         "A\nC"                    | AC
         '\boxed{A, C}'            | AC
-        '\boxed{A} and \boxed{C}' | AC
         <answer>A</answer> <answer>C</answer> | AC
         A (two hours), C (a day)  | AC
-        "A. two hours\nC. a day"  | AC
         two hours                 | A
         "two hours, a day"        | AC
         A day.                    | C
-        'Answer: A, C'            | AC
         "A fits, and C.\n\n**Answer: A, C**" | AC
-        "Answers:\nA\nC"          | AC
         'Answer: none'            | ''
         None.                     | ''
         None of these             | null
-        A. a day                  | null
         two hours, C              | null
         A, C, E                   | null
-        A to D                    | null
-        A - C                     | null
         A, B (no), C              | null
         A and C, but not B        | null
-        All except A              | null
         "A: fine.\nC: fine.\n\nB is too long." | null
     """,
 )
@@ -142,12 +103,9 @@ def test_several_options_are_read(answer, read):
         ("B", ["A", "B"], False, {1}),
         ("none", [*CANDIDATES, "none"], True, None),
         ("E. none", [*CANDIDATES, "none"], True, {4}),
-        ("two hours", ["two hours", "Two hours."], True, None),
         ("B. two hours", ["two hours", "Two hours."], True, {1}),
-        ("No", TURNED, False, {0}),
         ("A. Yes", TURNED, False, None),
         ("Answer: No, it must be false", NLI, False, {2}),
-        ("C. No, it must be false.", NLI, False, {2}),
         ("No", NLI, False, None),
     ],
 )
@@ -181,7 +139,6 @@ RANKED = "CBA" + "DEFGHIJKLMNOPQRSTUVWXYZ"
         (Answer("A", CUT, RANKED), Reading({1}, CUT, (1, 0))),
         (Answer("<think>A", WHOLE, RANKED), Reading({1}, CUT, (1, 0))),
         (Answer("Well."), Reading(None, WHOLE)),
-        (Answer("A", CUT), Reading(None, CUT)),
         (Answer("A", TOO_LONG), Reading(None, TOO_LONG)),
     ],
 )
@@ -215,18 +172,12 @@ def test_a_long_answer_is_read_in_a_time_that_grows_with_it(unit):
 
 THOUGHTS = (
     "<think>\n{}\n</think>\n\n",
-    "{}\n</think>\n\n",
-    "[THINK]{}[/THINK]",
     "◁think▷{}◁/think▷",
     "<unused94>thought\n{}<unused95>",
     "<think time=3>{}</think >",
-    "< think >{}< /think >",
     "＜think＞{}＜/think＞",
-    "<|reasoning|>{}<|/reasoning|>",
     "<｜begin▁of▁thinking｜>{}<｜end▁of▁thinking｜>",
     "&lt;think&gt;{}&lt;/think&gt;",
-    "<seed:think>{}</seed:think>",
-    "<|begin_of_thought|>{}<|end_of_thought|>",
     "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>",
     "analysis{}assistantfinal",
     "<|channel>thought\n{}<channel|>",

@@ -24,7 +24,6 @@ ASKED = {"paradigm": "likelihood", "learns": False, "peak": False}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """Write a dataset and a tiny model."""
     folder = tmp_path_factory.mktemp("job")
     write_pairs(folder / "data", {"train": 30, "val": 30})
     fetched("tiny_bert", folder / "model", AutoModelForMaskedLM)
@@ -32,9 +31,6 @@ def prepared(tmp_path_factory):
 
 
 def options_of_runs() -> dict[str, dict]:
-    """Return the options of two runs that train, one of which fails, and of two that ask in
-    different wordings.
-    """
     first, second = (
         (name, {"method": ASKED | {"prompt": PROMPTS[name]}}) for name in list(PROMPTS)[:2]
     )

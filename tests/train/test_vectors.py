@@ -23,7 +23,6 @@ LINES = [
 
 
 def written(folder, kind, lines):
-    """Write lines to a file of a kind."""
     text = "".join(f"{line}\n" for line in lines).encode()
     file = folder / f"v.{kind}"
     if kind == "zip":
@@ -52,13 +51,10 @@ def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
     [
         (["a 1 2 3", "b 1 2"], "line 2: 2 numbers where the first line has 3"),
         (["a 1 2 3", "the 1 two 3"], "line 2: 'two' is not a number"),
-        (["a 1 2 3", "the 1 2 1e39"], "line 2: a number is not finite"),
-        (["a\t1\t2"], "line 1: no word with numbers after it"),
         ([], "v.txt: empty"),
         (["a 1 2", "x" * (1 << 20)], "line 2: longer than 1,048,576 bytes"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:overflow")
 def test_a_wrong_line_is_named(tmp_path, lines, said):
     with pytest.raises(UserError, match=said):
         read_vectors(written(tmp_path, "txt", lines), {"the"})
@@ -75,9 +71,6 @@ def test_a_file_cut_off_is_named(tmp_path, kind):
     with pytest.raises(
         UserError, match="cannot be unpacked .* cut off or damaged; get the file again"
     ):
-        read_vectors(file, {"w1"})
-    file.write_bytes(whole[: len(whole) // 2] + b"\x00\xff\x00" + whole[len(whole) // 2 + 3 :])
-    with pytest.raises(UserError, match="cannot be unpacked|is not a number|numbers where"):
         read_vectors(file, {"w1"})
 
 
