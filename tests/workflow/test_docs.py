@@ -3,7 +3,6 @@ say, and the study runs.
 """
 
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -11,16 +10,16 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 
-from scripts.data.yaml_files import read_yaml
 from scripts.data.tables import read_table
+from scripts.plan.workplan import Workplan
 from tests.conftest import ROOT
 from tests.files import write_yaml
 
 
 def blocks(page: str, kind: str) -> list[str]:
-    """Return the blocks of code of a page, of one language."""
     return re.findall(rf"```{kind}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.S)
 
 
@@ -34,7 +33,6 @@ METRICS = "results/evaluate/mine/metrics.parquet"  # a preset without a name has
 
 
 def download_of(file: Path) -> dict:
-    """Return the entry of a download: its URL, size and hash."""
     content = file.read_bytes()
     sha256 = hashlib.sha256(content).hexdigest()
     return {"urls": [file.as_uri()], "bytes": len(content), "sha256": sha256}
@@ -122,122 +120,46 @@ def test_a_corpus(study):
     assert study.jobs("evaluate", *MINE) == {}
 
 
-def test_a_benchmark(study):
-    """The preset of the docs, with controls alone in place of a model."""
-    [source], [experiment] = (BENCHMARK[key].values() for key in ("sources", "experiments"))
-    columns = source["columns"]
-    names = [columns[key] for key in ("context", "question", "answer", "category")]
-    rows = [
-        dict(zip(names, [f"Text {n}.", f"How long is {n}?", "ABC"[n % 3], "ab"[n % 2]]))
-        | {name: f"{n + place} hours" for place, name in enumerate(columns["options"])}
-        for n in range(40)
-    ]
-    pd.DataFrame(rows).to_csv(study / source["local"], index=False)
-    experiment |= {"models": ["bag_of_words"], "controls": False}
-    write_yaml(study / "presets/mine.yaml", BENCHMARK)
-    study.run("evaluate", *MINE)
-    assert set(read_table(study / METRICS, ["n"])["n"].to_pylist()) == {20, 40}
+[WALKTHROUGH] = map(yaml.safe_load, blocks("docs/walkthrough.md", "yaml"))
+[(OF_EVENTS, LISTED)] = EVENTS["sources"].items()
+LISTED["downloads"][0] |= {"bytes": 10, "sha256": "0" * 64}
+ASKED = {"models": ["minilm"], "methods": ["likelihood"], "data": {"stride": 0}}
+RELEASED["sources"]["my_challenge"]["local"] = "test.json"
+RELEASED["sources"]["my_questions"]["local"] = "questions"
+DIALOGS["sources"]["my_dialogs"] |= {"local": "dialogs.jsonl", "measured_on": "my_challenge"}
+OWN = {"sources": RELEASED["sources"] | DIALOGS["sources"]}
 
 
-def test_the_walkthrough(study):
-    """The preset has as many jobs as the docs say, and one more stride trains one more model."""
-    [preset] = map(yaml.safe_load, blocks("docs/walkthrough.md", "yaml"))
-    rows = [f"v{video},{start},{start + 1},step {start}" for video in range(60) for start in (1, 2)]
-    (study / "captions.csv").write_text("\n".join(["video_id,start,end,text", *rows]))
-    planned = []
-    for strides in ([0, 1, 2, 3], [0, 1, 2, 3, 4]):
-        preset["experiments"]["my_order"]["data"]["stride"] = strides
-        write_yaml(study / "mine.yaml", preset)
-        planned.append(study.jobs("--configfile", "mine.yaml"))
-    assert sum(map(len, planned[0].values())) + 1 == 19, "with the rule all"
-    assert [len(jobs["train_run"]) for jobs in planned] == [4, 5]
+def trained_on(study: str, source: str, **data) -> dict:
+    """Return an experiment of a tiny model on a source."""
+    experiment = {"study": study, "data": {"source": source} | data, "models": ["tiny_bert"]}
+    return {"run": ["x"], "seeds": [1], "experiments": {"x": experiment}}
 
 
-def test_a_list_of_event_templates(study):
-    file = study / "templates.csv"
-    file.write_text((study / "resources/templates.csv").read_text())
-    [(name, entry)] = EVENTS["sources"].items()
-    entry["downloads"][0] |= download_of(file)
-    experiment = {
-        "study": "temporal_nli",
-        "data": {"source": name, "challenge_set": "temp_order"},
-        "models": ["tiny_bert"],
-    }
-    write_yaml(
-        study / "presets/mine.yaml",
-        {"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}},
-    )
-    study.run("build", *MINE)
-    pairs = read_table(
-        study / f"results/build/temporal_nli/{name}/temp_order/test.parquet", ["text_a", "text_b"]
-    )
-    assert len(pairs) == 6140
-
-
-def test_a_wording(study):
-    """A wording in a preset is one more run beside those of
-    scripts/studies/<study>/prompts.yaml.
-    """
-    known = read_yaml(study / "scripts/studies/strided_sop/prompts.yaml")["likelihood"]["wordings"]
-    asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
-    write_yaml(
-        study / "presets/mine.yaml",
-        WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}},
-    )
-    mine = WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]
-    assert study.trained(study.jobs("train", *MINE)) == len({*known, *mine})
-
-
-def test_instances_and_questions_of_ones_own(study):
-    """A user's own instance (the test set of own dialogs) and own question with two answers are
-    built.
-    """
-    talks = [
-        {
-            "dialog": [
-                f"I stay for {number % 7 + 2} days, from May {number % 20 + 1}th.",
-                f"At {number % 9 + 1} pm I have {number} minutes.",
-                f"Talk {number} is {number * 3} hours long.",
-            ]
-        }
-        for number in range(120)
-    ]
-    (study / "dialogs.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
-    instance = yaml.safe_load("""
-        id: mine
-        conversation: ['A: How long ?', 'B: <MASK> .']
-        correct1: two hours
-        correct2: 120 minutes
-        incorrect1: two days
-        incorrect1_rule: Rule 1
-        incorrect2: a year
-        incorrect2_rule: Rule 3
-    """)
-    (study / "test.json").write_text(json.dumps([instance]))
-    (study / "questions").mkdir()
-    for name, word in (("train", "no"), ("my_test", "yes")):
-        answers = [f"She ran.\tHow long?\t{n} hours\t{word}\tEvent Duration\n" for n in (1, 2)]
-        (study / f"questions/{name}.tsv").write_text("".join(answers))
-    sources = RELEASED["sources"] | DIALOGS["sources"]
-    sources["my_dialogs"] |= {"local": "dialogs.jsonl", "measured_on": "my_challenge"}
-    sources["my_challenge"]["local"] = "test.json"
-    sources["my_questions"]["local"] = "questions"
-    experiments = yaml.safe_load("""
-        dialogs: {study: timedial, data: {source: my_dialogs}, models: [tiny_bert], methods: [classify]}
-        questions: {study: mctaco, data: {source: my_questions}, models: [tiny_bert]}
-    """)
-    write_yaml(
-        study / "presets/mine.yaml",
-        {"sources": sources, "run": [*experiments], "experiments": experiments},
-    )
-    study.run("build", *MINE)
-    built = {
-        path: read_table(study / f"results/build/{path}/test.parquet").to_pandas()
-        for path in ("timedial/my_dialogs/default", "mctaco/my_questions/default")
-    }
-    dialogs, questions = built.values()
-    assert dialogs["candidate"].tolist() == ["two hours", "120 minutes", "two days", "a year"]
-    assert questions["label"].tolist() == [1, 1]
+@pytest.mark.parametrize(
+    "preset, model, runs",
+    [
+        (WALKTHROUGH, "minilm", 4),  # strides
+        (WORDING | {"run": ["sample_sop"], "experiments": {"sample_sop": ASKED}}, "minilm", 4),
+        (BENCHMARK, "tiny_gpt", 2),  # and its blind control
+        (
+            EVENTS | trained_on("temporal_nli", OF_EVENTS, challenge_set="temp_order"),
+            "tiny_bert",
+            1,
+        ),
+        (OWN | trained_on("timedial", "my_dialogs"), "tiny_bert", 1),
+        (OWN | trained_on("mctaco", "my_questions"), "tiny_bert", 1),
+    ],
+    ids=["walkthrough", "wording", "benchmark", "event templates", "dialogs", "questions"],
+)
+def test_a_preset_of_the_docs_is_planned(tmp_path, monkeypatch, preset, model, runs):
+    """A wording of one's own is a run beside those of the study's three."""
+    monkeypatch.chdir(tmp_path)
+    for file in ("captions.csv", "mine.csv", "test.json", "dialogs.jsonl"):
+        (tmp_path / file).touch()
+    (tmp_path / "questions").mkdir()
+    found = Workplan(preset, ROOT).runs.values()
+    assert [run.model for run in found if run.method not in ("control", "mlm")] == [model] * runs
 
 
 def test_each_experiment_on_the_page_leads_to_its_runs_and_each_run_to_its_files(study):

@@ -67,7 +67,6 @@ def test_commands_are_found_on_most_pages():
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory) -> Study:
-    """Return a checkout with the presets that a reader writes."""
     study = checkout(tmp_path_factory.mktemp("reader") / "study")
     for name in ("presets/mine.yaml", "mine.yaml", "night.yaml"):
         (study / name).write_text(MINE)

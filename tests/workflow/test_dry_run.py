@@ -68,9 +68,7 @@ def test_a_dry_run_takes_no_manifest_away(study):
 @each_row(
     "file, old, new, rule, reason",
     texts_of(r"""
-        scripts/studies/strided_sop/published.csv | figure draws | figure shows | publish_strided_sop | published.csv changed
         scripts/studies/strided_sop/claims.yaml | increases with stride | grows with stride | publish_strided_sop | claims.yaml changed
-        resources/classes.yaml | [bert_large] | [bert_large, bert_base] | publish_strided_sop | classes.yaml changed
         scripts/studies/strided_sop/study.yaml | title: Strided sentence | title: The sentence | publish_strided_sop | strided_sop.title: Strided sentence order prediction → The sentence order prediction changed
         resources/sources.yaml | title: Mini captions | title: Small captions | publish_strided_sop | mini.title: Mini captions → Small captions changed
         config.yaml | epochs: 1 | epochs: 2 | train_run | training.epochs: 1 → 2 beside the nearest finished run

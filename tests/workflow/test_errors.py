@@ -4,9 +4,6 @@ is asked for by its name.
 
 
 def test_what_no_rule_makes_is_told_with_its_remedy(study):
-    """The message names a remedy for a file under a manifest, a run in a batch and a
-    misspelt rule.
-    """
     built = "results/build/strided_sop/mini/stride-0"
     [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
     for target, said in (
@@ -23,7 +20,6 @@ def test_what_no_rule_makes_is_told_with_its_remedy(study):
 
 
 def test_a_file_or_a_folder_is_asked_for_by_its_name(study):
-    """A manifest stands for it: a file of a batch, a table of a dataset, a folder."""
     [run, *_] = sorted(study.folder.glob("results/train/strided_sop/mini-stride-0-tiny_bert-*"))
     (run / "predictions.parquet").unlink()
     asked = f"{run.relative_to(study.folder)}/predictions.parquet"
@@ -41,36 +37,25 @@ def test_a_file_or_a_folder_is_asked_for_by_its_name(study):
 
 
 def test_what_is_missing_is_said_before_work_begins(study):
-    """A dry run names a missing mirror, a missing folder of a model and a missing local file.
-
-    Missing files that nothing uses cause no error.
-    """
-    for file in study.folder.glob("results/fetch/mini/*"):
-        file.unlink()
-    study.snakemake("--dry-run", TIMESTRIDE_MIRROR=str(study / "no-mirror")).refused(
-        "no-mirror is not there"
-    )
-    study.change(
-        "resources/models.yaml",
-        lambda models: models.update(mine={"folder": "models/mine", "licence": "MIT"}),
-    )
+    """A dry run names a model's folder and a local file, if an experiment uses them."""
+    mine = {"folder": "models/mine", "licence": "MIT"}
+    study.change("resources/models.yaml", lambda models: models.update(mine=mine))
+    local = {"local": "no-such.csv", "cleaner": "event_templates"}
     study.change(
         "resources/sources.yaml",
-        lambda sources: sources.update(
-            mine=sources["event_templates"] | {"local": "no-such.csv", "cleaner": "event_templates"}
+        lambda sources: sources.update(mine=sources["event_templates"] | local),
+    )
+    assert study.jobs("fetch") == {}
+    of_times = {"source": "mine", "challenge_set": "temp_order"}
+    for changed, said in (
+        ({"models": ["mine"]}, "models/mine was not found"),
+        (
+            {"study": "temporal_nli", "data": of_times, "models": ["tiny_bert"]},
+            "no-such.csv cannot be read",
         ),
-    )
-    assert "fetch_source" in study.jobs("fetch")
-    study.change(
-        "config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"])
-    )
-    study.snakemake("--dry-run").refused("models/mine was not found")
-    study.change(
-        "config.yaml",
-        lambda config: config["experiments"]["other_sop"].update(
-            study="temporal_nli",
-            data={"source": "mine", "challenge_set": "temp_order"},
-            models=["tiny_bert"],
-        ),
-    )
-    study.snakemake("--dry-run").refused("no-such.csv cannot be read")
+    ):
+        study.change(
+            "config.yaml",
+            lambda config, changed=changed: config["experiments"]["other_sop"].update(changed),
+        )
+        study.snakemake("--dry-run").refused(said)

@@ -12,7 +12,6 @@ import time
 import pytest
 
 from scripts.running.folder_lock import this_process
-from tests.conftest import ROOT
 from tests.files import read_json
 from tests.workflow.conftest import Study, checkout
 
@@ -142,24 +141,3 @@ def test_an_owner_that_may_live_is_left_alone(small):
     assert said_by(small, "--unlock")[0] == 0
     (small / "go").touch()
     assert said_by(small)[0] == 0 and (small / TARGET).exists()
-
-
-def test_a_program_ends_with_its_snakemake(tmp_path):
-    """Only the owner is killed; the shell between the owner and the program lives on."""
-    program = (
-        "import time; from scripts.running.program import execute, parser\n"
-        "execute(lambda given: (print('begun', flush=True), time.sleep(60)), "
-        "parser('x').parse_args([]))"
-    )
-    owner = (
-        "import subprocess, sys; from scripts.running.owner import name_owner; name_owner()\n"
-        "subprocess.run(['bash', '-c', '\"$0\" -c \"$1\"; true', sys.executable, sys.argv[1]])"
-    )
-    started = subprocess.Popen(
-        [sys.executable, "-c", owner, program], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    assert started.stdout.readline() == "begun\n"
-    started.kill()
-    begun = time.monotonic()
-    assert started.stdout.read() == ""  # returns when the program, the other end, has gone
-    assert time.monotonic() - begun < 30

@@ -7,9 +7,7 @@ TIMESTRIDE_LM_EVAL names the Python of an environment with lm_eval, torch and tr
 
 import json
 import os
-import re
 import subprocess
-from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +15,6 @@ import pandas as pd
 import pytest
 
 from tests.files import read_json
-from tests.train.api_server import teaching
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = [pytest.mark.slow, pytest.mark.models]
@@ -142,63 +139,6 @@ def study(lm_eval, tmp_path_factory) -> Study:
     write_decoder(study / "my/decoder", study / "results/harness/asked/tasks")
     file.write_text(CONFIG)
     return study
-
-
-def options_in(question: str) -> list[tuple[str, str]]:
-    """Return the texts and letters of a question's options."""
-    return [(text, letter) for letter, text in re.findall(r"^([A-Z])\. (.*)$", question, re.M)]
-
-
-def replies(form: str | None):
-    """Return a function that answers a question by its first option; {other} is the second."""
-
-    def reply(question: str, count: int) -> dict:
-        other, letter = (letter for _, letter in sorted(options_in(question))[:2])
-        content = form and form.format(letter=letter, other=other)
-        return {"index": 0, "message": {"content": content}}
-
-    return reply
-
-
-FORMS = {
-    "plain": "{letter}",
-    "thinking": "<think>\nIs it so?\n\nThe answer is {other}?\n</think>\n\n{letter}",
-    "cut": "<think>\nSo the answer is {letter}. But",
-    "silent": None,
-}
-
-
-def test_a_chat_api_is_asked_through_the_harness_with_and_without_thoughts(study, lm_eval, program):
-    with ExitStack() as opened:
-        calls = []
-        for name, form in FORMS.items():
-            teacher = opened.enter_context(teaching())
-            teacher.reply = replies(form)
-            calls.append(
-                "--model local-chat-completions --apply_chat_template --model_args "
-                f"model=x,base_url={teacher.address}/chat/completions,num_concurrent=4"
-                f" --tasks timestride_mctaco_answer --output_path {name}"
-            )
-        ask_through_harness(lm_eval, study, *calls)
-    read = {}
-    for name in FORMS:
-        [samples] = study.folder.glob(
-            f"results/harness/asked/{name}/*/samples_*_answer_letters_*.jsonl"
-        )
-        task = json.loads(samples.open().readline())["doc"]
-        command = f"scripts.studies.mctaco.evaluate --split test --resamples 20 --name {name}"
-        dataset = f"results/build/mctaco/{task['dataset']}"
-        place = ["--dataset", dataset, "--predictions", samples]
-        done = program(command, *place, cwd=study.folder)
-        if name == "silent":
-            assert "every answer is empty" in done.stderr
-            continue
-        [kept] = study.folder.glob(f"results/external/mctaco/*/*/test/{name}/run.json")
-        facts = read_json(kept)
-        scores = scores_in(kept.with_name("predictions.parquet"), "test")
-        read[name] = facts["unread"]["test"], facts["cut"]["test"], scores.map(tuple).to_list()
-    assert read["plain"] == read["thinking"] and read["plain"][:2] == (0, 0)
-    assert read["cut"][:2] == (1, 1)
 
 
 def scores_in(file: Path, split: str) -> pd.Series:

@@ -104,14 +104,12 @@ def others(finished_others, tmp_path) -> Study:
 
 
 def change(study: Study, experiment: str, part: str, **values) -> None:
-    """Change values of a part of an experiment, such as its training."""
     study.change(
         "config.yaml", lambda config: config["experiments"][experiment][part].update(values)
     )
 
 
 def stages(jobs: dict[str, list[str]]) -> list[str]:
-    """Return the jobs of MLM stages."""
     return [message for message in jobs["train_run"] if "-mlm-" in message]
 
 
@@ -134,13 +132,7 @@ def test_every_paradigm_of_timedial_and_what_runs_again(others):
     assert (count["classification"] == 0).all()
     assert count["mask filling"].between(1, INSTANCES - 1).all(), "zero-shot, too"
     page = (others / others.page).read_text()
-    for text in (
-        "tiny BERT after an MLM stage",
-        "an MLM stage of tiny BERT",
-        "Dialogs removed from the training data",
-        "pseudo-log-likelihood",
-        "Table 3, beside our counts",
-    ):
+    for text in ("tiny BERT after an MLM stage", "Dialogs removed from the training data"):
         assert text in page, text
     assert others.jobs() == {}
     # The MLM stage is one run, trained once for all runs that start from it.
@@ -180,29 +172,7 @@ def test_three_methods_of_nli_and_what_runs_again(others):
     assert not any(name.startswith(("fetch", "clean")) for name in jobs)
 
 
-def test_the_released_third_set_cannot_be_learnt_from(others, mirror):
-    def mend(config):
-        config["run"] = ["nli"]
-        config["experiments"]["nli"].update(
-            data={"source": "released", "challenge_set": "cross_unit"},
-            methods=["hypothesis_only"],
-            controls=False,
-        )
-
-    others.change("config.yaml", mend)
-    done = others.snakemake("--cores", "2", TIMESTRIDE_MIRROR=str(mirror))
-    said = done.stdout + done.stderr
-    assert done.returncode != 0
-    assert "train.parquet: no examples; the log of its build says why" in said
-    log = others / "results/logs/build/temporal_nli/temporal_nli_release/cross_unit.log"
-    assert (
-        "no pairs of cross_unit to learn from" in said
-        or "only the method direct" in log.read_text()
-    )
-
-
 def write_answers(study: Study) -> None:
-    """Write the answers of a person to the first questions of MC-TACO, all `likely`."""
     file = study / "results/build/mctaco/sample_mctaco/default/test.parquet"
     questions = pd.read_parquet(file).head(20)
     answers = pd.DataFrame(

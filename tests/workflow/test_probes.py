@@ -57,7 +57,6 @@ def write_model(study: Study, name: str, seed: int = 1) -> None:
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory) -> Study:
-    """Return a checkout with a folder for each of two models."""
     study = checkout(tmp_path_factory.mktemp("probe"))
     (study / "presets/samples.yaml").write_text(SAMPLES)
     for name in ("tiny_bert", "tiny_gpt"):
@@ -121,17 +120,9 @@ def test_a_first_look_is_short_and_marked_from_the_data_to_the_page(probe):
     page = (published / "index.html").read_text()
     assert f"were {mark}" in page and mark.capitalize() in page
     assert mark in said
-    for name in ("mctaco_table", "strided_sop_table"):
-        table = pandas.read_csv(published / f"tables/{name}.csv")
-        assert len(table) and table["Corpus"].str.endswith(f"[{mark}]").all()
-    for name in ("accuracy_by_stride", "mctaco_by_category"):
-        assert mark.upper() in (published / f"figures/{name}.svg").read_text()
-
-
-def test_a_hub_that_must_not_be_asked_is_said_before_anything_runs(probe):
-    probe.snakemake("--dry-run", *PRESET, "--config", "model=me/mine", HF_HUB_OFFLINE="1").refused(
-        "HF_HUB_OFFLINE is set"
-    )
+    table = pandas.read_csv(published / "tables/mctaco_table.csv")
+    assert len(table) and table["Corpus"].str.endswith(f"[{mark}]").all()
+    assert mark.upper() in (published / "figures/accuracy_by_stride.svg").read_text()
 
 
 @pytest.mark.parametrize("name", ["huge", "quantised"])

@@ -32,7 +32,6 @@ def project(tmp_path_factory) -> Study:
 
 
 def configured(project: Study, name: str, **changed) -> str:
-    """Write a configuration file of one experiment on a model that is not fetched."""
     experiment = yaml.safe_load("""
         study: strided_sop
         data:

@@ -20,7 +20,6 @@ from tests.workflow.conftest import Study
 
 
 def families(jobs: dict[str, list[str]]) -> set[str]:
-    """Return the stages of the jobs: fetch, clean, build, train, evaluate, publish."""
     return {name.split("_")[0] for name in jobs}
 
 
@@ -191,26 +190,6 @@ def test_records_stay_with_the_results_without_hooks(study):
     assert (study / ".snakemake/metadata").is_symlink()
 
 
-def test_one_more_model(study):
-    def mend(models):
-        models["smaller_bert"] = models["tiny_bert"] | {
-            "init": models["tiny_bert"]["init"] | {"num_hidden_layers": 1}
-        }
-
-    study.change("resources/models.yaml", mend)
-    assert study.jobs() == {}
-    study.change(
-        "config.yaml",
-        lambda config: config["experiments"]["other_sop"].update(
-            models=["tiny_bert", "smaller_bert"]
-        ),
-    )
-    jobs = study.jobs()
-    assert jobs["fetch_model"] == ["Fetching the model smaller_bert"]
-    assert study.trained(jobs) == 1
-    assert families(jobs) == {"fetch", "train", "evaluate", "publish"}
-
-
 def steps_taken(study) -> dict[str, float]:
     """Return when each run's work was finished; a run that is not trained keeps its time."""
     found = {
@@ -250,16 +229,6 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     of_mini = [run for run in before if "tiny_bert" in run and "mini-" in run]
     assert logs.count("no step taken") == len(of_mini)
     assert "CC0" in (study / study.page).read_text() and study.jobs() == {}
-
-
-def test_a_preset_without_a_name_is_a_study_of_its_own(study):
-    """It has the name of its file. It replaced the default study."""
-    write_yaml(study / "My preset.yaml", {"run": ["other_sop"], "bootstrap_resamples": 100})
-    before = (study / study.page).read_bytes()
-    said = study.run("--configfile", "My preset.yaml")
-    assert "My preset.yaml: has no `name`, so its study is my-preset" in said
-    assert (study / "results/publish/my-preset/index.html").exists()
-    assert (study / study.page).read_bytes() == before and study.jobs() == {}
 
 
 def test_what_a_study_no_longer_makes_is_removed(study):
@@ -376,14 +345,6 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study, pr
     assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"]
     assert not {"train_run", "build_dataset"} & set(jobs)
     study.run()
-    metrics = read_table(study / study.metrics).to_pandas()
-    rows = metrics[(metrics["model"] == "oracle") & (metrics["slice"] == "all")].set_index("metric")
-    assert set(rows["method"]) == {"external"}
-    assert rows.loc["accuracy", "value"] == 1
-    assert set(rows["dataset"]) == {"stride-0"}
-    beside = read_table(study / "results/evaluate/default/comparisons.parquet").to_pandas()
-    of_oracle = beside[(beside["model"] == "oracle") & (beside["kind"] == "like_for_like")]
-    assert len(of_oracle) and (of_oracle["difference"] > 0).all()
     assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
     [folder] = (study / "results/external").glob("*/*/*/*/oracle")
     folder = folder.rename(folder.with_name("tiny_bert"))

@@ -34,7 +34,6 @@ DIALOGS = CLEANED | {"build_temporal_spans"}
 
 
 def rules_of(words: str) -> set[str] | None:
-    """Return the rules for some words: the names above, and names of rules."""
     return (
         REFUSED
         if words == "REFUSED"
@@ -78,7 +77,6 @@ class Touched(Study):
 
 @pytest.fixture(scope="module", params=FIELDS)
 def touched(request, tmp_path_factory):
-    """Return a study's name and the study, with every file in place."""
     study = Touched(checkout(tmp_path_factory.mktemp(request.param) / "study").folder)
     made = STUDIES[request.param]
     for name in ("sources", "models"):
@@ -108,7 +106,6 @@ def put(entry, field: str, value) -> None:
 
 
 def files_of(study, study_name: str, name: str) -> list[str]:
-    """Return the files with the entries of a kind: in resources/, or in the study's folder."""
     folder = f"scripts/studies/{study_name}"
     return {
         "studies": [f"{folder}/study.yaml"],

@@ -4,8 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,12 +11,10 @@ import pytest
 import yaml
 
 from scripts.data.tables import read_table
-from tests.conftest import ROOT
 from tests.files import read_json
 from tests.models import fetched
-from tests.training import arguments, kill, started, write_pairs
 from tests.rows import rows_of
-
+from tests.training import arguments, kill, started, write_pairs
 
 # Eight pairs each: training takes seconds, so that a test can kill a run between its first and its
 # last step.
@@ -27,7 +23,6 @@ VIDEOS = {"train": 60, "val_1": 20}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """Write a dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
     write_pairs(folder / "data", VIDEOS, positions=8, words=6)
     fetched("tiny_bert", folder / "model")
@@ -35,7 +30,6 @@ def prepared(tmp_path_factory):
 
 
 def arguments_of(prepared, output, training=(), **options) -> list[str]:
-    """Return the arguments of a run on the prepared data."""
     given = {
         "data": prepared / "data",
         "model": prepared / "model",
@@ -57,7 +51,6 @@ def train(prepared, program):
 
 
 def results(output) -> tuple:
-    """Return the history and predictions of a run."""
     return read_table(output / "history.parquet").to_pandas(), read_table(
         output / "predictions.parquet"
     ).to_pandas()
@@ -71,12 +64,10 @@ def undisturbed(prepared, program, tmp_path_factory):
 
 
 def begun(prepared, output, **options) -> subprocess.Popen:
-    """Start a run on the prepared data; return once it has a checkpoint."""
     return started(output, arguments_of(prepared, output, checkpoint_seconds=0.05, **options))
 
 
 def same_bytes(run, other) -> bool:
-    """Return whether two runs have the same history and predictions."""
     return all(
         (run / name).read_bytes() == (other / name).read_bytes()
         for name in ("history.parquet", "predictions.parquet")
@@ -196,40 +187,6 @@ def labelled(prepared, tmp_path_factory):
     return folder
 
 
-def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
-    """Method direct: the scores are the model's own, mapped by label names, and nothing is
-    trained.
-    """
-    import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    train(tmp_path, method={"learns": False}, model=labelled)
-    facts = read_json(tmp_path / "run.json")
-    assert (facts["epochs"], facts["best_epoch"], facts["train_examples"]) == (0, 0, 0)
-    history, predictions = results(tmp_path)
-    assert set(history["split"]) == set(predictions["split"]) == {"val_1"}
-    assert set(predictions["selection"]) == {"direct"}
-    tokenizer, network = (
-        AutoTokenizer.from_pretrained(labelled),
-        AutoModelForSequenceClassification.from_pretrained(labelled),
-    )
-    rows = (
-        read_table(prepared / "data/val_1.parquet")
-        .to_pandas()
-        .set_index("pair_id")
-        .loc[predictions["example_id"]]
-    )
-    with torch.no_grad():
-        batch = tokenizer(
-            list(rows["text_a"]), list(rows["text_b"]), padding=True, return_tensors="pt"
-        )
-        expected = torch.log_softmax(network.eval()(**batch).logits, -1).numpy()
-    np.testing.assert_allclose(np.stack(predictions["score"]), expected[:, [1, 0]], atol=1e-4)
-    assert np.stack(predictions["score"]).std(0).min() > 0.005, (
-        "the scores must differ between pairs"
-    )
-
-
 def test_without_what_is_held_out_the_last_epoch_is_reported(train, tmp_path):
     """MC-TACO's authors choose no epoch."""
     train(tmp_path, {"epochs": 2, "held_out_fraction": 0}, method={"peak": False})
@@ -247,38 +204,6 @@ def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train
     assert "Traceback" not in said
     assert "resumes in epoch" in train(tmp_path).stderr
     assert same_bytes(tmp_path, undisturbed)
-
-
-def test_an_orphan_ends(prepared, tmp_path):
-    """A run ends when the Snakemake that started it has gone: it saves its work first."""
-    starter = (
-        "import subprocess, sys, time\nfrom scripts.running.owner import name_owner\nname_owner()\n"
-        "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\n"
-        "time.sleep(600)\n"
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.train.run",
-        *arguments_of(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
-        "--log",
-        str(tmp_path / "log"),
-    ]
-    parent = subprocess.Popen(
-        [sys.executable, "-c", starter, *command], cwd=ROOT, start_new_session=True
-    )
-    while not (tmp_path / "work/checkpoint.pt").exists():
-        assert parent.poll() is None
-        time.sleep(0.05)
-    parent.kill()
-    parent.wait()
-    begun = time.time()
-    while (
-        "was told to stop (SIGTERM); what was learnt is saved"
-        not in (tmp_path / "log.said").read_text()
-    ):
-        assert time.time() - begun < 60, (tmp_path / "log.said").read_text()
-        time.sleep(0.1)
 
 
 def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended(
