@@ -170,6 +170,18 @@ def test_intervals_of_seeds_that_differ(sd, seeds, wordings):
     assert 90 <= covered and width < 75 and clear <= 8
 
 
+def test_wordings_are_no_sample():
+    """The interval of the wordings' mean is over groups alone; that of seeds is wider."""
+    draw, groups = np.random.default_rng(2), np.arange(2000) // 2
+    values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
+    tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, 1000), np.full(1000, 2))
+    drawn = resampling(range(1000), 400)
+    mean = metric_rows([tally], [Replicate(1, wording) for wording in "abc"], drawn)[-1]
+    seeds = metric_rows([tally], [Replicate(seed) for seed in (1, 2, 3)], drawn)[-1]
+    assert mean["value"] == seeds["value"] and mean["sd"] == seeds["sd"]
+    assert mean["ci_high"] - mean["ci_low"] < 0.05 < seeds["ci_high"] - seeds["ci_low"]
+
+
 def test_p_values():
     """p is below 0.05 if the interval excludes 0."""
     draw = np.random.default_rng(3)
