@@ -15,10 +15,11 @@ The order of examples and every dropout mask depend on seed, epoch and step alon
 continues from its checkpoint to the same numbers. Processes share each batch; the gradient is that
 of the whole batch.
 
-The function `train` decides a run's numbers. Checkpoints, progress, tokens and weights from an
-earlier run should change none; scripts/train/process.py passes these to the loop.
+The function `train` decides a run's numbers. Checkpoints, progress, kept tokens and weights from an
+earlier run should change none.
 """
 
+import importlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,21 +32,25 @@ from accelerate import Accelerator
 from scripts.running.program import UserError, log
 from scripts.train import adapter
 from scripts.train.batches import Examples, epoch_batches
+from scripts.train.checkpoint import Saver
 from scripts.train.epochs import State, chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
 from scripts.train.launch import Launch
 from scripts.train.result import predictions_of, reported_epoch, selection_of
 from scripts.train.scoring import Scorer, measure, score_by_kept, score_splits
-from scripts.train.splits import read_examples, read_tables
+from scripts.train.splits import read_tables
 from scripts.train.step import Learner, parameter_groups, seed_everything, tokens_that_fit
-from scripts.train.early_end import Stopped
+from scripts.train.early_end import Stop, Stopped
+from scripts.train.tokens import read_examples
+from scripts.train.watch import Watch
+from scripts.train.weight_files import KeptWeights
 
 
 # ---- one epoch
 
 
 def train_epoch(
-    state: State, learner: Learner, examples: Examples, job: dict, saver, progress
+    state: State, learner: Learner, examples: Examples, job: dict, saver: Saver, progress: Watch
 ) -> None:
     """Take the remaining steps of an epoch. Afterwards `state` holds the sums over all processes.
 
@@ -184,7 +189,7 @@ def prepared(
     hardware: Hardware,
     paradigm,
     steps: int,
-    saver,
+    saver: Saver,
 ) -> tuple[State, Learner]:
     """Return the state of the checkpoint, or of the start, and the learner of a run. steps: the
     number of steps of all epochs.
@@ -233,19 +238,17 @@ def learn(
     hardware: Hardware,
     paradigm,
     examples: dict[str, Examples],
-    attendants,
+    stop: Stop,
 ) -> State:
     """Train from the checkpoint, or from the start, to the last epoch."""
     training = job["settings"]["training"]
     steps_an_epoch = -(-len(examples["learned"]) // training["batch_size"])
     steps = steps_an_epoch * training["epochs"]
-    saver = attendants.saver(job, launch, hardware)
+    saver = Saver(launch, job, hardware, stop)
     state, learner = prepared(job, launch, accelerator, hardware, paradigm, steps, saver)
     saver.learner = learner
-    scorer = Scorer(accelerator, learner.network, paradigm, attendants.stop)
-    progress = attendants.progress(
-        job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator
-    )
+    scorer = Scorer(accelerator, learner.network, paradigm, stop)
+    progress = Watch(job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator)
     while not is_last(
         state.epoch,
         held_out_losses(state.history),
@@ -293,18 +296,32 @@ class Trained:
     accelerator: Accelerator
     # how many numbers the weights have, and how many were trained, before an adapter is merged
     sizes: tuple[int, int]
+    kept: dict | None  # kept.json of the weights that scored the run, if it did not train them
 
 
-def train(job: dict, launch: Launch, attendants) -> Trained:
-    """Train, or only score: all that decides a run's numbers.
+def say_hardware(job: dict, accelerator: Accelerator, hardware: Hardware) -> None:
+    """Log the hardware of the run; only the first process logs."""
+    if not accelerator.is_main_process:
+        log.setLevel("ERROR")
+    log.info(
+        "%s on %s, %d process(es) of %d thread(s), %s",
+        job["run"],
+        accelerator.device,
+        accelerator.num_processes,
+        hardware.threads,
+        hardware.precision,
+    )
 
-    attendants: from scripts/train/process.py.
-    """
+
+def train(job: dict, launch: Launch, stop: Stop) -> Trained:
+    """Train, or only score: all that decides a run's numbers."""
     accelerator, hardware = set_up(job, launch)
-    attendants.begin(job, accelerator, hardware)
+    say_hardware(job, accelerator, hardware)
     seed_everything(job["settings"]["seed"])
-    tables = read_tables(job, Path(launch.data))
-    paradigm = attendants.paradigm(job["paradigm"])(attendants.model, job, tables)
+    tables, model = read_tables(job, Path(launch.data)), Path(launch.model)
+    weights = KeptWeights(Path(launch.kept)) if launch.kept and launch.is_kept else None
+    module = importlib.import_module(f"scripts.train.paradigms.{job['paradigm']}")
+    paradigm = module.Paradigm(weights.model_folder(model) if weights else model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
     # such a run reads at most shots from the training examples
@@ -312,9 +329,9 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     read = {
         split: table for split, table in tables.items() if split != "learned" or not measured_only
     }
-    examples = read_examples(job, read, paradigm, attendants.encode)
-    attendants.stop.check()
-    training, weights = job["settings"]["training"], attendants.weights
+    examples = read_examples(job, read, paradigm, Path(launch.tokens) if launch.tokens else None)
+    stop.check()
+    training = job["settings"]["training"]
     if weights:
         weights.take_up(paradigm.network, training, hardware)
     elif job["learns"]:
@@ -322,10 +339,13 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     hardware.prepare(paradigm.network, training)
     sizes = adapter.sizes(paradigm.network)
     if weights:
-        state = score_by_kept(job, accelerator, paradigm, examples, weights.facts, attendants.stop)
+        state = score_by_kept(job, accelerator, paradigm, examples, weights.facts, stop)
     elif job["learns"]:
-        state = learn(job, launch, accelerator, hardware, paradigm, examples, attendants)
+        state = learn(job, launch, accelerator, hardware, paradigm, examples, stop)
     else:
-        state = measure(job, accelerator, paradigm, tables, examples, attendants.stop)
+        state = measure(job, accelerator, paradigm, tables, examples, stop)
     predictions = None if job["makes_model"] else predictions_of(job, state.reported, tables)
-    return Trained(state, predictions, paradigm, tables, examples, hardware, accelerator, sizes)
+    kept = weights.facts if weights else None
+    return Trained(
+        state, predictions, paradigm, tables, examples, hardware, accelerator, sizes, kept
+    )

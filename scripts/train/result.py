@@ -61,14 +61,8 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
     )
 
 
-def write_result(
-    job: dict, trained, work: Path, model: Path, kept_facts: dict | None = None
-) -> dict:
-    """Write work/result/; returns the facts of run.json.
-
-    trained: from scripts/train/loop.py; kept: kept.json of the weights that scored the run, where
-    the run did not train them.
-    """
+def write_result(job: dict, trained, work: Path, model: Path) -> dict:
+    """Write work/result/; returns the facts of run.json. trained: from scripts/train/loop.py."""
     result = work / "result"
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
@@ -84,10 +78,10 @@ def write_result(
         provenance,
     )
     facts = facts_of_result(job, trained) | quantised_fact(model)
-    if kept_facts:
-        facts |= kept_facts["run"] | {
+    if trained.kept:
+        facts |= trained.kept["run"] | {
             "scored_by": {
-                "learnt": kept_facts["learnt"],
+                "learnt": trained.kept["learnt"],
                 "hardware": trained.hardware.facts(),
                 "versions": versions(),
             }

@@ -1,15 +1,13 @@
-"""The training, held-out and evaluation splits of a run, as tables and as tokenized examples."""
+"""The training, held-out and evaluation splits of a run, as tables."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from scripts.data.keyed import keyed_uniform
-from scripts.running.program import UserError, cut, log
+from scripts.running.program import UserError, cut
 from scripts.data.tables import check_complete, read_table
-from scripts.train.batches import Examples
 from scripts.train.work import reads_training
 
 HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, stride and model
@@ -91,24 +89,3 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
         "learned": table.filter(pa.array(~held_out)),
         "held_out": table.filter(pa.array(held_out)),
     }
-
-
-def read_examples(
-    job: dict, tables: dict[str, pa.Table], paradigm, encode: Callable
-) -> dict[str, Examples]:
-    """The splits as tokenized examples.
-
-    encode: a function (paradigm, job, table) that returns the examples of a table.
-    """
-    examples = {}
-    for split, table in tables.items():
-        examples[split] = encode(paradigm, job, table)
-        log.info(
-            "%s: %d examples, %.1f tokens on average, %d cut to %d",
-            split,
-            len(examples[split]),
-            examples[split].lengths.mean(),
-            examples[split].truncated,
-            job["settings"]["training"]["max_length"],
-        )
-    return examples

@@ -71,6 +71,24 @@ def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Exampl
     return paradigm.encode(table) if examples is None else examples
 
 
+def read_examples(
+    job: dict, tables: dict[str, pa.Table], paradigm, folder: Path | None
+) -> dict[str, Examples]:
+    """The splits as tokenized examples. folder: see encoded()."""
+    examples = {}
+    for split, table in tables.items():
+        examples[split] = encoded(paradigm, job, table, folder)
+        log.info(
+            "%s: %d examples, %.1f tokens on average, %d cut to %d",
+            split,
+            len(examples[split]),
+            examples[split].lengths.mean(),
+            examples[split].truncated,
+            job["settings"]["training"]["max_length"],
+        )
+    return examples
+
+
 def write(examples: Examples, place: Path) -> None:
     """Write examples to a folder, whole."""
     with whole(place) as beside:
