@@ -96,6 +96,14 @@ def mirror() -> Path:
     return place.resolve()
 
 
+def here_string(command: list[str]) -> tuple[list[str], str]:
+    """Return a command without its `<<<`, and the standard input after it."""
+    if "<<<" not in command:
+        return command, ""
+    place = command.index("<<<")
+    return command[:place] + command[place + 2 :], command[place + 1]
+
+
 def programs(shared: tuple[str, ...]):
     """Return a function that calls `python -m <module> <arguments>` in the project. It forks an
     interpreter that has imported the shared modules, or those that the program needs.
@@ -111,9 +119,9 @@ def programs(shared: tuple[str, ...]):
 
     def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
         """Call a program. typed: the module and options, split at spaces; arguments: further
-        arguments, not split.
+        arguments, not split; after `<<<` stands its standard input, as in a shell.
         """
-        command = [*typed.split(), *map(str, arguments)]
+        command, given = here_string([*typed.split(), *map(str, arguments)])
         module = command[0]
         # --help, and calls with refused arguments, need no imports
         imports = shared if len(command) < 4 else NEEDED.get(module, shared)
@@ -125,9 +133,14 @@ def programs(shared: tuple[str, ...]):
         } - OF_TESTS
         # a late import may read the HF_ variables
         if all(name.startswith("HF_") and imports != LOOP for name in differs):
-            return server(imports).call(command, cwd, wanted)
+            return server(imports).call(command, cwd, wanted, given=given)
         done = subprocess.run(
-            [sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted
+            [sys.executable, "-m", *command],
+            input=given,
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            env=wanted,
         )
         return Ended(command, done.returncode, done.stdout, done.stderr)
 

@@ -39,9 +39,10 @@ SHARED = (
     "requests",
 )
 WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
-# The modules that a training run imports late (four seconds), and the environment that it first
+# The modules that a training job imports late (four seconds), and the environment that it first
 # sets for itself (scripts/train/launch.py).
 LOOP = (
+    *WORDS,
     "scripts.train.process",
     "scripts.train.paradigms.classify",
     "transformers.models.bert.modeling_bert",
@@ -53,17 +54,12 @@ TRAINING = {
     "OMP_WAIT_POLICY": "passive",
 }
 # The imports of a program: WORDS takes one second, spacy three.
-NEEDED = (
-    dict.fromkeys(["scripts.train.run", "scripts.train.runs"], LOOP)
-    | {"scripts.text.temporal_spans": (*SHARED, "spacy")}
-    | dict.fromkeys(
-        (
-            "scripts.publish.record scripts.publish.record_page "
-            "scripts.controls.control scripts.train.recorded "
-            "scripts.studies.timedial.build"
-        ).split(),
-        WORDS,
-    )
+NEEDED = {
+    "scripts.train.runs": LOOP,
+    "scripts.text.temporal_spans": (*SHARED, "spacy"),
+} | dict.fromkeys(
+    ("scripts.publish.record scripts.publish.record_page scripts.studies.timedial.build").split(),
+    WORDS,
 )
 # The third-party modules that the jobs of a workflow import.
 JOBS = (
@@ -128,8 +124,9 @@ class ForkServer:
         cwd: Path,
         environment: dict[str, str],
         interpreter: str = sys.executable,
+        given: str = "",
     ) -> Ended:
-        """Run `python -m <command>` and return it with its output.
+        """Run `python -m <command>` and return it with its output. given: its standard input.
 
         `environment` may differ from the server's only in variables that no imported module has
         read.
@@ -138,15 +135,16 @@ class ForkServer:
         with (
             tempfile.TemporaryFile("r+") as out,
             tempfile.TemporaryFile("r+") as err,
-            open(os.devnull) as nothing,
+            tempfile.TemporaryFile("r+") as read,
             socket.socket(socket.AF_UNIX) as connection,
         ):
+            read.write(given), read.seek(0)
             connection.connect(self.address)
             request = marshal.dumps(call)
             socket.send_fds(
                 connection,
                 [len(request).to_bytes(4, "big")],
-                [nothing.fileno(), out.fileno(), err.fileno()],
+                [read.fileno(), out.fileno(), err.fileno()],
             )
             connection.sendall(request)
             answer = connection.recv(4)

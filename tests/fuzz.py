@@ -248,9 +248,10 @@ def run_case(target: Target, files: dict, arguments: list[str], folder: Path) ->
     output = folder / "work/out"
     arguments = filled(arguments, folder / "in", output)
     stdin = files[target.stdin] if target.stdin else b""
+    stdin = stdin if isinstance(stdin, bytes) else b""
     begun = time.perf_counter()
     code, said, problem = called(
-        target.module, arguments, stdin if isinstance(stdin, bytes) else b""
+        target.module, arguments, stdin.replace(b"{in}", str(folder / "in").encode())
     )
     seconds = time.perf_counter() - begun
     return Outcome(code, seconds, said, problem or judged(target, output, code, said), files)

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,9 @@ import yaml
 
 from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from tests.conftest import ROOT
+from scripts.train import runs
+from scripts.train.given_run import given_run
+from tests.conftest import ROOT, here_string
 
 METHOD = yaml.safe_load("""
 columns: {example_id: pair_id, group_id: video_id}
@@ -42,6 +46,19 @@ seed: 1
 """)
 
 
+def line_of(run: str, data: Path, model: Path, splits, training, method, settings, **more) -> str:
+    """Return the line of JSON of a run, as arguments() says; more: further keys."""
+    known = {
+        "run": run,
+        "settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
+        "method": METHOD | dict(method),
+        "splits": [*splits],
+        "data": str(data),
+        "model": str(model),
+    }
+    return json.dumps(known | more)
+
+
 def arguments(
     output: Path,
     data: Path,
@@ -50,33 +67,36 @@ def arguments(
     training=(),
     method=(),
     settings=(),
+    hands_on=False,
     **options,
 ) -> list[str]:
-    """Return the program's arguments. training, method, settings: values that differ from the
-    above; options: further options by name.
+    """Return the arguments of a job of one run, whose name and folder are `output`. training,
+    method, settings: values that differ from the above; options: further options by name.
     """
-    objects = {
-        "settings": SETTINGS | {"training": TRAINING | dict(training)} | dict(settings),
-        "method": METHOD | dict(method),
-    }
     given = {
-        "run": "run-1",
-        **{name: json.dumps(value) for name, value in objects.items()},
-        "data": data,
-        "model": model,
-        "output": output,
+        "folder": output.parent,
+        "output": output.parent / f"{output.name}.manifest.json",
         "device": "cpu",
         **options,
     }
-    return [
-        "--splits",
-        *splits,
-        *(
-            str(part)
-            for name, value in given.items()
-            for part in (f"--{name.replace('_', '-')}", value)
-        ),
-    ]
+    more = {"hands_on": True} if hands_on else {}
+    line = line_of(output.name, data, model, splits, training, method, settings, **more)
+    written = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
+    return [*written, "<<<", line]
+
+
+def in_shell(given: list[str], *more: str) -> list[str]:
+    """Return the command of a shell that becomes the program with these arguments."""
+    options, line = here_string([*given])
+    program = shlex.join([sys.executable, "-m", "scripts.train.runs", *options])
+    return ["bash", "-c", f"exec {program} <<< {shlex.quote(line)}", *more]
+
+
+def done_here(work: Callable, given: list[str]) -> None:
+    """Do a run in this process. work: train() or ask(); given: from arguments()."""
+    options, line = here_string([*given])
+    chosen = runs.arguments().parse_args(options)
+    work(given_run(json.loads(line), chosen.folder), chosen)
 
 
 def pairs(videos: int, seed: int, positions: int = 4, words: int = 3) -> pa.Table:
@@ -117,11 +137,7 @@ def started(output: Path, given: list[str]) -> subprocess.Popen:
     checkpoint.
     """
     process = subprocess.Popen(
-        [sys.executable, "-m", "scripts.train.run", *map(str, given)],
-        cwd=ROOT,
-        start_new_session=True,
-        stderr=subprocess.PIPE,
-        text=True,
+        in_shell(given), cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True
     )
     while not (output / "work/checkpoint.pt").exists():
         assert process.poll() is None, process.stderr.read()

@@ -28,14 +28,8 @@ Reads  <data>/<split>.parquet; the training split of another dataset (learns_fro
 Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and
        run.json, as trained runs do
        <folder>/<run>/work/, where finished results are kept
-
-    python -m scripts.controls.control --controls \\
-        '{"run": "NAME", "settings": {…}, "rung": "words", "control": {"features": ["lengths"]}}' \\
-        --method "$(cat method.json)" --splits train val_1 \\
-        --data results/build/strided_sop/activitynet/stride-0 --folder results/train/strided_sop
 """
 
-import argparse
 import importlib
 import platform
 import re
@@ -52,7 +46,8 @@ import pyarrow as pa
 from scripts.plan.models import paradigm_of_control
 from scripts.running.devices import processor
 from scripts.data.keyed import keyed_hash
-from scripts.running.program import UserError, execute, json_object, json_object_with, log, parser
+from scripts.data.manifest import check_made
+from scripts.running.program import UserError, log
 from scripts.data.tables import (
     HISTORY,
     PREDICTIONS,
@@ -69,6 +64,7 @@ from scripts.controls.search import WORD, Vectors
 from scripts.controls.simple import DRAW, MOST, fit, learns
 from scripts.controls.stack import Known, search
 from scripts.controls.view import View
+from scripts.train.given_run import GivenRun
 from scripts.train.work import (
     NO_STEPS,
     code_of,
@@ -88,6 +84,7 @@ from scripts.train.work import (
 MOST_SEARCHED = 50_000  # whole groups of these examples; every learner learns from them six times
 MOST_LEFT_OUT, EVERYTHING = 20_000, "words pairs numbers"  # examples and features of a left_out
 CORPUS = ["video_id", "position", "text"]  # columns of cleaned captions
+ALREADY = "measured on the same data, by the same settings and code"
 
 
 def read_examples(
@@ -116,27 +113,33 @@ def read_examples(
     return found if "first" in found else found.assign(first="")
 
 
-def hashes_of(control: dict) -> dict[str, str]:
+def hashes_of(run: GivenRun) -> dict[str, str]:
     """The sha256 of the word vectors, and of the captions, that a control reads, by file."""
-    file, corpus = (Path(control.get(name, "")) for name in ("vectors", "corpus"))
+    file, corpus = Path(run.vectors or ""), Path(run.corpus or "")
     hashes = {file.name: hash_of_weights(file, file.stat().st_mtime_ns)} if file.name else {}
     return hashes | ({corpus.name: content_digest(corpus, CORPUS)} if corpus.name else {})
 
 
-def describe(control: dict, method: dict, splits: list[str], digests: dict[str, str]) -> dict:
+def describe(run: GivenRun, digests: dict[str, str]) -> dict:
     """The job of one control: everything that decides its numbers, and the digest over it. Raises
     UserError for a view that the study lacks.
     """
-    if "search" in control["control"]:
-        view_of(control["settings"]["study"], control["control"]["search"])
+    assert run.control
+    if "search" in run.control:
+        view_of(run.settings["study"], run.control["search"])
+    read = {"vectors": run.vectors, "corpus": run.corpus, "learns_from": run.learns_from}
     job = {
-        **control,
-        "method": method,
-        "splits": splits,
+        "run": run.name,
+        "settings": run.settings,
+        "rung": run.rung,
+        "control": run.control,
+        **{key: value for key, value in read.items() if value is not None},
+        "method": run.method,
+        "splits": run.splits,
         "data": digests,
-        **({"model_files": hashes} if (hashes := hashes_of(control)) else {}),
+        **({"model_files": hashes} if (hashes := hashes_of(run)) else {}),
         "makes_model": False,
-        "code": code_of(paradigm_of_control(control["control"], control["settings"]["study"])),
+        "code": code_of(paradigm_of_control(run.control, run.settings["study"])),
     }
     return with_digest(job)
 
@@ -372,76 +375,31 @@ def measure(
     log.info("%s: %s", job["run"], ", ".join([*filter(None, [found.facts.get("learner")]), *said]))
 
 
-def main(given: argparse.Namespace) -> None:
-    method = given.method
-    columns = columns_of(method)
-    learn, *measured = given.splits
-    taught = method.get("teaches", [])
-    learnt = {
-        control["run"]: Path(control.get("learns_from", given.data)) / f"{learn}.parquet"
-        for control in given.controls
-    }
-    files = {split: given.data / f"{split}.parquet" for split in measured}
+def measure_controls(runs: list[GivenRun]) -> None:
+    """Measure the controls of one dataset, or hand out their finished results."""
+    data, method, (learn, *measured) = runs[0].data, runs[0].method, runs[0].splits
+    read = [Path(file).parent for run in runs for file in (run.vectors, run.corpus) if file]
+    check_made([data, *(Path(run.learns_from) for run in runs if run.learns_from), *read])
+    columns, taught = columns_of(method), method.get("teaches", [])
+    learnt = {run.name: Path(run.learns_from or data) / f"{learn}.parquet" for run in runs}
+    files = {split: data / f"{split}.parquet" for split in measured}
     of_train = {file: content_digest(file, [*columns, *taught]) for file in set(learnt.values())}
     digests = {split: content_digest(file, columns) for split, file in files.items()}
-    jobs = [
-        describe(control, method, given.splits, {learn: of_train[learnt[control["run"]]]} | digests)
-        for control in given.controls
-    ]
+    jobs = [describe(run, {learn: of_train[learnt[run.name]]} | digests) for run in runs]
     trains: dict[Path, tuple[pd.DataFrame, Known]] = {}
     evaluation: dict[str, pd.DataFrame] = {}
-    for job in jobs:
-        folder = given.folder / job["run"]
-        work = folder / "work"
-        sweep(folder, work, work / "result")
+    for run, job in zip(runs, jobs):
+        work = run.folder / "work"
+        sweep(run.folder, work, work / "result")
         if finished(work, job):
-            hand_out(work, job, folder)
-            log.info(
-                "%s: already measured on the same data, by the same settings and code", job["run"]
-            )
+            hand_out(work, job, run.folder, ALREADY)
             continue
         if not evaluation:  # read when the first control needs them
             evaluation = {split: read_examples(file, method) for split, file in files.items()}
-        if (file := learnt[job["run"]]) not in trains:
+        if (file := learnt[run.name]) not in trains:
             trains[file] = read_examples(file, method, MOST, taught), {}
         train, known = trains[file]
         forget(work)
         (work / "result").mkdir(parents=True)
         measure(job, train, evaluation, work / "result", known)
-        finish(work, job, folder)
-
-
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument(
-        "--controls",
-        nargs="+",
-        type=json_object_with("run", "settings", "rung", "control"),
-        required=True,
-        help=(
-            "JSON for each control: run (the run's name), settings (study, source, dataset, data, "
-            "model, method, training, seed), rung and control (of its entry in models.yaml), and "
-            "vectors, a file of word vectors, where its view averages them; corpus, a split of "
-            "cleaned captions, where its view learns from them; learns_from, the folder of the "
-            "dataset with its training split, where this is another one"
-        ),
-    )
-    options.add_argument(
-        "--method",
-        type=json_object,
-        required=True,
-        help="JSON: columns, labels and exchangeable of the study, inputs, whole_groups and "
-        "folds_by of the method (study.yaml)",
-    )
-    options.add_argument(
-        "--splits", nargs="+", required=True, help="the training split, then the evaluation splits"
-    )
-    options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
-    options.add_argument(
-        "--folder", type=Path, required=True, help="the folder of the study's runs"
-    )
-    return options
-
-
-if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+        finish(work, job, run.folder)

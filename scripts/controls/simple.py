@@ -1,5 +1,5 @@
 """The controls that are not searched: a logistic regression on named features, a ranking by
-features, the most frequent label, a random one. Not a program (scripts/controls/control.py).
+features, the most frequent label, a random one.
 """
 
 import warnings

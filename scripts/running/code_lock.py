@@ -35,7 +35,7 @@ DECIDES_NOTHING = {
     "scripts/train/card.py": "the model card of kept weights",
 }
 # Files that count while their imports do not: else the controls would depend on the training loop.
-NOT_FOLLOWED = {"scripts/train/runs.py", "scripts/train/run.py"}
+NOT_FOLLOWED = {"scripts/train/runs.py"}
 IMPORT = re.compile(r"^ *from (scripts[\w.]*) import (\([^)]*\)|[^\n#]*)", re.M)
 NAME = re.compile(r"(\w+)(?: as \w+)?")
 OF_TYPES = ("typing", "collections.abc")  # modules of annotations

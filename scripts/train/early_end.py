@@ -73,12 +73,6 @@ NO_MEMORY = re.compile(
 )
 
 
-class TooLarge(UserError):
-    """The job does not fit into memory. With more memory, which the workflow's next attempt asks
-    for, it may.
-    """
-
-
 def ran_out(error: BaseException) -> bool:
     """Whether an error of any kind says that memory ran out."""
     return (

@@ -11,6 +11,7 @@ import torch
 import transformers
 from accelerate import Accelerator
 
+from scripts.running.devices import processor
 from scripts.running.program import UserError
 from scripts.train.launch import Launch
 
@@ -133,7 +134,7 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
         else 0
     )
     return accelerator, Hardware(
-        device=torch.cuda.get_device_name() if cuda else launch.processor,
+        device=torch.cuda.get_device_name() if cuda else processor(),
         processes=accelerator.num_processes,
         threads=launch.threads,
         precision=precision_for(precision, not cuda),

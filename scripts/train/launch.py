@@ -1,4 +1,5 @@
-"""How the training loop is started: in this process, or in several through Accelerate's launcher.
+"""How the training loop is started: its environment, and several processes through Accelerate's
+launcher.
 
 The user's own Accelerate configuration and environment never reach the loop, since they could
 change a number.
@@ -7,11 +8,11 @@ change a number.
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 from scripts.running.devices import CLAIMS, claim_gpus, visible_gpus
 from scripts.running.program import UserError, log
@@ -70,7 +71,6 @@ class Launch:
     work: str
     data: str
     model: str
-    output: str
     processes: int
     threads: int  # of each process
     cpu: bool
@@ -88,7 +88,6 @@ class Launch:
     is_kept: bool = False  # the kept weights exist: they score the run
     card: dict = field(default_factory=dict)  # facts of the model and the data, for the model card
     log: str | None = None
-    processor: str = ""  # the model of the CPU
 
     @property
     def file(self) -> Path:
@@ -147,17 +146,17 @@ def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]
     return variables
 
 
-def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None]) -> None:
-    """Run the loop. One process runs `train_here`; for several, this process becomes Accelerate's
-    launcher.
-    """
+def set_environment(gpus: list[str], threads: int) -> None:
+    """Give this process the environment of the loop."""
+    variables = environment(gpus, threads, 1)
+    os.environ.clear()
+    os.environ.update(variables)
+
+
+def become_launcher(launch: Launch, gpus: list[str]) -> NoReturn:
+    """Turn this process into Accelerate's launcher, which runs the loop in several processes."""
     variables = environment(gpus, launch.threads, launch.processes)
     sys.stderr.flush()
-    if launch.processes == 1:
-        os.environ.clear()
-        os.environ.update(variables)
-        train_here(launch)
-        return
     write_json(asdict(launch), launch.file)
     # ours, so that the user's own is not read
     configuration = launch.file.with_name("accelerate.yaml")

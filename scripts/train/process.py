@@ -17,8 +17,8 @@ from scripts.train import weight_files
 from scripts.train.launch import Launch, read_launch
 from scripts.train.loop import Trained, train
 from scripts.train.result import write_result
-from scripts.train.early_end import Stop, Stopped, TooLarge, blames_files, ran_out, remedies
-from scripts.train.work import fail, finish
+from scripts.train.early_end import Stop, Stopped, blames_files, ran_out, remedies
+from scripts.train.work import TooLarge, finish, remembers_refusal
 
 
 def hand_out(job: dict, launch: Launch, trained: Trained) -> None:
@@ -39,7 +39,7 @@ def hand_out(job: dict, launch: Launch, trained: Trained) -> None:
         )
     if job.get("hands_on"):
         weight_files.write_body(Path(job["hands_on"]), work)
-    finish(work, job, Path(launch.output))
+    finish(work, job, work.parent)
     log.info(
         "%s: epoch %d of %d is reported, %.0f s",
         job["run"],
@@ -100,13 +100,8 @@ def main(given: argparse.Namespace) -> None:
     flock(opened, fcntl.LOCK_SH)
     if os.getppid() != int(os.environ["TIMESTRIDE_LAUNCHER"]):
         raise UserError("the launcher of this process is gone; give the same command again")
-    try:
+    with remembers_refusal(Path(launch.work), read_job(launch)):
         train_job(launch)
-    except UserError as error:
-        if isinstance(error, TooLarge):
-            raise
-        fail(Path(launch.work), read_job(launch), str(error))
-        raise
 
 
 def arguments() -> argparse.ArgumentParser:

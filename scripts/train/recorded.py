@@ -9,13 +9,8 @@ Reads  <record>/runs.jsonl, scores/, history.parquet, manifest.json (scripts/dat
        <data>/<split>.parquet of each run, whole and cut
 Writes <folder>/<run>/predictions.parquet, history.parquet and run.json; for a run that makes a
        model only the last two
-
-    python -m scripts.train.recorded \\
-        --runs '{"run": "NAME", "data": "results/build/mctaco/mctaco/default", "method": {…}, …}' \\
-        --record docs/record/mctaco --folder results/train/mctaco
 """
 
-import argparse
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -32,12 +27,13 @@ from scripts.data.record import (
     read_kept,
     read_runs,
 )
+from scripts.data.manifest import check_made
 from scripts.data.plain_json import as_json
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_table, write_table
-from scripts.running.program import UserError, execute, json_object_with, log, parser
+from scripts.running.program import UserError, log
+from scripts.train.given_run import GivenRun
 from scripts.train.work import columns_of, finished, forget, hand_out, mark_finished, write_json
 
-ASKED = ("run", "settings", "method", "splits", "data")
 LEAVE_OUT = "set `recorded: false` to train it"
 
 
@@ -46,20 +42,20 @@ def digest_of(file: Path, columns: tuple[str, ...]) -> str:
     return content_digest(file, list(columns))
 
 
-def check(asked: dict, line: dict) -> None:
+def check(run: GivenRun, line: dict) -> None:
     """Raise UserError if a run's settings differ from those on record, or its dataset has
     another content.
     """
-    name, method, splits = asked["run"], asked["method"], asked["splits"]
-    if digest_of_given(asked["settings"], method, splits) != line.get("given"):
-        raise UserError(f"{name}: its method has changed since it was recorded; {LEAVE_OUT}")
+    method, splits = run.method, run.splits
+    if digest_of_given(run.settings, method, splits) != line.get("given"):
+        raise UserError(f"{run.name}: its method has changed since it was recorded; {LEAVE_OUT}")
     for split, digest in line["run"]["data"].items():
         learns = split == splits[0]
         columns = (*columns_of(method), *(method.get("teaches", []) if learns else []))
-        folder = asked.get("learns_from", asked["data"]) if learns else asked["data"]
+        folder = (run.learns_from or run.data) if learns else run.data
         if digest_of(Path(folder, f"{split}.parquet"), columns) != digest:
             raise UserError(
-                f"{name}: {folder}/{split}.parquet has another content than when it was "
+                f"{run.name}: {folder}/{split}.parquet has another content than when it was "
                 f"recorded; leave its experiment out of `run`, or {LEAVE_OUT}"
             )
 
@@ -86,75 +82,54 @@ def cut_facts(facts: dict, cut: dict, method: dict, splits: list[str]) -> dict:
     return facts | named | {"data": data, "digest": digest}
 
 
-def take(asked: dict, line: dict, scores: list[dict], history: pa.Table, folder: Path) -> None:
-    """Write the result of a run."""
-    facts, method, cut, splits = line["run"], asked["method"], asked.get("cut"), asked["splits"][1:]
-    if cut:
-        facts = cut_facts(facts, cut, method, splits)
-    output = folder / facts["run"]
-    job = {"digest": facts["digest"], "makes_model": method.get("makes_model", False)}
-    work = output / "work"
-    if not job["makes_model"] and finished(work, job):
-        return hand_out(work, job, output)
-    provenance = {"run": facts["run"], "digest": facts["digest"]}
-    provenance |= {"settings": (cut or asked)["settings"]}
-    result = output if job["makes_model"] else work / "result"
-    if not job["makes_model"]:
-        forget(work)
-        predictions = predictions_of(scores, Path(asked["data"]), method["columns"])
-        if cut:
-            column = method["columns"]["example_id"]
-            predictions = cut_predictions(predictions, cut, splits, column)
-        write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
-    write_table(history, result / "history.parquet", HISTORY, provenance)
-    write_json(facts, result / "run.json")
-    if not job["makes_model"]:
-        mark_finished(work, job)
-        hand_out(work, job, output)
-
-
 @cache
 def read_record(record: Path) -> tuple[dict[str, dict], pa.Table, pa.Table]:
     """Return the runs on record by name, their scores and their histories."""
     return read_runs(record), read_kept(record, SCORES), read_kept(record, HISTORIES)
 
 
-def main(given: argparse.Namespace) -> None:
-    lines, scores, history = read_record(given.record)
-    for asked in given.runs:
-        name = asked["run"]
-        if name not in lines:
-            raise UserError(f"{given.record}: has no run {name}; {AGAIN}")
-        check(asked, lines[name])
-        take(
-            asked,
-            lines[name],
-            scores.filter(pc.equal(scores["run"], name)).to_pylist(),
-            history.filter(pc.equal(history["run"], name)),
-            given.folder,
-        )
-        log.info("%s: taken from the record", name)
+def write_recorded(
+    run: GivenRun, facts: dict, scores: list[dict], history: pa.Table, result: Path
+) -> None:
+    """Write a recorded result. facts: of run.json."""
+    provenance = {"run": facts["run"], "digest": facts["digest"]}
+    provenance |= {"settings": run.cut["settings"] if run.cut else run.settings}
+    if not run.method.get("makes_model"):
+        columns = run.method["columns"]
+        predictions = predictions_of(scores, run.data, columns)
+        if run.cut:
+            predictions = cut_predictions(
+                predictions, run.cut, run.splits[1:], columns["example_id"]
+            )
+        write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(history, result / "history.parquet", HISTORY, provenance)
+    write_json(facts, result / "run.json")
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument(
-        "--runs",
-        nargs="+",
-        type=json_object_with(*ASKED),
-        required=True,
-        help="JSON for each run: name, settings, method, splits, data (the folder); learns_from, "
-        "the folder with its training split, where this is another one; and cut: run, settings "
-        "and data of the same control on cut splits",
+def take(run: GivenRun, record: Path) -> None:
+    """Write the recorded result of a run. Raises UserError if it is not the recorded run."""
+    check_made([run.data, Path(run.cut["data"]) if run.cut else run.data])
+    lines, scores, history = read_record(record)
+    if run.name not in lines:
+        raise UserError(f"{record}: has no run {run.name}; {AGAIN}")
+    line = lines[run.name]
+    check(run, line)
+    facts = line["run"]
+    if run.cut:
+        facts = cut_facts(facts, run.cut, run.method, run.splits[1:])
+    kept = (
+        scores.filter(pc.equal(scores["run"], run.name)).to_pylist(),
+        history.filter(pc.equal(history["run"], run.name)),
     )
-    options.add_argument(
-        "--record", type=Path, required=True, help="the record, docs/record/<study>"
-    )
-    options.add_argument(
-        "--folder", type=Path, required=True, help="the folder of the study's runs"
-    )
-    return options
-
-
-if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    job = {"digest": facts["digest"], "makes_model": run.method.get("makes_model", False)}
+    work = run.folder / "work"
+    if job["makes_model"]:
+        write_recorded(run, facts, *kept, run.folder)
+    elif finished(work, job):
+        hand_out(work, job, run.folder)
+    else:
+        forget(work)
+        write_recorded(run, facts, *kept, work / "result")
+        mark_finished(work, job)
+        hand_out(work, job, run.folder)
+    log.info("%s: taken from the record", run.name)

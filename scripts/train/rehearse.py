@@ -3,7 +3,7 @@ anything is fetched.
 
 Models have the right architecture and random weights. Texts are made up, and as long as the run
 reads them. Batches are full. So a job that does not fit into memory, or settings that do not fit
-together, fail here and not after hours. Each kind is a job of scripts/train/run.py in a separate
+together, fail here and not after hours. Each kind is a job of scripts/train/runs.py in a separate
 process. The program reports failed jobs at the end, and the exit code is then 1. The scores
 themselves have no meaning.
 
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from scripts.running.program import UserError, cut, execute, log, parser
 from scripts.train.early_end import remedies
-from scripts.train.run import add_training_options
+from scripts.train.runs import UNEXPECTED, add_hardware_options
 from scripts.train.stand_in import write_data, write_model
 
 RATE = re.compile(r"\((\d+) tokens/s\)")
@@ -87,65 +87,41 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
             f"was killed (signal {-code if code < 0 else 9}), most often since it does not fit "
             f"into the memory; {remedies(training, learns)}"
         )
-    errors = [
-        line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: ")
-    ]
-    return (
-        errors[-1]
-        if errors
-        else cut((said.strip().splitlines() or ["it ended without an error message"])[-1], 300)
-    )
+    lines = [line for line in said.strip().splitlines() if UNEXPECTED not in line]
+    errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
+    return errors[-1] if errors else cut((lines or ["it ended without an error message"])[-1], 300)
 
 
 def rehearse(job: dict, study: dict, options: list[str], folder: Path) -> str:
     """Take one step and one batch of scores; returns the time and memory that they took. options:
-    of scripts/train/run.py.
+    of scripts/train/runs.py.
 
     Raises UserError if the job fails.
     """
     settings, method = rehearsed(job)
     training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]
     scored = 1 if method["paradigm"] == READINGS else study["scored"]
-    write_model(job["model"], study, folder / "model")
-    write_data(method, splits, training, scored, Path(study["vocabulary"]), folder / "data")
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.train.run",
-        "--run",
-        "rehearsal",
-        "--settings",
-        json.dumps(settings),
-        "--method",
-        json.dumps(method),
-        "--splits",
-        *splits,
-        "--data",
-        folder / "data",
-        "--model",
-        folder / "model",
-        *options,
-        "--output",
-        folder / "run",
-    ]
-    files = [
-        str(file.relative_to(folder / "model"))
-        for file in sorted((folder / "model").rglob("*"))
-        if file.is_file()
-    ]
+    model, data = folder / "model", folder / "data"
+    write_model(job["model"], study, model)
+    write_data(method, splits, training, scored, Path(study["vocabulary"]), data)
+    files = [str(file.relative_to(model)) for file in sorted(model.rglob("*")) if file.is_file()]
+    run = {"run": "rehearsal", "settings": settings, "method": method, "splits": splits}
+    run |= {"data": str(data), "model": str(model), "model_files": files}
+    command = [sys.executable, "-m", "scripts.train.runs", *options]
     done = subprocess.run(
-        [*map(str, command), "--model-files", *files],
+        [*command, "--folder", str(folder), "--output", str(folder / "manifest.json")],
+        input=json.dumps(run),
         capture_output=True,
         text=True,
         errors="replace",
     )
     if done.returncode:
         raise UserError(reason(done.returncode, done.stderr, training, method["learns"]))
-    return outcome(folder / "run", done.stderr, method["learns"])
+    return outcome(folder / "rehearsal", done.stderr, method["learns"])
 
 
 def options_of(given: argparse.Namespace) -> list[str]:
-    """Return the options of scripts/train/run.py that say on what a step runs."""
+    """Return the options of scripts/train/runs.py that say on what a step runs."""
     numbers = ("device", "devices", "runs_per_gpu", "threads", "micro_batch_tokens")
     values = {name.replace("_", "-"): getattr(given, name) for name in numbers}
     options = [f"--{name}={value}" for name, value in values.items() if value is not None]
@@ -204,7 +180,7 @@ def arguments() -> argparse.ArgumentParser:
         metavar="DIR",
         help="the folder to work in; default: %(default)s",
     )
-    add_training_options(program)
+    add_hardware_options(program)
     return program
 
 

@@ -15,8 +15,7 @@ Imports are loaded once, and so is a model that no run changes. A run that is fi
 trained again. A failed run is reported, and the others go on; the process then ends with exit 1.
 The same command continues after the finished runs.
 
-Reads  what scripts.train.run, scripts.train.asking.ask, scripts.controls.control and
-       scripts.train.recorded read
+Reads  for each run <data>/<split>.parquet, the files that it names, and <record>/
 Writes <folder>/<run>/ for each run, and MANIFEST, which lists the files of all runs
 
     python -m scripts.train.runs --folder results/train/mctaco --output MANIFEST < runs.jsonl
@@ -33,53 +32,40 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from scripts.data.manifest import check_made, write_manifest
+from scripts.data.manifest import write_manifest
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.program import (
     UserError,
     execute,
-    json_lines,
     json_object,
-    json_object_with,
     log,
     log_to,
+    number,
     parser,
     sentence_of,
+    whole_number,
 )
 from scripts.running.progress import Progress
-from scripts.train import run
+from scripts.train.given_run import GivenRun, read_runs
+from scripts.train.run import train
 from scripts.train.work import forget, outputs_of
 
 PAUSE = 2  # seconds between two lines of progress
-RUN = json_object_with("run", "settings", "method", "splits", "data")
-OF_CONTROL = ("run", "settings", "rung", "control", "vectors", "corpus", "learns_from")
-OF_MODEL: dict = {"model_files": None, "hands_on": False, "api": {}}
+UNEXPECTED = "an unexpected error, see the log"
 
 
-def read_runs(lines: list[str]) -> list[dict]:
-    """Return the runs of a job. Raises UserError, with the line, for one that is not a run."""
-    runs = json_lines(lines, RUN)
-    if not runs:
-        raise UserError("standard input: has no run; give a line of JSON for each run")
-    return runs
-
-
-def train(one: dict, given: argparse.Namespace) -> None:
+def train_or_ask(one: GivenRun, given: argparse.Namespace) -> None:
     """Train, score or ask one model."""
-    paths = {name: Path(one[name]) for name in ("data", "model") if name in one}
-    of_run = {"model": None} | OF_MODEL | one | paths
-    of_run |= {"output": given.folder / one["run"], "card": given.cards.get(one["run"], {})}
-    arguments = argparse.Namespace(**vars(given) | of_run)
-    if one["method"].get("paradigm") in (ANSWER, ECHO):
+    if one.method.get("paradigm") in (ANSWER, ECHO):
         # late, as each kind of run has imports of its own
-        from scripts.train.asking.ask import main as ask
+        from scripts.train.asking.ask import ask
 
-        ask(arguments)
+        ask(one, given)
     elif given.devices > 1:
-        in_child(lambda: run.main(arguments))
+        in_child(partial(train, one, given))
     else:
-        run.main(arguments)
+        train(one, given)
 
 
 def in_child(work: Callable[[], None]) -> None:
@@ -91,94 +77,72 @@ def in_child(work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as error:
-            log.error("error: %s", sentence_of(error) or "an unexpected error, see the log")
+            log.error("error: %s", sentence_of(error) or UNEXPECTED)
             sys.stderr.flush()
             os._exit(1)
         except SystemExit as end:
             os._exit(end.code if isinstance(end.code, int) else 1)
         os._exit(0)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda sent, _: os.kill(child, sent))
+    for end_signal in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(end_signal, lambda sent, _: os.kill(child, sent))
     _, status = os.waitpid(child, 0)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
+    for end_signal in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(end_signal, signal.SIG_DFL)
     if code := os.waitstatus_to_exitcode(status):
         raise SystemExit(code if code > 0 else 128 - code)
 
 
-def measure(controls: list[dict], given: argparse.Namespace) -> None:
-    """Measure the controls of one dataset together."""
-    from scripts.controls.control import main as measure_controls  # late: sklearn
-
-    first = controls[0]
-    data = Path(first["data"])
-    files = [Path(one[name]) for one in controls for name in ("vectors", "corpus") if name in one]
-    others = [Path(one["learns_from"]) for one in controls if "learns_from" in one]
-    check_made([data, *others, *(file.parent for file in files)])
-    measure_controls(
-        argparse.Namespace(
-            controls=[{key: one[key] for key in OF_CONTROL if key in one} for one in controls],
-            method=first["method"],
-            splits=first["splits"],
-            data=data,
-            folder=given.folder,
-        )
-    )
-
-
-def take(one: dict, given: argparse.Namespace) -> None:
-    from scripts.train.recorded import main as take_recorded  # late: pandas
-
-    check_made(Path(data) for data in (one["data"], one.get("cut", one)["data"]))
-    take_recorded(argparse.Namespace(runs=[one], record=given.record, folder=given.folder))
-
-
-def start_anew(runs: list[dict], given: argparse.Namespace) -> None:
+def start_anew(runs: list[GivenRun]) -> None:
     """Forget what runs have finished, what they have learnt and which answers they have."""
     for one in runs:
-        work = given.folder / one.get("cut", one)["run"] / "work"
+        work = one.folder / "work"
         forget(work)
         for name in ("checkpoint.pt", "answers.jsonl"):
             (work / name).unlink(missing_ok=True)
 
 
-def pieces_of(runs: list[dict], given: argparse.Namespace) -> list[Callable[[], None]]:
+def pieces_of(runs: list[GivenRun], given: argparse.Namespace) -> list[Callable[[], None]]:
     """Return the pieces of work of a job. If one fails, the others go on."""
     if given.record:
-        return [partial(take, one, given) for one in runs]
+        from scripts.train.recorded import take  # late: pandas
+
+        return [partial(take, one, given.record) for one in runs]
     pieces: list[Callable[[], None]] = []
-    for data, of_data in groupby(runs, lambda one: "control" in one and one["data"]):
+    for data, of_data in groupby(runs, lambda one: one.control and one.data):
         together = list(of_data)
         if data:
-            pieces.append(partial(measure, together, given))
+            from scripts.controls.control import measure_controls  # late: sklearn
+
+            pieces.append(partial(measure_controls, together))
         else:
-            pieces += [partial(train, one, given) for one in together]
+            pieces += [partial(train_or_ask, one, given) for one in together]
     return pieces
 
 
-def files_of(one: dict, given: argparse.Namespace) -> list[str]:
+def files_of(one: GivenRun, given: argparse.Namespace) -> list[str]:
     """Return the files of a run in the folder of all runs."""
-    if given.record and one["method"].get("makes_model"):
-        return [f"{one['run']}/{name}" for name in ("history.parquet", "run.json")]
-    job = {"makes_model": one["method"].get("makes_model", False), "hands_on": one.get("hands_on")}
-    return [f"{one.get('cut', one)['run']}/{name}" for name in outputs_of(job)]
+    makes_model = one.method.get("makes_model", False)
+    names = outputs_of({"makes_model": makes_model, "hands_on": one.hands_on})
+    if given.record and makes_model:
+        names = ["history.parquet", "run.json"]
+    return [f"{one.folder.name}/{name}" for name in names]
 
 
 def main(given: argparse.Namespace) -> None:
     if given.log:  # appended to: a job that finds its runs finished keeps the log of their work
         log_to(given.log, mode="a")
         log.info("---- %s, attempt %d", time.strftime("%Y-%m-%d %H:%M:%S"), given.attempt)
-    runs = read_runs(sys.stdin.read().splitlines())
+    runs = read_runs(sys.stdin.read().splitlines(), given.folder)
     if given.again and given.attempt == 1:
-        start_anew(runs, given)
+        start_anew(runs)
     pieces, failed = pieces_of(runs, given), []
-    are_controls = all("control" in one for one in runs)
+    are_controls = all(one.control for one in runs)
     progress = Progress(len(pieces), "sets of controls" if are_controls else "runs", PAUSE)
     for do in pieces:
         try:
             do()
         except Exception as error:
-            failed.append(sentence_of(error) or "an unexpected error, see the log")
+            failed.append(sentence_of(error) or UNEXPECTED)
             log.info("failed: %s", failed[-1])
         gc.collect()  # free the GPU memory that the run held
         progress.end_piece()
@@ -189,12 +153,98 @@ def main(given: argparse.Namespace) -> None:
     write_manifest(given.folder, files, given.output)
 
 
+def add_hardware_options(options: argparse.ArgumentParser) -> None:
+    """Add the options that say on what a run computes."""
+    options.add_argument(
+        "--device",
+        choices=["auto", "cpu", "gpu"],
+        default="auto",
+        help="the device of the model; default: %(default)s",
+    )
+    options.add_argument(
+        "--devices",
+        type=whole_number(1, 64),
+        default=1,
+        help="the number of GPUs (or of CPU processes); default: %(default)s",
+    )
+    options.add_argument(
+        "--runs-per-gpu",
+        type=whole_number(1, 64),
+        default=1,
+        help="the number of runs that share a GPU; default: %(default)s",
+    )
+    options.add_argument(
+        "--threads",
+        type=whole_number(1, 10_000),
+        default=1,
+        help="the number of CPU threads, over all processes; default: %(default)s",
+    )
+    options.add_argument(
+        "--micro-batch-tokens",
+        type=whole_number(8, 100_000_000),
+        help="the most tokens of one forward pass, padding included; a larger batch is taken in "
+        "parts; default: on a GPU what fits into its memory, on a CPU no limit",
+    )
+    options.add_argument(
+        "--not-deterministic",
+        action="store_true",
+        help="allow GPU kernels whose results vary from run to run",
+    )
+
+
+def add_training_options(options: argparse.ArgumentParser) -> None:
+    """Add the options that say how a run trains, and whether its weights stay."""
+    options.add_argument(
+        "--checkpoint-seconds",
+        type=number(0, 1e6),
+        default=60,
+        help="the least time between two checkpoints; default: %(default)s",
+    )
+    options.add_argument(
+        "--report-to",
+        choices=["none", "tensorboard", "trackio", "wandb"],
+        default="none",
+        help="a tool that shows the training while it runs; default: %(default)s",
+    )
+    options.add_argument(
+        "--tokens", type=Path, help="a folder for tokenized splits, which other runs use again"
+    )
+    options.add_argument(
+        "--keep",
+        choices=["none", "best", "last"],
+        default="none",
+        help=(
+            "keep the trained weights of the reported epoch (best) or of the last epoch (last); "
+            "they score a run that differs only in its evaluation, without training; "
+            "default: %(default)s"
+        ),
+    )
+    options.add_argument(
+        "--kept",
+        type=Path,
+        default=Path("results/train/kept"),
+        help="the folder for kept weights; default: %(default)s",
+    )
+    options.add_argument(
+        "--merge-adapter",
+        action="store_true",
+        help="merge the trained adapter into the weights of the model that is kept",
+    )
+
+
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument(
         "--folder", type=Path, required=True, help="the folder of the study's runs"
     )
-    run.add_training_options(options)
+    add_hardware_options(options)
+    add_training_options(options)
+    options.add_argument(
+        "--attempt",
+        type=whole_number(1, 1000),
+        default=1,
+        help="the number of this attempt of the workflow; default: %(default)s",
+    )
     options.add_argument(
         "--cards",
         type=json_object,
@@ -210,7 +260,6 @@ def arguments() -> argparse.ArgumentParser:
     )
     options.add_argument("--record", type=Path, help="take the runs from docs/record/<study>")
     options.add_argument("--output", type=Path, required=True, help="the manifest to write")
-    options.set_defaults(opens_log=False)
     return options
 
 

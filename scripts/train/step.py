@@ -11,7 +11,8 @@ from accelerate import Accelerator
 from scripts.running.program import log
 from scripts.train.batches import Examples, collate, parts_of
 from scripts.train.hardware import Hardware
-from scripts.train.early_end import TooLarge, remedies
+from scripts.train.early_end import remedies
+from scripts.train.work import TooLarge
 
 SHARE = 0.7  # of a GPU's memory beside the weights: activations may take this share
 # for each trained weight: its gradient and its two moments in 32 bit, and its copy in 16 bit

@@ -5,24 +5,31 @@ and finished.json. It is no declared output, so Snakemake never deletes it. A ki
 there. A run whose job has the same digest as the finished one is not trained again.
 """
 
+import fcntl
 import hashlib
 import json
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from scripts.data.files import sha256_of, whole
-from scripts.plan.models import MADE_MODEL
+from scripts.data.manifest import check_made, files_in
+from scripts.plan.models import DEFAULT_FILES, GENERATION, MADE_MODEL, TEMPLATE
 from scripts.data.plain_json import as_json
 from scripts.running.code_lock import identity, known_as
+from scripts.running.locks import flock
 from scripts.running.program import UserError, log
 from scripts.running.project_version import project_version
 from scripts.data.tables import PREDICTIONS, content_digest
 from scripts.train.cost import cost_of
+from scripts.train.given_run import GivenRun
 from scripts.train.labels import head_of
 
 if TYPE_CHECKING:
@@ -102,37 +109,29 @@ def reads_training(prompt: dict | None, training: dict) -> bool:
     return bool(prompt and (prompt["threshold"] or training.get("shots", 0)))
 
 
-def describe(
-    run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path
-) -> dict:
+def describe(run: GivenRun, model: Path) -> dict:
     """The job: everything that decides a run's numbers except the hardware, and its digest.
 
-    method: of the study: columns, labels, merged_labels, held_out and peak; of the method
-    (study.yaml): paradigm, learns, fresh_head, inputs and makes_model; and prompt, of the run's
-    wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of
-    the study.
+    The run's method has of the study: columns, labels, merged_labels, held_out and peak; of the
+    method (study.yaml): paradigm, learns, fresh_head, inputs and makes_model; and prompt, of the
+    run's wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those
+    of the study.
     """
-    head = None
+    method, splits, head = run.method, run.splits, None
     if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):
-        head = vars(
-            head_of(
-                model,
-                method["labels"],
-                method["merged_labels"],
-                method["learns"] or method.get("fresh_head", False),
-            )
-        )
+        is_new = method["learns"] or method.get("fresh_head", False)
+        head = vars(head_of(model, method["labels"], method["merged_labels"], is_new))
     columns = columns_of(method)
     held_out = [method["held_out"]] if method["held_out"] else []
     if method["makes_model"]:
         splits = splits[:1]
     read = [splits[0], *held_out, *splits[1:]] if method["learns"] else splits[1:]
     prompt = method.get("prompt")  # of a method that puts its examples into words
-    if reads_training(prompt, settings["training"]):
+    if reads_training(prompt, run.settings["training"]):
         read = splits
     job = {
-        "run": run,
-        "settings": settings,
+        "run": run.name,
+        "settings": run.settings,
         "splits": splits,
         "head": head,
         **{
@@ -149,7 +148,7 @@ def describe(
             )
         },
         **({"prompt": prompt} if prompt else {}),
-        "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
+        "data": {split: content_digest(run.data / f"{split}.parquet", columns) for split in read},
         "model_files": hashes_of(model),
         "code": code_of(method["paradigm"]),
     }
@@ -176,6 +175,21 @@ def hash_of_weights(file: Path, changed: int) -> str:
     its last change.
     """
     return sha256_of(file)
+
+
+def files_of(model: Path) -> list[str]:
+    """The files of a model's folder: those in its manifest or, without a manifest, those that a
+    model usually has.
+    """
+    manifest = model / "manifest.json"
+    return (
+        sorted(files_in(manifest))
+        if manifest.exists()
+        else sorted(
+            {file for file in (*DEFAULT_FILES, TEMPLATE, GENERATION) if (model / file).exists()}
+            | {file.name for file in model.glob("model*.safetensors*")}  # shards and their index
+        )
+    )
 
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:
@@ -215,12 +229,66 @@ def write_json(value, path: Path) -> None:
         beside.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
+# ---- one process works on a run
+
+
+def hold(lock: IO, work: Path) -> None:
+    """Hold the run's lock until its file is closed. Wait while another process holds it.
+
+    On a file system without locks it continues with a warning: one Snakemake never starts a run
+    twice.
+    """
+    try:
+        locked = flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        log.info("waits for another process that works on %s", work)
+        locked = flock(lock, fcntl.LOCK_EX)
+    if not locked:
+        log.warning(
+            "warning: %s: its file system has no locks, so nothing stops a second process from "
+            "training this run at the same time; give one command at a time, or put results/ on a "
+            "disk that has locks",
+            work,
+        )
+    os.set_inheritable(lock.fileno(), True)  # Accelerate's launcher keeps the lock
+
+
+def wait_for_orphans(work: Path) -> None:
+    """Wait until no process of a killed launcher is still training: each holds a shared lock on
+    work/trainers.
+    """
+    with open(work / "trainers", "w") as opened:
+        try:
+            flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("waits for the processes of a killed launcher to end")
+            flock(opened, fcntl.LOCK_EX)
+
+
 def sweep(*folders: Path) -> None:
-    """Remove half-written files of killed processes from a run's folders, whose lock we hold."""
+    """Remove half-written files of killed processes from a run's folders."""
     for folder in folders:
         for left in folder.glob(".*-[0-9]*.*"):
             log.info("removes %s, left by a killed process", left)
             shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+@contextmanager
+def work_of(folder: Path, read: list[Path]) -> Iterator[Path]:
+    """Hold the work of a run's folder, without half-written files. Wait while another process works
+    on the run. Raises UserError for files (read) that nobody made.
+    """
+    work = folder / "work"
+    work.mkdir(parents=True, exist_ok=True)
+    with open(work / "lock", "a") as lock:
+        hold(lock, work)
+        check_made(read)
+        wait_for_orphans(work)
+        sweep(work, folder, work / "result")
+        yield work
+
+
+# ---- a job is finished, or was refused
 
 
 def finished(work: Path, job: dict) -> bool:
@@ -253,9 +321,22 @@ def finished(work: Path, job: dict) -> bool:
         return False
 
 
-def fail(work: Path, job: dict, sentence: str) -> None:
-    """Remember that this job was refused, and why."""
-    write_json({"digest": job["digest"], "sentence": sentence}, work / "failed.json")
+class TooLarge(UserError):
+    """The job does not fit into memory. With more memory, which the workflow's next attempt asks
+    for, it may.
+    """
+
+
+@contextmanager
+def remembers_refusal(work: Path, job: dict) -> Iterator[None]:
+    """Remember why the block refuses this job, unless another attempt may do it."""
+    try:
+        yield
+    except UserError as error:
+        if not isinstance(error, TooLarge):
+            refusal = {"digest": job["digest"], "sentence": str(error)}
+            write_json(refusal, work / "failed.json")
+        raise
 
 
 def refuse_again(work: Path, job: dict, attempt: int) -> None:
@@ -279,6 +360,17 @@ def forget(work: Path) -> None:
     shutil.rmtree(work / "result", ignore_errors=True)
 
 
+@contextmanager
+def made_anew(work: Path, job: dict, attempt: int, remembers: bool = True) -> Iterator[None]:
+    """Forget the result of an earlier job, and let the block make that of this one. attempt: of the
+    workflow; remembers: whether a refusal also ends the next attempts.
+    """
+    refuse_again(work, job, attempt)
+    forget(work)
+    with remembers_refusal(work, job) if remembers else nullcontext():
+        yield
+
+
 def mark_finished(work: Path, job: dict) -> None:
     """Mark the result as whole."""
     hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}
@@ -299,9 +391,13 @@ def finish(work: Path, job: dict, output: Path) -> None:
     hand_out(work, job, output)
 
 
-def hand_out(work: Path, job: dict, output: Path) -> None:
-    """Copy the result to the declared outputs (no links: Snakemake touches outputs)."""
+def hand_out(work: Path, job: dict, output: Path, already: str = "") -> None:
+    """Copy the result to the declared outputs (no links: Snakemake touches outputs). already: what
+    to log of a job that was finished before.
+    """
     for name in outputs_of(job):
         (output / name).parent.mkdir(exist_ok=True)
         with whole(output / name) as beside:
             shutil.copyfile(work / "result" / name, beside)
+    if already:
+        log.info("%s: already %s", job["run"], already)

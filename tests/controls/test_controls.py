@@ -82,19 +82,16 @@ def run_controls(
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
     given = SETTINGS | dict(settings)
-    wanted = [
-        json.dumps(
-            {"run": run, "settings": given, "rung": "words", "control": control}
-            | {name: str(file) for name, file in dict(files).items()}
-        )
-        for run, control in controls.items()
+    shared = {"settings": given, "rung": "words", "method": METHOD | method, "data": str(data)}
+    shared |= {"splits": ["train", "test"]}
+    shared |= {name: str(file) for name, file in dict(files).items()}
+    lines = [
+        json.dumps(shared | {"run": run, "control": control}) for run, control in controls.items()
     ]
     return program(
-        f"scripts.controls.control --splits train test --data {data} --folder {folder}",
-        "--controls",
-        *wanted,
-        "--method",
-        json.dumps(METHOD | method),
+        f"scripts.train.runs --folder {folder} --output {folder}/job.manifest.json",
+        "<<<",
+        "\n".join(lines),
     )
 
 

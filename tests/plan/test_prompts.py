@@ -193,7 +193,7 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
         method |= {"labels": ["unlikely", "likely"]}
         places = (tmp_path / "out", tmp_path / "data", tmp_path / "gpt2")
         more = {"splits": ("train", "test"), "method": method, "settings": settings | {"seed": 2}}
-        done = program("scripts.train.run", *arguments(*places, **more)).checked()
+        done = program("scripts.train.runs", *arguments(*places, **more)).checked()
         return "no step taken" not in done.stderr, read_json(tmp_path / "out/run.json")
 
     plain = {"score": "sum", "threshold": None, "domain": None, "texts": YES_NO}

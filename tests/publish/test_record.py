@@ -196,10 +196,9 @@ ASKED = ("run", "settings", "method", "splits", "data")
 def take(program, made: Made, record: Path, folder: Path, **changed):
     """Take runs from the record."""
     asked = [{key: run[key] for key in ASKED} | changed for run in made.runs]
-    runs = [json.dumps(run) for run in asked]
-    return program(
-        f"scripts.train.recorded --record {record}/mctaco --folder {folder} --runs", *runs
-    )
+    options = f"--record {record}/mctaco --folder {folder} --output {folder}/job.manifest.json"
+    lines = "\n".join(json.dumps(run) for run in asked)
+    return program(f"scripts.train.runs {options}", "<<<", lines)
 
 
 def test_a_run_comes_back_as_it_was(made, record, program, tmp_path):

@@ -156,7 +156,7 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
     write_json(tmp_path / "model/config.json", config)
     write_pairs(tmp_path / "data", {"train": 5, "val": 5})
     done = program(
-        "scripts.train.run",
+        "scripts.train.runs",
         *arguments(
             tmp_path / "out",
             tmp_path / "data",
@@ -166,7 +166,7 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
     )
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert re.search(
-        r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, "
+        r"error: out: the memory is too small .* set precision: bf16, adapter: lora, "
         r"gradient_checkpointing: true, lower batch_size, micro_batch_tokens or max_length, or "
         r"take a smaller model",
         done.stderr.splitlines()[-1],

@@ -19,10 +19,10 @@ from scripts.measure.experiment import Run, read_scores
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
 from scripts.train.asking.kept_answers import checksum
-from scripts.train.run import LOCKS
 from tests.fetch.fetch_sources import Server
 from tests.rows import each_row, rows_of, texts_of
 from tests.train.api_server import teaching
+from tests.training import done_here
 
 KEY = "sk-secret-of-the-tests"
 ONE = {
@@ -61,7 +61,12 @@ def examples(questions: int = 8) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def arguments(folder, method: dict, shots=0, seed=0, train=None, more=None, **options) -> list[str]:
+def arguments(
+    folder, method: dict, shots=0, seed=0, train=None, more=None, of_run=(), **options
+) -> list[str]:
+    """Return the arguments of a job of run-1. more: settings of training; of_run: keys of the run,
+    as its model; options: of the job.
+    """
     (folder / "data").mkdir(exist_ok=True)
     for split, table in (("train", train), ("test", None)):
         rows = (examples() if table is None else table).to_dict("records")
@@ -79,35 +84,19 @@ def arguments(folder, method: dict, shots=0, seed=0, train=None, more=None, **op
         | ({"shots": shots} if shots else {})
         | (more or {}),
     }
-    given = {"run": "run-1", "settings": settings, "method": method} | options
-    written = [
-        f"--{name}={json.dumps(value) if isinstance(value, dict) else value}"
-        for name, value in given.items()
-    ]
-    return [*written, "--splits", "train", "test", "--data", f"{folder}/data"]
+    run = {"run": "run-1", "settings": settings, "method": method, "data": f"{folder}/data"}
+    run |= {"splits": ["train", "test"]} | dict(of_run)
+    given = {"folder": folder, "output": folder / "job.manifest.json"} | options
+    return [*(f"--{name}={value}" for name, value in given.items()), "<<<", json.dumps(run)]
 
 
 def asked(folder, teacher, method: dict = ONE, shots=0, seed=0, train=None, settings=None, **entry):
     """Ask the server; return the run's folder. settings: more settings of training."""
     api = {"name": "teacher"} | ({"api": teacher.address} if teacher else {}) | entry
-    output = folder / "run-1"
-    LOCKS.clear()  # a program releases its lock when it ends
-    ask.main(
-        ask.arguments().parse_args(
-            arguments(
-                folder,
-                method,
-                shots,
-                seed,
-                train,
-                settings,
-                api=api,
-                key="KEY_OF_TESTS",
-                output=output,
-            )
-        )
-    )
-    return output
+    of_run = {"api": api}
+    given = arguments(folder, method, shots, seed, train, settings, of_run, key="KEY_OF_TESTS")
+    done_here(ask.ask, given)
+    return folder / "run-1"
 
 
 def accuracy(output) -> float:

@@ -18,7 +18,6 @@ from scripts.data.tables import read_table
 from scripts.running.program import UserError
 from scripts.train.asking import ask, templates
 from scripts.train.asking.shots import shots_of
-from scripts.train.run import LOCKS
 from scripts.train.splits import read_split
 from tests.fetch.fetch_models import mend
 from tests.files import read_json, write_json
@@ -26,6 +25,7 @@ from tests.models import fetched
 from tests.rows import each_row
 from tests.train.test_asking import ALL, ONE, arguments
 from tests.train.decoders import READ_PADDING, write_decoder
+from tests.training import done_here
 
 pytestmark = pytest.mark.models
 TOKENS = 8  # as in arguments()
@@ -129,9 +129,8 @@ def written(model, question: str, shots: list[dict]) -> tuple[str, str]:
 
 
 def asked(folder, model, method: dict, **options):
-    LOCKS.clear()
-    given = arguments(folder, method, model=str(model), device="cpu", **options)
-    ask.main(ask.arguments().parse_args([*given, "--output", f"{folder}/run-1"]))
+    of_run = {"model": str(model)}
+    done_here(ask.ask, arguments(folder, method, of_run=of_run, device="cpu", **options))
     return folder / "run-1"
 
 
@@ -262,9 +261,8 @@ def test_wrong_models_end_in_one_sentence(tmp_path, models):
     long = ONE | {"prompt": ONE["prompt"] | {"question": "{text_a} " * 200 + "{text_b}{options}"}}
     with pytest.raises(UserError, match="a question has .* tokens, and the model reads 392"):
         asked(tmp_path, models / "llama", long)
-    with pytest.raises(UserError, match="give one of --model and --api"):
-        given = arguments(tmp_path, ONE, output=tmp_path / "run-1")
-        ask.main(ask.arguments().parse_args(given))
+    with pytest.raises(UserError, match="run-1: give one of model and api"):
+        done_here(ask.ask, arguments(tmp_path, ONE))
     changed = tmp_path / "changed"
     shutil.copytree(models / "llama", changed)
     files = [file.name for file in changed.iterdir()]

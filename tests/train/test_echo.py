@@ -9,10 +9,10 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import read_table
 from scripts.running.program import UserError
 from scripts.train.asking import ask, server
-from scripts.train.run import LOCKS
 from tests.rows import each_row
 from tests.train.api_server import as_vllm, choice_of, pieces_of, serving, value_of, written_of
 from tests.train.test_asking import ONE, arguments, examples
+from tests.training import done_here
 
 # {text_a} is "Question 3.", and so on
 PROMPT = {
@@ -63,7 +63,6 @@ def in_parts(start: str, *parts: str):
 
 
 def asked(folder, reply, prompt: dict = PROMPT, training=None, **entry):
-    LOCKS.clear()
     settings = {
         **{"study": "mctaco", "source": "s", "dataset": "d", "data": {}, "model": "m"},
         **{"method": "likelihood", "seed": 0, "wording": "plain"},
@@ -78,8 +77,8 @@ def asked(folder, reply, prompt: dict = PROMPT, training=None, **entry):
     with serving(answer) as found:
         api = {"api": found.address, "name": "far"} | entry
         method = METHOD | {"prompt": prompt}
-        given = arguments(folder, method, api=api, settings=settings, output=folder / "run-1")
-        ask.main(ask.arguments().parse_args(given))
+        of_run = {"api": api, "settings": settings}
+        done_here(ask.ask, arguments(folder, method, of_run=of_run))
     return folder / "run-1", found
 
 

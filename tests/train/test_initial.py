@@ -31,7 +31,15 @@ def folder(tmp_path_factory):
 
 
 def command(
-    folder, output, name, *options, model="encoder", data="stride-0", made_by=None, **training
+    folder,
+    output,
+    name,
+    *options,
+    model="encoder",
+    data="stride-0",
+    made_by=None,
+    hands_on=False,
+    **training,
 ):
     paradigm = {"paradigm": "objectives"} if "objectives" in training else {}
     begun = {"made_by": made_by} if made_by else {}
@@ -43,7 +51,7 @@ def command(
             training=TRAINING | training,
             method=paradigm,
             settings={"dataset": data, **begun},
-            run=name,
+            hands_on=hands_on,
             kept=output / "kept",
             checkpoint_seconds=0.01,
         ),
@@ -56,7 +64,7 @@ def train(folder, program, tmp_path):
 
     def call(name: str, *options, fails=False, **given):
         given = command(folder, tmp_path, name, *options, **given)
-        done = program("scripts.train.run", *given).checked(not fails)
+        done = program("scripts.train.runs", *given).checked(not fails)
         return done.stderr if fails else (done.stderr, read_json(tmp_path / name / "run.json"))
 
     return call
@@ -68,7 +76,7 @@ def bytes_of(run):
 
 def test_a_run_hands_on_its_body_and_another_begins_with_it(train, folder, tmp_path):
     _, plain = train("plain")
-    _, first = train("first", "--hands-on")
+    _, first = train("first", hands_on=True)
     assert first["digest"] != plain["digest"]  # the runs' names differ
     files = sorted(file.name for file in (tmp_path / "first/model").iterdir())
     assert files == "config.json model.safetensors tokenizer.json tokenizer_config.json".split()
@@ -95,11 +103,11 @@ def test_a_run_hands_on_its_body_and_another_begins_with_it(train, folder, tmp_p
 def test_handing_on_changes_no_number(train, tmp_path):
     train("one")
     before, digest = (bytes_of(tmp_path / "one"), read_json(tmp_path / "one/run.json")["digest"])
-    said, facts = train("one", "--hands-on")
+    said, facts = train("one", hands_on=True)
     assert "learnt again" in said
     assert facts["digest"] == digest
     assert bytes_of(tmp_path / "one") == before
-    said, _ = train("one", "--hands-on")
+    said, _ = train("one", hands_on=True)
     assert "no step taken" in said and (tmp_path / "one/model/model.safetensors").exists()
 
 
@@ -126,12 +134,12 @@ def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
 
 def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, program, tmp_path):
     given = BOTH | {"model": "handed_2"}
-    train("first", "--hands-on")
+    train("first", hands_on=True)
     shutil.copytree(tmp_path / "first/model", folder / "handed_2", dirs_exist_ok=True)
-    train("whole", "--hands-on", **given, epochs=4)
-    given_again = command(folder, tmp_path / "killed", "whole", "--hands-on", **given, epochs=4)
+    train("whole", hands_on=True, **given, epochs=4)
+    given_again = command(folder, tmp_path / "killed", "whole", hands_on=True, **given, epochs=4)
     kill(started(tmp_path / "killed/whole", given_again))
-    assert "resumes in epoch" in program("scripts.train.run", *given_again).checked().stderr
+    assert "resumes in epoch" in program("scripts.train.runs", *given_again).checked().stderr
     assert bytes_of(tmp_path / "killed/whole") == bytes_of(tmp_path / "whole")
     assert (tmp_path / "killed/whole/model/model.safetensors").read_bytes() == (
         tmp_path / "whole/model/model.safetensors"

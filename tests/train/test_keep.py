@@ -48,7 +48,7 @@ def train(folder, program, tmp_path):
         name: str, *options, model="encoder", splits=("val",), data=folder / "data", **training
     ):
         done = program(
-            "scripts.train.run",
+            "scripts.train.runs",
             *arguments(
                 tmp_path / name,
                 data,
@@ -56,9 +56,8 @@ def train(folder, program, tmp_path):
                 ["train", *splits],
                 TRAINING | training,
                 settings={"dataset": name},
-                run=name,
                 kept=tmp_path / "kept",
-                card=json.dumps(CARD),
+                cards=json.dumps({name: CARD}),
             ),
             *options,
         ).checked()

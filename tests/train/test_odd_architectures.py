@@ -7,11 +7,10 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-from scripts.train import run
-from scripts.train.run import LOCKS
+from scripts.train.run import train
 from tests.rows import each_row
 from tests.train.decoders import tokenizer_of
-from tests.training import arguments, write_pairs
+from tests.training import arguments, done_here, write_pairs
 
 pytestmark = pytest.mark.models
 PROMPT = {
@@ -68,10 +67,7 @@ def test_each_is_scored_or_trained(tmp_path, caplog, model_type, sizes, network,
     caplog.set_level(logging.WARNING)
     given = {"method": method, "training": {"epochs": 1}}
     given |= {"settings": {"wording": "plain"}} if method else {}
-    LOCKS.clear()  # a program releases its lock when it ends
-    run.main(
-        run.arguments().parse_args([*map(str, arguments(out, tmp_path / "data", folder, **given))])
-    )
+    done_here(train, arguments(out, tmp_path / "data", folder, **given))
     assert "read alone" not in caplog.text
     facts = json.loads((out / "run.json").read_text())
     assert facts["parameters"] > 1000

@@ -12,7 +12,6 @@ import pytest
 from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.fuzz import TARGETS, content_of, filled, place, table
-from tests.rows import rows_of
 from tests.training import arguments, pairs, write_pairs
 
 FILES, WEIGHTS = TARGETS["train"].files, content_of("model.safetensors", None)
@@ -61,8 +60,9 @@ ODD = {
 def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     target = TARGETS["train"]
     place(target.files | ODD[said], tmp_path / "in")
+    line = (tmp_path / "in" / target.stdin).read_text()
     given = filled(target.arguments, tmp_path / "in", tmp_path / "out")
-    done = program(target.module, *given)
+    done = program(target.module, *given, "<<<", line)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1
     assert last.startswith("error: ")
@@ -91,9 +91,9 @@ def test_a_run_without_a_finite_held_out_loss_ends_in_a_sentence(program, tmp_pa
     write_table(table, tmp_path / "data/held.parquet", STRIDED_PAIRS, {})
     given = {"method": {"held_out": "held"}, "training": {"epochs": 2}}
     done = program(
-        "scripts.train.run", *arguments(tmp_path / "out", tmp_path / "data", model, **given)
+        "scripts.train.runs", *arguments(tmp_path / "out", tmp_path / "data", model, **given)
     )
-    done.refused("run-1: the held-out loss is not finite in any epoch; lower learning_rate")
+    done.refused("out: the held-out loss is not finite in any epoch; lower learning_rate")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
 
 
@@ -117,24 +117,10 @@ def test_a_model_in_parts_is_asked_and_one_without_numbers_is_refused(program, t
     prompt = {"score": "sum", "threshold": None, "domain": None, "texts": texts}
     method = {"paradigm": "likelihood", "learns": False, "peak": False, "prompt": prompt}
     given = {"method": method, "settings": {"wording": "plain"}}
-    program("scripts.train.run", *arguments(tmp_path / "a", data, folder, **given)).checked(True)
+    program("scripts.train.runs", *arguments(tmp_path / "a", data, folder, **given)).checked(True)
     with torch.no_grad():
         network.bert.encoder.layer[0].output.dense.bias[0] = torch.nan
     network.save_pretrained(folder, max_shard_size="100KB")
-    done = program("scripts.train.run", *arguments(tmp_path / "b", data, folder, **given))
-    done.refused("run-1: 4 examples of val have no number as a score; ")
+    done = program("scripts.train.runs", *arguments(tmp_path / "b", data, folder, **given))
+    done.refused("b: 4 examples of val have no number as a score; ")
     assert [path.name for path in (tmp_path / "b").iterdir()] == ["work"]
-
-
-@pytest.mark.parametrize(
-    "argument, value, said",
-    rows_of("""
-        --settings | {study: s}    | has no key source
-        --method   | {columns: {}} | has no key labels
-        --method   | []            | is not a JSON object
-    """),
-)
-def test_arguments_that_lack_a_key(program, argument, value, said):
-    program("scripts.train.run", argument, json.dumps(value)).refused(
-        f"argument {argument}: ", said, code=2
-    )

@@ -15,7 +15,7 @@ from scripts.data.studies import read_studies
 from scripts.plan.prompts import prompts_of
 from tests.conftest import ROOT
 from tests.models import fetched
-from tests.training import METHOD, SETTINGS, TRAINING, arguments, write_pairs
+from tests.training import arguments, line_of, write_pairs
 
 pytestmark = pytest.mark.models
 PROMPTS = prompts_of("strided_sop", read_studies()["strided_sop"], "likelihood")
@@ -38,17 +38,10 @@ def options_of_runs() -> dict[str, dict]:
     return dict([first, ("fails", failing), ("learns", {"training": {"epochs": 2}}), second])
 
 
-def line_of(prepared: Path, name: str, training=(), method=()) -> str:
-    return json.dumps(
-        {
-            "run": name,
-            "settings": SETTINGS | {"training": TRAINING | dict(training)},
-            "method": METHOD | dict(method),
-            "splits": ["train", "val"],
-            "data": str(prepared / "data"),
-            "model": str(prepared / "model"),
-        }
-    )
+def line_on(prepared: Path, name: str, training=(), method=()) -> str:
+    """Return the line of a run on the prepared data."""
+    data, model = prepared / "data", prepared / "model"
+    return line_of(name, data, model, ["train", "val"], training, method, {})
 
 
 def job(folder: Path, lines: list[str], *options: str) -> subprocess.CompletedProcess:
@@ -64,7 +57,7 @@ def job(folder: Path, lines: list[str], *options: str) -> subprocess.CompletedPr
 
 def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, program, tmp_path):
     runs, together = options_of_runs(), tmp_path / "together"
-    lines = {name: line_of(prepared, name, **options) for name, options in runs.items()}
+    lines = {name: line_on(prepared, name, **options) for name, options in runs.items()}
     done = job(together, list(lines.values()))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "max_length is 5000" in done.stderr and "(1 of 4 failed)" in done.stderr
@@ -73,8 +66,8 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
     del lines["fails"]
     for name in lines:
         output = tmp_path / "alone" / name
-        given = arguments(output, prepared / "data", prepared / "model", run=name, **runs[name])
-        program("scripts.train.run", *given).checked()
+        given = arguments(output, prepared / "data", prepared / "model", **runs[name])
+        program("scripts.train.runs", *given).checked()
         assert (together / name / "predictions.parquet").read_bytes() == (
             output / "predictions.parquet"
         ).read_bytes()
@@ -87,7 +80,7 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
 
 
 def test_several_processes_write_the_manifest_too(prepared, tmp_path):
-    done = job(tmp_path, [line_of(prepared, "two", {"epochs": 1})], "--devices", "2")
+    done = job(tmp_path, [line_on(prepared, "two", {"epochs": 1})], "--devices", "2")
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "two/run.json").read_text())["hardware"]["processes"] == 2
     assert (tmp_path / "job.manifest.json").exists()

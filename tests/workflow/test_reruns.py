@@ -38,7 +38,7 @@ def test_touch_checkout_comment_and_formatting(study):
 
 
 MAIN = "def main(given: argparse.Namespace) -> None:\n"
-TRAIN = "def train(one: dict, given: argparse.Namespace) -> None:\n"
+TRAIN = "def train_or_ask(one: GivenRun, given: argparse.Namespace) -> None:\n"
 PUBLISH = "def publish(item: dict, metrics: Path, resources: Path, page: Path) -> None:\n"
 FIGURE = "scripts/studies/strided_sop/figures/accuracy_by_stride.py"
 

@@ -14,16 +14,10 @@ Writes <output>/predictions.parquet (1 for the named label and 0 for others; NaN
        cannot be read), answers.parquet (each question with its answer, how it
        ended, and the letters by likelihood), history.parquet (empty),
        run.json
-
-    python -m scripts.train.asking.ask --run NAME --settings "$(cat settings.json)" \\
-        --method "$(cat method.json)" --splits train test \\
-        --data results/build/mctaco/mctaco/default --model results/fetch/models/smollm2 \\
-        --output results/train/mctaco/NAME
 """
 
 import argparse
 import json
-import os
 import platform
 import time
 from collections import Counter
@@ -35,7 +29,7 @@ from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, write_tabl
 from scripts.plan.models import ECHO
 from scripts.plan.probe import ANSWER
 from scripts.running.devices import processor
-from scripts.running.program import UserError, cut, execute, json_object, log, parser
+from scripts.running.program import UserError, cut, log
 from scripts.train.asking.echo import EchoServer
 from scripts.train.asking.answer import CUT, REFUSED, SHARES, TOO_LONG, WHOLE, Answer, Reading
 from scripts.train.asking.kept_answers import Kept, Model, echoed
@@ -45,25 +39,25 @@ from scripts.train.asking.server import FEWER, Server, body_of, stopping
 from scripts.train.asking.shots import right_options, shots_of, turn
 from scripts.train.asking.thoughts import without_thought
 from scripts.train.early_end import blames_files
-from scripts.train.launch import devices, environment
-from scripts.train.run import add_device_options, add_run_options, files_of, work_of
+from scripts.train.given_run import GivenRun
+from scripts.train.launch import devices, set_environment
 from scripts.train.quantised import check_quantised, quantised_fact
 from scripts.train.work import (
     NO_STEPS,
     code_of,
     columns_of,
     facts_of_job,
-    fail,
+    files_of,
     finish,
     finished,
-    forget,
     hand_out,
     hashes_of,
+    made_anew,
     model_view,
     predictions_on,
     reads_training,
-    refuse_again,
     with_digest,
+    work_of,
     write_json,
 )
 
@@ -75,25 +69,24 @@ NEAR = 4  # tokens that a server may count less than it was asked for, and still
 ASKED = ("columns", "labels", "inputs", "prompt")  # keys of the method
 
 
-def describe(given: argparse.Namespace, model: Path | None) -> dict:
+def describe(run: GivenRun, model: Path | None) -> dict:
     """The job: everything that decides the questions and how an answer is read, and the digest."""
-    method = given.method
+    method, training = run.method, run.settings["training"]
     echoes = echoed(method["prompt"])
-    training = given.settings["training"]
     reads_all = reads_training(method["prompt"], training) if echoes else training.get("shots", 0)
     job = {
-        "run": given.run,
-        "settings": given.settings,
-        "splits": given.splits,
+        "run": run.name,
+        "settings": run.settings,
+        "splits": run.splits,
         **{key: method[key] for key in ASKED},
         "learns": False,
         "makes_model": False,
         "data": {
-            split: content_digest(given.data / f"{split}.parquet", columns_of(method))
-            for split in given.splits[0 if reads_all else 1 :]
+            split: content_digest(run.data / f"{split}.parquet", columns_of(method))
+            for split in run.splits[0 if reads_all else 1 :]
         },
         "model_files": hashes_of(model) if model else {},
-        "api": given.api,
+        "api": run.api,
         "code": code_of(ECHO if echoes else ANSWER),
     }
     return with_digest(job)
@@ -296,12 +289,12 @@ def write(
 
 
 def model_of(
-    given: argparse.Namespace, folder: Path | None, shots: list[dict[str, str]]
+    run: GivenRun, folder: Path | None, shots: list[dict[str, str]], given: argparse.Namespace
 ) -> tuple[Model, dict]:
     """The model that answers, and its facts for run.json."""
-    training = given.settings["training"]
+    training = run.settings["training"]
     if folder is None:
-        echoes = echoed(given.method["prompt"])
+        echoes = echoed(run.method["prompt"])
         known = {
             "kind": "api",
             "parameters": 0,
@@ -309,13 +302,11 @@ def model_of(
             "precision": "unknown",
         }
         if echoes:
-            return EchoServer(given.api, given.key), known
-        return Server(given.api, given.key, training, shots), known
+            return EchoServer(run.api, given.key), known
+        return Server(run.api, given.key, training, shots), known
     gpus = devices(given.device, 1, given.runs_per_gpu)
     check_quantised(folder, gpus, training, learns=False)
-    variables = environment(gpus, given.threads, 1)
-    os.environ.clear()
-    os.environ.update(variables)
+    set_environment(gpus, given.threads)
     from scripts.train.asking.local_model import LocalModel  # late: it reads the environment
     from scripts.train.hardware import versions
     from scripts.train.paradigms.paradigm import loaded
@@ -326,18 +317,18 @@ def model_of(
     return model, model.facts() | more
 
 
-def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
+def ask_anew(run: GivenRun, job: dict, folder: Path | None, given: argparse.Namespace) -> None:
     """Ask, and write the result."""
     from scripts.train.splits import read_split, read_tables  # late: both import torch
 
     began, echoes = time.time(), echoed(job["prompt"])
     if echoes:
-        tables = read_tables(job, given.data)
+        tables = read_tables(job, run.data)
     else:
-        tables = {split: read_split(given.data, split, job) for split in given.splits[1:]}
-    shots = [] if echoes else [*system_turn(job), *draw_shots(job, tables, given.data)]
-    model, model_facts = model_of(given, folder, shots)
-    kept, answers = Kept(given.output / "work/answers.jsonl", job, shots), None
+        tables = {split: read_split(run.data, split, job) for split in run.splits[1:]}
+    shots = [] if echoes else [*system_turn(job), *draw_shots(job, tables, run.data)]
+    model, model_facts = model_of(run, folder, shots, given)
+    kept, answers = Kept(run.folder / "work/answers.jsonl", job, shots), None
     if echoes:
         from scripts.train.asking.likelihoods import measure as measure_echoes  # late: torch
 
@@ -345,57 +336,22 @@ def ask(job: dict, folder: Path | None, given: argparse.Namespace) -> None:
     else:
         predictions, answers, found = measure(job, tables, model, kept)
     facts = facts_of(job, model_facts, found, time.time() - began, given.threads)
-    write(job, predictions, answers, facts, given.output)
+    write(job, predictions, answers, facts, run.folder)
 
 
-def main(given: argparse.Namespace) -> None:
-    if bool(given.api) == bool(given.model):
-        raise UserError("give one of --model and --api")
-    if given.model and echoed(given.method["prompt"]):
-        raise UserError("--method: scripts.train.run scores a model on this machine; run it")
-    work = work_of(given, [given.data, *([given.model] if given.model else [])])
-    folder = None if given.api else model_view(given.model, files_of(given.model), work)
-    job = describe(given, folder)
-    if finished(work, job):
-        hand_out(work, job, given.output)
-        log.info("%s: already asked the same of the same model", given.run)
-        return
-    refuse_again(work, job, given.attempt)
-    forget(work)
-    try:
-        with blames_files(folder) if folder else stopping():
-            ask(job, folder, given)
-    except UserError as error:
-        if not given.api:  # a server may answer at the next attempt
-            fail(work, job, str(error))
-        raise
-    finish(work, job, given.output)
-
-
-def arguments() -> argparse.ArgumentParser:
-    asking = parser(__doc__)
-    add_run_options(
-        asking,
-        ASKED,
-        "columns and labels of the study and inputs of the method (study.yaml), and prompt: the "
-        "question of the wording, and its answers by label or null",
-        "the split of the shots, then those to ask about",
-    )
-    add_device_options(asking)
-    asking.add_argument("--model", type=Path, help="the folder of the model")
-    asking.add_argument(
-        "--api",
-        type=json_object,
-        default={},
-        help="JSON instead of --model: api (the address before /chat/completions), name (the "
-        "model's name there), request (keys to add to each request), headers (of each "
-        "request; {key} stands for the key)",
-    )
-    asking.add_argument(
-        "--key", metavar="VARIABLE", help="the environment variable that holds the API's key"
-    )
-    return asking
-
-
-if __name__ == "__main__":
-    execute(main, arguments().parse_args(), opens_log=True)
+def ask(run: GivenRun, given: argparse.Namespace) -> None:
+    """Ask a model, or hand out what it answered. given: the options of scripts/train/runs.py."""
+    if bool(run.api) == bool(run.model):
+        raise UserError(f"{run.name}: give one of model and api")
+    if run.model and echoed(run.method["prompt"]):
+        raise UserError(f"{run.name}: a model on this machine has the paradigm likelihood; name it")
+    with work_of(run.folder, [run.data, *([run.model] if run.model else [])]) as work:
+        folder = model_view(run.model, files_of(run.model), work) if run.model else None
+        job = describe(run, folder)
+        if finished(work, job):
+            return hand_out(work, job, run.folder, "asked the same of the same model")
+        # a server may answer at the next attempt
+        with made_anew(work, job, given.attempt, remembers=not run.api):
+            with blames_files(folder) if folder else stopping():
+                ask_anew(run, job, folder, given)
+        finish(work, job, run.folder)
