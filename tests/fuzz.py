@@ -150,6 +150,12 @@ def place(files: dict, folder: Path) -> None:
             (folder / name).write_bytes(content.replace(b"{in}", str(folder).encode()))
 
 
+def stdin_of(target: Target, folder: Path) -> bytes:
+    """Return the standard input of a target, from its file in the folder of a case."""
+    file = folder / (target.stdin or "none")
+    return file.read_bytes() if file.is_file() else b""
+
+
 def filled(arguments: list[str], given: Path, output: Path) -> list[str]:
     """Return the arguments of a target with the folders in place of {in} and {out}."""
     return [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in arguments]
@@ -247,11 +253,8 @@ def run_case(target: Target, files: dict, arguments: list[str], folder: Path) ->
     (folder / "work").mkdir(parents=True, exist_ok=True)
     output = folder / "work/out"
     arguments = filled(arguments, folder / "in", output)
-    stdin = files[target.stdin] if target.stdin else b""
-    stdin = stdin if isinstance(stdin, bytes) else b""
+    stdin = stdin_of(target, folder / "in")
     begun = time.perf_counter()
-    code, said, problem = called(
-        target.module, arguments, stdin.replace(b"{in}", str(folder / "in").encode())
-    )
+    code, said, problem = called(target.module, arguments, stdin)
     seconds = time.perf_counter() - begun
     return Outcome(code, seconds, said, problem or judged(target, output, code, said), files)

@@ -8,7 +8,18 @@ import yaml
 from hypothesis import settings
 
 from scripts.data.manifest import write_manifest
-from tests.fuzz import GIVEN, SILENCE, TARGETS, attempt, called, content_of, filled, judged, place
+from tests.fuzz import (
+    GIVEN,
+    SILENCE,
+    TARGETS,
+    attempt,
+    called,
+    content_of,
+    filled,
+    judged,
+    place,
+    stdin_of,
+)
 
 CASES = 25  # of each program, 1,000 in all; `make test` tries a hundred
 QUICK = 2
@@ -21,7 +32,7 @@ def ended(target, files, folder):
     return called(
         target.module,
         filled(target.arguments, folder / "in", folder / "work/out"),
-        files.get(target.stdin, b""),
+        stdin_of(target, folder / "in"),
     )
 
 

@@ -7,6 +7,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import psutil
 import pytest
 import yaml
 
@@ -218,7 +219,8 @@ def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended
     """
     place = tmp_path / "two"
     process = begun(prepared, place, training={"epochs": 500, "dropout": 0.0}, devices=2)
-    process.kill()  # only the launcher: its processes live on
+    [launcher] = psutil.Process(process.pid).children()
+    launcher.kill()  # its processes live on
     process.wait()
     train(place, {"dropout": 0.0}, devices=2)
     assert read_json(place / "run.json")["hardware"]["processes"] == 2
