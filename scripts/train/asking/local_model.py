@@ -24,7 +24,6 @@ from scripts.train.asking.shots import answer_line, as_text, turn
 from scripts.train.asking.templates import templated, turn_end
 from scripts.train.asking.thoughts import BEGIN as THOUGHT, END
 from scripts.train.plain import alike
-from scripts.train.scoring import ALONE
 from scripts.train.paradigms.paradigm import (
     check_trained,
     check_whole,
@@ -35,6 +34,7 @@ from scripts.train.paradigms.paradigm import (
 )
 
 NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2SeqLM}
+ALONE = 9  # questions that are asked alone and in a batch
 AT_ONCE = {"cpu": 4096, "cuda": 65_536}  # tokens of a batch of questions, padding included
 COMPARED = 16  # tokens of an answer that a model gives alone and in a batch
 
@@ -197,7 +197,7 @@ class LocalModel:
         shared = [row for row in order if 2 * len(ids[row]) <= AT_ONCE[self.device.type]]
         if len(shared) < 2:
             return False
-        most = min(ALONE + 1, AT_ONCE[self.device.type] // len(ids[shared[0]]))
+        most = min(ALONE, AT_ONCE[self.device.type] // len(ids[shared[0]]))
         places = np.unique(np.linspace(0, len(shared) - 1, most).astype(int))
         rows = [ids[shared[place]] for place in places]
         try:
