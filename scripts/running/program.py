@@ -28,12 +28,13 @@ FULL = f"free some, {AGAIN}"
 DISK_FULL = re.compile(
     r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I
 )
-# And about memory and threads, without a MemoryError.
+# And about memory, without a MemoryError, and threads.
 NO_MEMORY = re.compile(
     r"(can't|cannot) allocate|(not enough|out of) memory|bad_alloc|allocation (error|failed)"
-    r"|alloc of size \d+ failed|worker thread|can't start new thread",
+    r"|alloc of size \d+ failed|ALLOC_FAILED|DefaultCPUAllocator",
     re.I,
 )
+NO_THREADS = re.compile("worker thread|can't start new thread", re.I)
 UNWRITTEN = re.compile(
     r"PytorchStreamWriter failed|inline_container|unexpected pos \d+|\d requested and \d+ written",
     re.I,
@@ -230,14 +231,20 @@ def _of_os(error: OSError) -> str:
     return file + REMEDIES.get(error.errno, f"{what}; check the path and its disk, {AGAIN}")
 
 
+def ran_out(error: BaseException) -> bool:
+    """Return whether an error of any kind says that memory ran out."""
+    is_named_so = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+    return is_named_so or bool(NO_MEMORY.search(str(error)))
+
+
 def is_of_machine(error: BaseException) -> bool:
     """Return whether an error comes from memory, threads, a disk or permissions. Such an error
     proves nothing about the file that was read.
     """
     return (
-        isinstance(error, MemoryError)
+        ran_out(error)
         or (isinstance(error, OSError) and bool(error.errno))
-        or bool(NO_MEMORY.search(str(error)) or DISK_FULL.search(str(error)))
+        or bool(NO_THREADS.search(str(error)) or DISK_FULL.search(str(error)))
     )
 
 
@@ -249,7 +256,7 @@ def _sentence_of(error: BaseException) -> str | None:
         return f"out of memory; {MORE_MEMORY}"
     if isinstance(error, OSError) and (error.errno or error.filename):
         return _of_os(error)
-    if NO_MEMORY.search(str(error)):
+    if ran_out(error) or NO_THREADS.search(str(error)):
         return f"out of memory ({cut(str(error), 200)}); {MORE_MEMORY}"
     if DISK_FULL.search(str(error)):
         return f"no space left on the device ({cut(str(error), 200)}): {FULL}"

@@ -4,7 +4,6 @@ Without torch, which only the loop imports.
 """
 
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from traceback import walk_tb
 
 from scripts.plan.models import CONFIG
-from scripts.running.program import UserError, cut
+from scripts.running.program import UserError, cut, is_of_machine
 
 # ---- a signal to end
 
@@ -65,22 +64,6 @@ class Stop:
 
 # ---- the memory is too small
 
-# Messages of torch, its libraries and safetensors where they raise only a RuntimeError.
-NO_MEMORY = re.compile(
-    r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED"
-    r"|bad_alloc",
-    re.I,
-)
-
-
-def ran_out(error: BaseException) -> bool:
-    """Whether an error of any kind says that memory ran out."""
-    return (
-        isinstance(error, MemoryError)
-        or type(error).__name__ == "OutOfMemoryError"
-        or bool(NO_MEMORY.search(str(error)))
-    )
-
 
 def remedies(training: dict, learns: bool = True) -> str:
     """The settings to change so that a run takes less memory, without those that
@@ -130,8 +113,7 @@ def blames_files(view: Path) -> Iterator[None]:
         raise
     except BaseException as error:  # many kinds, which differ between versions
         names = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
-        is_of_machine = ran_out(error) or (isinstance(error, OSError) and error.errno)
-        if is_of_machine or "deterministic" in str(error):
+        if is_of_machine(error) or "deterministic" in str(error):
             raise
         if not any(name.startswith(READERS) for name in names):
             raise

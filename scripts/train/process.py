@@ -12,12 +12,12 @@ import sys
 from pathlib import Path
 
 from scripts.running.locks import flock
-from scripts.running.program import UserError, execute, log, log_to, parser
+from scripts.running.program import UserError, execute, log, log_to, parser, ran_out
 from scripts.train import weight_files
 from scripts.train.launch import Launch, read_launch
 from scripts.train.loop import Trained, train
 from scripts.train.result import write_result
-from scripts.train.early_end import Stop, Stopped, blames_files, ran_out, remedies
+from scripts.train.early_end import Stop, Stopped, blames_files, remedies
 from scripts.train.work import TooLarge, finish, remembers_refusal
 
 

@@ -24,11 +24,10 @@ from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoTokenizer
 
 from scripts.plan.models import has_weights
-from scripts.running.program import UserError, cut
+from scripts.running.program import UserError, cut, is_of_machine
 from scripts.text.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Batch, Examples, Ragged, pieces
 from scripts.train.labels import read_config as config_of
-from scripts.train.early_end import ran_out
 from scripts.train.paradigms.scored_tokens import of_group
 
 DROPOUTS = (
@@ -57,8 +56,7 @@ def loading(model: Path, files: str) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:  # many kinds, which differ between versions of these libraries
-        # missing permission or a failing disk is no fault of the files
-        if ran_out(error) or (isinstance(error, OSError) and error.errno):
+        if is_of_machine(error):
             raise
         raise UserError(
             f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); "
