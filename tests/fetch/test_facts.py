@@ -114,6 +114,7 @@ def test_kinds_and_sizes(tmp_path, network, config, kind, abilities):
             for shape, end in (("[1.5]", 4), ("[1]", "[]"))
             for header in [f'{{"a": {{"shape": {shape}, "data_offsets": [0, {end}]}}}}'.encode()]
         ),
+        ("config.json", b" " * 20_000_001, "has more than 20,000,000 bytes"),
         *(
             ("config.json", json.dumps({"model_type": "bert"} | SMALL | strange).encode(), said)
             for strange, said in rows_of("""

@@ -46,12 +46,17 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
         (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
         *rows_of("""
             {esim: {hidden_size: 3}, encoder: nowhere, licence: MIT} | fetch the model nowhere first
+            {mlm: {model: minilm, experiment: mine}, licence: MIT} | made by an MLM stage, not fetched
             {hub: me/mine, licence: MIT} | revision is missing
             {init: {model_type: bert}, vocabulary: no/words.txt, licence: MIT} | 'no/words.txt: no such file'
         """),
         (
             TINY | {"init": TINY["init"] | {"num_hiden_layers": 2}},
             "did you mean num_hidden_layers?",
+        ),
+        (
+            HUB | {"files": dict.fromkeys(["config.json", "model.safetensors", "merges.txt"])},
+            "no tokenizer is named: add tokenizer.json, or",
         ),
         (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
         (
@@ -115,6 +120,8 @@ def test_a_folder(fetch, refused, folder):
         *(
             (file, content.encode(), said)
             for file, content, said in texts_of("""
+                config.json | [] | not a JSON object
+                config.json | {} | lacks model_type
                 config.json | {"model_type": "bert", "model_type": "t5"} | a key is repeated
                 config.json | {"model_type": "brt"} | model_type brt, which transformers does not know; did you mean bert?
                 config.json | {"model_type": "bert", "num_hidden_layers": 0} | has num_hidden_layers 0

@@ -87,6 +87,7 @@ def read(text) -> dict:
             run: [sample_sopp] | run names sample_sopp, which is no experiment; did you mean sample_sop?
             experiments: {sample_sop: {data: {strid: 1}}} | unknown key strid; did you mean stride?
             experiments: {sample_sop: {data: {stride: 1e0}}} | is the text '1e0', not a number
+            experiments: {sample_sop: {methods: [direct]}} | strided_sop has no method direct; known: answer, answer_blind
             experiments: {sample_nli: {data: {source: [generated, event_templates]}}} | source names event_templates twice
             seeds: 3 | seeds must be a list, not 3 (one run for each seed: [1, 2, 3] are three); write `seeds: [3]`
             1: x | the top level has the key 1, which YAML does not read as text
@@ -104,9 +105,14 @@ def read(text) -> dict:
             ({"experiments": {"sample_sop": {"data": data}}}, said)
             for data, said in [
                 *rows_of("""
+                    {stride: []}        | 'data: stride is an empty list; name one level or more'
                     {stride: [1, 1.0]}  | 'stride is 1.0, not an integer; write `stride: 1`'
                     {stride: [1, 2, 1]} | 'data: stride names 1 twice'
                 """),
+                (
+                    {"max_videos": list(range(1, 60_000))},
+                    "data: max_videos has 59,999 levels, and at most 1,000 are allowed",
+                ),
                 (
                     {"max_videos": list(range(1, 900)), "label_seed": list(range(10))},
                     "asks for 53,940 runs, and at most 50,000 are allowed",
@@ -117,6 +123,12 @@ def read(text) -> dict:
 )
 def test_a_wrong_configuration_is_refused(change, said):
     assert said in refused(overlaid(default(), read(change)))
+
+
+def test_a_value_that_holds_itself():
+    config = default()
+    config["training"]["dropout"] = config["training"]
+    assert "refers to itself" in refused(config)
 
 
 def places(value, path=()):

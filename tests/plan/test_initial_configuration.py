@@ -105,6 +105,7 @@ def test_another_beginning_is_another_run_and_none_is_as_before():
         second: {models: [bert_base], initial: first} | first has no run of bert_base; it has runs of tiny_bert: name one of these
         second: {initial: first} | 2 runs of first fit, and they differ in stride; name one, such as `initial: {experiment: first, stride: 0}`
         {first: {data: {stride: 0}, training: {epochs: [1, 2]}}, second: {initial: first}} | first tries 2 settings, so it is not known
+        second: {seeds: [3], initial: {experiment: first, stride: 0}} | first has no run of seed 3, stride 0 (it has seed 1, stride 0
         {first: {models: [esim_minilm]}, second: {initial: first}} | first trains no transformer, so it has no weights
     """),
 )
@@ -117,6 +118,7 @@ def test_a_beginning_that_cannot_be_is_one_sentence(change, said):
 @each_row(
     "experiment, training, said",
     texts_of("""
+        SOP    | objectives: {sop: 1, mlmm: 1} | no objective mlmm; did you mean mlm?
         SOP    | objectives: {sop: 0, mlm: 1}  | sop has the weight 0, so the model would not learn the task
         MCTACO | objectives: {sop: 1, mlm: 1}  | no method of this experiment learns a second one
         SOP    | {objectives: {mlm: 1}, adapter: lora} | an adapter learns no second objective

@@ -252,6 +252,13 @@ def test_a_wrong_probe_is_refused(change, said):
     assert said in refused(probe, ENCODER, **read(change))
 
 
+def test_a_kind_that_nobody_knows():
+    config = default() | {"model": "minilm", "run": ["mctaco"], "experiments": PROBE}
+    assert "the kind of the model minilm is not known; name its methods" in refused(planned, config)
+    config["experiments"] = {"mctaco": PROBE["mctaco"] | {"methods": ["likelihood"]}}
+    assert asked(planned(config))["mctaco"] == {"likelihood"}, "what is named is taken as it is"
+
+
 def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
     names, models, notes = probed_models(asked, models, root, here)
     return names, {name: models[name] for name in names}, notes

@@ -70,6 +70,7 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
                 (SUM | {"wordings": {"w": {"likely": "{text_a}|x"}}}, "no text for unlikely"),
                 (SUM | {"wordings": {"w": YES_NO | {"likly": "|x"}}}, "did you mean likely?"),
                 (SUM | {"wordings": {"w": YES_NO}, "domain": "|"}, "'|' has 1 |; take it out"),
+                (SUM | {"wordings": {"w": YES_NO}, "domain": {"v": "So:"}}, "differ in v"),
                 (SUM | {"wordings": {"w": YES_NO}, "masks": "words"}, "likelihood.masks"),
                 (
                     SUM | {"wordings": {"w": {"likely": {"a": "x", "b": "y"}}}},
@@ -80,6 +81,8 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
         *texts_of("""
             temporal_nli | likelihood | {score: sum, threshold: train, wordings: {w: {neutral: '{text_a}'}}} | a threshold separates two labels
             mctaco | answer | {score: sum, wordings: {w: {question: '{text_a} {text_b} {options}'}}} | answer.score: a method that asks in words has no such key; take it out
+            mctaco | answer | {wordings: {w: {likely: '{options}'}}} | a wording has question, and
+            mctaco | answer_all | {wordings: {w: {question: '{text_a} {text_b} {options}'}}} | w.question: {text_b} is one of the options
             mctaco | answer | {wordings: {w: {question: '{text_a}', answers: {likely: 'yes', unlikely: 'no'}}}} | w.question: write {options} once
             mctaco | answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, maybe: b}}}} | w.answers: give one text for each of unlikely, likely
             mctaco | answer | {wordings: {w: {question: '{text_a} {options}', answers: {likely: a, unlikely: a}}}} | w.answers: two answers are the same text

@@ -153,6 +153,19 @@ def test_a_model_that_is_made_anew_by_an_entry_of_ones_own_is_trained(lines, tmp
     assert runs_taken(lines, tmp_path, config=config) == of(lines, "control")
 
 
+def test_a_model_that_stands_on_another_model_is_on_record_if_that_is(tmp_path):
+    config = TWO_STAGES | {"run": ["order"]}
+    config["experiments"] = {"order": config["experiments"]["order"] | {"models": ["esim_minilm"]}}
+    work = Workplan(config, ROOT)
+    lines, [run] = lines_of(work), work.model_runs("strided_sop")
+    files = {f"encoder/{name}": sha256 for name, sha256 in PINS.items()}
+    lines[run.name]["run"]["model_files"] = files | {"config.json": "made by the fetch"}
+    assert runs_taken(lines, tmp_path, "strided_sop", config) == set(lines)
+    other = Workplan(config | {"models": {"minilm": OF_HUB}}, ROOT)
+    assert other.recorded == set(lines) - {run.name}
+    assert any("esim_minilm: not the files on record" in note for note in other.notes)
+
+
 def test_a_model_of_a_folder_may_be_missing_where_its_runs_are_on_record(tmp_path):
     """Its entry has the hashes."""
     elsewhere = {"title": "Mine", "licence": "mine", "folder": "not_here", "files": PINS}

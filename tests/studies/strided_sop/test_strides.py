@@ -65,6 +65,18 @@ def test_what_cannot_be_learnt_or_told_is_refused(data, more, says):
         plan(configured(["one"], one=SOP | {"data": data} | more))
 
 
+def test_a_corpus_that_learns_from_itself_is_the_plain_dataset():
+    corpora = ["sample_activitynet", "sample_howto100m"]
+    data = {"source": corpora, "stride": 0, "learn_from": corpora}
+    found = plan(configured(["one"], one=SOP | {"data": data})).datasets
+    assert {folder.removeprefix("results/build/strided_sop/") for folder in found} == {
+        "sample_activitynet/stride-0",
+        "sample_activitynet/stride-0-sample_howto100m",
+        "sample_howto100m/stride-0",
+        "sample_howto100m/stride-0-sample_activitynet",
+    }
+
+
 @pytest.mark.parametrize("predict", ["stride", "order_and_stride"])
 def test_numbers_equal_a_slow_reference(predict):
     random = np.random.default_rng(3)
