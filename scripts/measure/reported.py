@@ -33,13 +33,14 @@ def held_out_losses(run: Run) -> list[float]:
 
 def with_best_settings(runs: list[Run]) -> list[Run]:
     """Return the runs of a system with the settings of the lowest held-out loss. `tried` counts the
-    settings of a model, and the learners of a searched control.
+    settings of a model, and the learners of a searched control. Runs that held nothing out are of
+    several experiments: no list of settings is tried without held-out groups.
     """
     by_settings: dict[str, list[Run]] = {}
     for run in runs:
         by_settings.setdefault(as_json(run.facts.get("training", {})), []).append(run)
     tried, best = list(by_settings.values()), runs
-    if len(tried) > 1 and runs[0].facts["train_examples"]:
+    if len(tried) > 1 and all(run.facts["held_out_examples"] for run in runs):
         losses = [float(np.mean([min(held_out_losses(run)) for run in same])) for same in tried]
         best = tried[int(np.argmin(losses))]
         log.info(

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from scripts.measure.reported import runs_by_dataset
+from tests.files import read_json, write_json
 from tests.measure.orders import FACTS, evaluate, write_split
 from tests.runs import write_history, write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
@@ -102,3 +104,14 @@ def test_settings_without_a_held_out_loss_are_refused(tmp_path, evaluated):
     runs = write_runs(tmp_path)
     (tmp_path / runs[0] / "history.parquet").unlink()
     assert "rate-0.0001-seed-1/history.parquet" in evaluated(runs, ok=False)
+
+
+def test_runs_that_held_nothing_out_stay_as_they_are(tmp_path):
+    """Two experiments of one dataset, each with its own settings: the cards of a study show both."""
+    names = write_runs(tmp_path)
+    for name in names:
+        facts = read_json(tmp_path / name / "run.json") | {"held_out_examples": 0}
+        write_json(tmp_path / name / "run.json", facts)
+        (tmp_path / name / "history.parquet").unlink(missing_ok=True)
+    [systems] = runs_by_dataset(tmp_path, names).values()
+    assert [run.folder.name for run in systems["m", "train"]] == names[:4]
