@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.fuzz import TARGETS, filled, place
+from tests.fuzz import TARGETS, filled, place, stdin_of
 import numpy as np
 from scripts.data.tables import read_table
 
@@ -40,7 +40,8 @@ def call(program):
 
     def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
         target = TARGETS[name]
-        return program(target.module, *filled(target.arguments, given, output), *more)
+        arguments, stdin = filled(target.arguments, given, output), stdin_of(target, given).decode()
+        return program(target.module, *arguments, *more, *(["<<<", stdin] if stdin else []))
 
     return call
 
@@ -79,7 +80,7 @@ def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
     tokens, the checkpoint, the result or the log.
     """
     place(TARGETS["train"].files, tmp_path / "in")
-    undisturbed, said = tmp_path / "undisturbed", set()
+    undisturbed, said = tmp_path / "undisturbed/out", set()
     assert call("train", tmp_path / "in", undisturbed).returncode == 0
     wanted = read_table(undisturbed / "predictions.parquet").to_pandas()
     output = disk / "out"

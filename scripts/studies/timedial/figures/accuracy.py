@@ -44,13 +44,10 @@ from scripts.studies.timedial.figures.metrics import (
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
-def of_each_view(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points with fewer controls. On a variant, or for controls that have read the
-    challenge, keep random and the chosen control of each kind.
-    """
-    controls = points[(points["paradigm"] == "control") & (points["model"] != "random")]
-    many = controls[(controls["domain"] == "contaminated") | (controls["variant"] != "")]
-    return points.drop(many.index[~many["chosen"].eq(True)])
+def of_each_kind(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points with only these controls: random, and the chosen one of each kind."""
+    others = (points["paradigm"] == "control") & (points["model"] != "random")
+    return points[~others | points["chosen"].eq(True)]
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFrame) -> None:
@@ -119,5 +116,5 @@ def main(given: Given) -> None:
     people["measured_on"] = [
         sources[source].get("measured_on", source) for source in people["source"]
     ]
-    shown = of_each_view(points)
+    shown = of_each_kind(points)
     publish(given, drawn(points, table_5), lambda: draw(shown, metrics, table_5, sources, people))
