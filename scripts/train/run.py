@@ -97,6 +97,9 @@ def train(run: GivenRun, given: argparse.Namespace) -> None:
         gpus = devices(given.device, given.devices, given.runs_per_gpu)
         check_quantised(model, gpus, run.settings["training"], job["learns"])
         processes = len(gpus) or given.devices
+        keep = given.keep if keeps else "none"
+        if run.hands_on and not keeps:
+            keep = "best"
         launch = Launch(
             work=str(work),
             data=str(run.data),
@@ -110,7 +113,7 @@ def train(run: GivenRun, given: argparse.Namespace) -> None:
             runs_per_gpu=given.runs_per_gpu,
             report_to=given.report_to,
             tokens=given.tokens and str(given.tokens),
-            keep=given.keep if keeps else "best" if run.hands_on else "none",
+            keep=keep,
             merge_adapter=merges,
             kept=str(place) if place else None,
             is_kept=facts is not None and are_kept and can_score(facts),
