@@ -1,11 +1,12 @@
 """Reading text from a user: UTF-8, JSON, lines and CSV. For each fault, one sentence names the
 place.
 
-Not a program. A file is text in UTF-8. One byte order mark at its start is left out, and logged. A
-line ends only at a line feed, or at a carriage return with a line feed. U+2028, U+0085 and form
-feeds are parts of a text.
+Not a program. A file is text in UTF-8, or in UTF-16 with a byte order mark. One mark at its start
+is left out, and logged. A line ends only at a line feed, or at a carriage return with a line feed.
+U+2028, U+0085 and form feeds are parts of a text.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Callable
@@ -26,8 +27,8 @@ HALF = re.compile(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)
 def text_of(
     file: Path, remedy: str = "fetch it again", missing: str = "fetch the corpus again"
 ) -> str:
-    """Return the text of a file in UTF-8. Raises UserError for a missing file, a folder, or another
-    encoding.
+    """Return the text of a file, as decoded() does. Raises UserError for a missing file, a folder,
+    or another encoding.
     """
     try:
         content = file.read_bytes()
@@ -39,23 +40,25 @@ def text_of(
 
 
 def decoded(content: bytes, where: str, remedy: str = "fetch it again") -> str:
-    """Decode bytes as UTF-8 text; `where` (the file) begins the error."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise UserError(
-            f"{where}: not UTF-8 text at byte 0, but UTF-16; save it as UTF-8, or {remedy}"
-        )
-    if (place := content.find(b"\0")) >= 0:
+    """Decode bytes as UTF-8 text, or as UTF-16 if they begin with its byte order mark; `where` (the
+    file) begins the error.
+    """
+    is_utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "UTF-16" if is_utf_16 else "UTF-8"
+    if not is_utf_16 and (place := content.find(b"\0")) >= 0:
         raise UserError(
             f"{where}: byte {place} is NUL, so this is UTF-16 or a damaged file; save it as UTF-8, "
             f"or {remedy}"
         )
     try:
-        text = content.decode("utf-8")
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         raise UserError(
-            f"{where}: not UTF-8 text at byte {error.start}; save it as UTF-8, or {remedy}"
+            f"{where}: not {encoding} text at byte {error.start}; save it as UTF-8, or {remedy}"
         ) from None
-    if text.startswith("\ufeff"):
+    if is_utf_16:
+        log.info("%s: is read as UTF-16, by the byte order mark at its start", where)
+    elif text.startswith("\ufeff"):
         log.info("%s: ignores the byte order mark at its start", where)
     return text.removeprefix("\ufeff")
 

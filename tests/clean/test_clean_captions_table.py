@@ -62,6 +62,7 @@ plain.csv | | utf-8 | ,video_id,start,end,text\n0,v11,62.5,64,"b, caf\xe9"\n1,v1
 excel.csv | | utf-8-sig | sep=;\r\nvideo_id;start;end;Text \r\nv11;62,5;64,0;b, caf\xe9\r\nv11;0,25;1,75;a, caf\xe9\r\nv0;4,0;5,5;c, caf\xe9\r\n
 windows.csv | --encoding cp1252 | cp1252 | video_id;start;end;text\nv11;62.5;64;b, caf\xe9\nv11;.25;1.75;a, caf\xe9\nv0;4;5.5;c, caf\xe9\n
 unicode.txt | --encoding utf-16 | utf-16 | video_id\tstart\tend\ttext\nv11\t62.5\t64\tb, caf\xe9\nv11\t.25\t1.75\ta, caf\xe9\nv0\t4\t5.5\tc, caf\xe9\n
+marked.txt | | utf-16 | video_id\tstart\tend\ttext\nv11\t62.5\t64\tb, caf\xe9\nv11\t.25\t1.75\ta, caf\xe9\nv0\t4\t5.5\tc, caf\xe9\n
 names.tsv | --columns {"video_id":"clip","start":"from","text":"what,said"} | utf-8 | clip\tfrom\tend\twhat,said\nv11\t00:01:02.500\t64\tb\nv11\t00:00:00.250\t1.75\ta\nv0\t00:00:04.000\t5.5\tc\n
 rows.json | | utf-8 | [{"video_id": "v11", "start": 62.5, "end": 64, "text": "b, caf\xe9"}, {"video_id": "v11", "start": 0.25, "end": 1.75, "text": "a, caf\xe9"}, {"video_id": "v0", "start": 4, "end": 5.5, "text": "c, caf\xe9"}]
 howto100m.json | | utf-8 | {"v11": {"start": [62.5, 0.25], "end": [64, 1.75], "text": ["b", "a"]}, "v0": {"start": [4], "end": [5.5], "text": ["c"]}}
