@@ -79,6 +79,11 @@ class Crossed:
     both: Resampling
     first: np.ndarray
 
+    @property
+    def block(self) -> np.ndarray:
+        """The block of each group of `both`."""
+        return self.both.block
+
 
 def resampling(
     ids: pd.Series | np.ndarray | list, resamples: int, independent: bool = False
@@ -98,6 +103,17 @@ def crossed(first: np.ndarray, second: np.ndarray, resamples: int) -> Crossed:
     ways = resampling(first, resamples), resampling(second, resamples, independent=True)
     both = [f"{one} / {other}" for one, other in zip(first, second)]
     return Crossed(ways, resampling(both, resamples), pd.factorize(first)[0])
+
+
+def grouped(names: pd.DataFrame, resamples: int) -> tuple[np.ndarray, Resampling | Crossed]:
+    """Return (n,) the number of each row's group, and the draws over the groups. names: one column
+    names groups of one kind; two columns name groups of two kinds.
+    """
+    columns = list(names)
+    groups = names.drop_duplicates().sort_values(columns)
+    group = names.groupby(columns).ngroup().to_numpy()
+    first, *second = (groups[column].to_numpy() for column in columns)
+    return group, crossed(first, second[0], resamples) if second else resampling(first, resamples)
 
 
 def blocks_there(sums: np.ndarray, drawn: Resampling) -> tuple[np.ndarray, np.ndarray]:

@@ -18,14 +18,15 @@ on the test but solvers. It is the winner of a search on the test, so it has no 
 
 The control of a kind is the one with the highest value on the training split, cross-fitted
 (`training_value` of run.json). The test takes no part, with one exception: controls that see all
-candidates of a question and those that see one are chosen apart where a kind has both. TimeDial's
-training split has two candidates and its test four, so the two values cannot be compared. The
-higher one on the test stands, which errs to the model's disadvantage.
+candidates of a question and those that see one are chosen apart where a kind has both. In
+TimeDial's training split one of four candidates is right, in its test two, so the two values cannot
+be compared. The higher one on the test stands, which errs to the model's disadvantage.
 
 A verdict is made within a family of tests: the study's headline cells for one model (`family` of
 study.yaml), a comparison that is no headline is a family of its own. The p-value is multiplied by
 the size of the family (Bonferroni), so a verdict does not depend on what else ran. Fewer than three
-seeds are no sample of seeds: their verdict is about these runs alone.
+seeds are no sample of seeds: their verdict is about these runs alone. Predictions made elsewhere
+count as one run.
 """
 
 from collections.abc import Iterable, Mapping
@@ -58,6 +59,7 @@ TITLES = {
 OF_CONTROLS = (SHORTCUT, LIKE, MORE)  # the kinds whose control is chosen on the training split
 CHANCE = "chance"  # the rung of baselines
 CONTROL_METHODS = {"control", "baseline", "majority"}
+MADE_ELSEWHERE = {"released", "external"}
 LOWER = "lower"
 # Systems are compared within these; a system and its blind control share a SYSTEM.
 PLACE = ("source", "dataset", "split", "slice", "scoring", "metric")
@@ -228,9 +230,16 @@ def verdict_of(estimate: Estimate, least: float | None, family: int) -> str:
     return CANNOT_TELL if least and least > SEEN else UNCLEAR
 
 
-def words_of(verdict: str, seeds: int | None, least: float | None, family: int, cap: bool) -> str:
-    """Return a verdict in words. seeds: of a model that learnt, 0 for an ensemble;
-    None for any other.
+def words_of(
+    verdict: str,
+    seeds: int | None,
+    least: float | None,
+    family: int,
+    cap: bool,
+    other_cap: bool = False,
+) -> str:
+    """Return a verdict in words. seeds: of a model that learnt, 0 for an ensemble; None for any
+    other. cap, other_cap: whether a run of the model, or of the other side, stopped at its cap.
     """
     if verdict == UNKNOWN:
         return "one group, so no interval"
@@ -246,7 +255,9 @@ def words_of(verdict: str, seeds: int | None, least: float | None, family: int, 
         said += f" ({only}a difference of {least * 100:.1f} points would have been seen)"
     tests = f" among {family} tests" if family > 1 else ""
     runs = OF_RUNS[seeds] if few and seeds is not None else ""
-    return said + runs + tests + ("; stopped at its cap, not trained to the end" if cap else "")
+    caps = "; stopped at its cap, not trained to the end" if cap else ""
+    caps += "; the other side was not trained to the end" if other_cap else ""
+    return said + runs + tests + caps
 
 
 def compared(row: dict, other: dict, kind: str, contest: Contest) -> dict:
@@ -255,7 +266,7 @@ def compared(row: dict, other: dict, kind: str, contest: Contest) -> dict:
     named by its method.
     """
     learnt = learns(row.get("method")) and row.get("wording") is None
-    seeds = row["seeds"] if learnt else None
+    seeds = 1 if row.get("method") in MADE_ELSEWHERE else row["seeds"] if learnt else None
     fixed = row | {"seeds": 1} if seeds is not None and seeds < FEW_SEEDS else row
     pair = (fixed, other) if sign(contest.metrics, row) > 0 else (other, fixed)
     estimate = difference(*pair, bounds_of(contest.metrics, row))
@@ -279,7 +290,8 @@ def compared(row: dict, other: dict, kind: str, contest: Contest) -> dict:
         return found | {"verdict": None, "words": None, "p_value": None}
     least = least_difference(estimate, family)
     verdict = verdict_of(estimate, least, family)
-    words = words_of(verdict, seeds, least, family, found["at_cap"])
+    caps = found["at_cap"], place_of(other) in contest.at_cap
+    words = words_of(verdict, seeds, least, family, *caps)
     return found | {"family": family, "least_difference": least, "verdict": verdict, "words": words}
 
 

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.data.keyed import keyed_hash
-from scripts.measure.bootstrap import resampling
+from scripts.measure.bootstrap import grouped
 from scripts.measure.experiment import Run, Systems, read_scores
 from scripts.measure.tally import Tally, metric_rows, share, sums_by_group
 
@@ -36,14 +36,14 @@ STRATUM = 50  # units in a group that counts as equally sure
 
 
 class Filter(NamedTuple):
-    """How a study filters. unit: the column of units that are right or wrong as a whole; group: the
-    column of groups that are resampled; within: columns whose values are filtered one by one;
-    slices: columns, with spaces, whose values are also measured alone; chooses: whether an example
-    is one option of its unit.
+    """How a study filters. unit: the column of units that are right or wrong as a whole; groups:
+    the columns of groups that are resampled, see grouped(); within: columns whose values are
+    filtered one by one; slices: columns, with spaces, whose values are also measured alone;
+    chooses: whether an example is one option of its unit.
     """
 
     unit: str
-    group: str
+    groups: Sequence[str]
     within: Sequence[str] = ()
     slices: Sequence[str] = ()
     chooses: bool = False
@@ -137,7 +137,8 @@ def filtered(
             said = of_judge[rows]
             if (said > 0).sum() > (said < 0).sum():
                 kept[rows] = balanced(said, hashes[rows]) | (said == 0)
-    group, groups = pd.factorize(first[how.group])
+    group, drawn = grouped(first[list(how.groups)], resamples)
+    groups = len(drawn.block)
     parts = {"all": np.ones(len(names), bool)}
     for columns in map(str.split, how.slices):
         for values, rows in first.reset_index().groupby(columns).indices.items():
@@ -151,13 +152,13 @@ def filtered(
             Tally(
                 after_filter(part) if after else part,
                 {LEFT_OUT: share},
-                sums_by_group([right * inside], group, len(groups)),
-                np.bincount(group[inside], minlength=len(groups)),
+                sums_by_group([right * inside], group, groups),
+                np.bincount(group[inside], minlength=groups),
             )
             for part, of_part in parts.items()
             for after, inside in ((False, of_part), (True, of_part & kept))
         ]
         same = {"model": run.facts["model"], "method": run.facts["method"]}
-        rows_of_run = metric_rows(tallies, [], resampling(groups, resamples))
+        rows_of_run = metric_rows(tallies, [], drawn)
         found += [same | row | {"draws": None} for row in rows_of_run]
     return kept[unit], found

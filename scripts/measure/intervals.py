@@ -74,21 +74,47 @@ def p_value_of(value: float, parts: Sequence[Part]) -> float:
     return math.exp(low)
 
 
-def variance_over_groups(draws: np.ndarray, groups: float) -> np.ndarray:
-    """Return (…) the variance of values over their groups, 0 for one group; draws: (…, resamples)
-    values over weighted groups.
+def beyond_draws(groups: float) -> float:
+    """Return the variance of a mean over groups, as a multiple of the variance of its draws.
 
-    With weights from Exp(1), the draws of a mean have (groups - 1) / (groups + 1) of its variance.
-    This function corrects for that factor.
+    With weights from Exp(1), the draws have (groups - 1) / (groups + 1) of that variance.
+    """
+    return (groups + 1) / (groups - 1)
+
+
+def variance_over_groups(draws: np.ndarray, groups: float) -> np.ndarray:
+    """Return (…) the variance of values over their groups, 0 for one group. draws: (…, ways,
+    resamples) values over weighted groups.
+
+    Groups of one kind have one way. Two kinds (templates, and pairs of times) have three: the
+    groups of each kind, and their intersection. The variance is that of two-way clustering
+    (Cameron, Gelbach and Miller 2011): the sum of the first two, less that of the intersection,
+    which both contain. It is at least the variance of each kind. The draws of a difference are
+    differences of draws, so its variance is as exact as that of a value.
     """
     if groups <= 1:
-        return np.zeros(draws.shape[:-1])
-    return draws.var(-1) * (groups + 1) / (groups - 1)
+        return np.zeros(draws.shape[:-2])
+    of_ways = np.moveaxis(draws.var(-1) * beyond_draws(groups), -1, 0)
+    if len(of_ways) == 1:
+        return of_ways[0]
+    first, second, both = of_ways
+    return np.maximum(np.maximum(first, second), first + second - both)
 
 
 def over_groups(draws: np.ndarray, groups: float) -> Part:
-    """Return the variance of a value over its groups, with its freedom; draws: (resamples,)."""
-    return Part(float(variance_over_groups(draws, groups)), groups - 1)
+    """Return the variance of a value over its groups, with its freedom; draws: (ways, resamples),
+    or (resamples,) of groups of one kind.
+    """
+    return Part(float(variance_over_groups(np.atleast_2d(draws), groups)), groups - 1)
+
+
+def has_draws(row: Mapping) -> bool:
+    return isinstance(row.get("draws"), (list, np.ndarray))
+
+
+def draws_in(row: Mapping) -> np.ndarray:
+    """Return (ways, resamples) the draws of a row, which a table holds as lists."""
+    return np.atleast_2d(np.stack(row["draws"])).astype(float)
 
 
 def over_seeds(sd: float | None, seeds: int) -> Part:
@@ -158,28 +184,25 @@ def combination(
     coefficients 1 and -1. bounds: the possible values of a row. The interval holds no value that
     the sum cannot have: with few seeds, t alone reaches beyond 100 points.
 
-    rows: metrics with value, sd, seeds, effective_groups and draws. The draws are paired by the
-    groups that the rows share; other groups vary independently. The seeds of two rows are not
-    paired. A share of 0 or 1 does not vary in its draws. Beside one that varies it is a constant:
-    the interval is that of the other row (moved). Where no row varies, Wilson's intervals count.
+    rows: metrics with value, sd, seeds, effective_groups and draws (draws_in()). The draws are
+    paired by the groups that the rows share; other groups vary independently. The seeds of two rows
+    are not paired. A share of 0 or 1 does not vary in its draws. Beside one that varies it is a
+    constant: the interval is that of the other row (moved). Where no row varies, Wilson's intervals
+    count.
     """
     value = float(sum(weight * row["value"] for row, weight in zip(rows, coefficients)))
     groups = min(row["effective_groups"] for row in rows)
     if groups <= 1:
         return Estimate(value, None, None)
-    if any(row.get("draws") is None for row in rows):
+    if not all(map(has_draws, rows)):
         raise UserError(
             "a row has no draws, so it has no paired difference; take rows over all seeds and "
             "examples of results/evaluate/<name>/metrics.parquet (a record has its differences in "
             "comparisons.parquet)"
         )
-    length = min(len(row["draws"]) for row in rows)  # draws are paired by their number
-    draws = np.asarray(
-        sum(
-            weight * np.asarray(row["draws"][:length], float)
-            for row, weight in zip(rows, coefficients)
-        )
-    )
+    every = [draws_in(row) for row in rows]
+    length = min(draws.shape[1] for draws in every)  # draws are paired by their number
+    draws = np.sum([weight * own[:, :length] for own, weight in zip(every, coefficients)], 0)
     of_groups, of_seeds = [over_groups(draws, groups)], []
     varying = [row["value"] not in (0, 1) for row in rows]
     for row, weight in zip(rows, coefficients):
@@ -239,9 +262,9 @@ def mean_of(rows: Sequence[Mapping]) -> Estimate:
     if len(rows) == 1:
         return Estimate.of(rows[0])
     mean = float(np.mean(values))
-    draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
-    if draws.ndim == 0:
+    if not all(map(has_draws, rows)):
         return Estimate(mean, None, None)
+    draws = np.mean([draws_in(row) for row in rows], 0)
     sd, variance = float(np.std(values, ddof=1)), float(variance_over_groups(draws, groups))
     return share_over_seeds(mean, variance, groups, sd, len(rows))
 

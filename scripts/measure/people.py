@@ -22,7 +22,7 @@ import pandas as pd
 
 from scripts.measure.intervals import combination
 from scripts.data.items import HUMAN
-from scripts.measure.bootstrap import Resampling, resampling
+from scripts.measure.bootstrap import Crossed, Resampling, grouped
 from scripts.measure.intervals import SHARE, difference
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 
@@ -71,7 +71,7 @@ class Units(NamedTuple):
 
     names: pd.Index
     group: np.ndarray
-    drawn: Resampling
+    drawn: Resampling | Crossed
 
     def rows(
         self,
@@ -98,7 +98,7 @@ class Units(NamedTuple):
 
 
 def agreement_row(
-    answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling
+    answers: pd.DataFrame, group: np.ndarray, labels: int, drawn: Resampling | Crossed
 ) -> list[dict]:
     """Return the row human_agreement. Return no row if no two people answered the same example, or
     if all answers are the same. group: (examples,) integers from 0.
@@ -165,25 +165,27 @@ def people_rows(
     systems: dict[tuple[str, str], System],
     labels: int,
     resamples: int,
+    groups: Sequence[str] = ("group_id",),
 ) -> list[dict]:
     """Return the rows of people, and of all systems on the units that people answered, on one
     split.
 
     answers   from on_split(); None if nobody answered
-    examples  example_id, group_id, label, unit and the columns that `values` reads; the units are
-              numbered in order of first occurrence
+    examples  example_id, label, unit, the columns of `groups` and those that `values` reads; the
+              units are numbered in order of first occurrence
     values    takes such rows and the numbers of the chosen labels; returns the value of each unit,
               by metric
     systems   by model and method, on all units in that order
+    groups    the columns of the groups that are resampled, see grouped()
     """
     if answers is None:
         return []
     place, all_units = pd.factorize(examples["unit"])
     at = np.unique(place[answers["at"]])
     names = pd.Index(all_units[at])
-    first = examples.drop_duplicates("unit").set_index("unit")["group_id"].reindex(names)
-    group, groups = pd.factorize(first)
-    units, slices = Units(names, group, resampling(groups, resamples)), kinds_of(answers, names)
+    first = examples.drop_duplicates("unit").set_index("unit")[list(groups)].reindex(names)
+    group, drawn = grouped(first, resamples)
+    units, slices = Units(names, group, drawn), kinds_of(answers, names)
     by_person = {}
     for person, person_answers in answers.sort_values("at").groupby("system"):
         part = examples.iloc[person_answers["at"].to_numpy()].reset_index(drop=True)

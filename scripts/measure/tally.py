@@ -20,11 +20,12 @@ import pyarrow as pa
 
 from scripts.data.options import DatasetOptions
 from scripts.data.tables import METRICS
-from scripts.measure.intervals import share_over_seeds, variance_over_groups
+from scripts.measure.intervals import beyond_draws, share_over_seeds, variance_over_groups
 from scripts.measure.bootstrap import Crossed, Resampling, blocks_there, drawn_sums
 
 # takes (…, cells) sums and (…) counts; the counts may be fractions
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
+DRAWS = pa.list_(pa.list_(pa.float32()))  # see variance_over_groups()
 MEASURES = [
     ("value", pa.float64()),
     ("sd", pa.float64()),
@@ -36,7 +37,7 @@ MEASURES = [
     ("n", pa.int64()),
     ("groups", pa.int64()),
     ("effective_groups", pa.float64()),
-    ("draws", pa.list_(pa.float32())),
+    ("draws", DRAWS),
     ("kind_of_control", pa.string()),
     ("chosen", pa.bool_()),
     ("rung", pa.string()),
@@ -112,47 +113,35 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
     return {name: metric(total, count) for name, metric in tally.metrics.items()}
 
 
-def draws_of(
-    tally: Tally, drawn: Resampling | Crossed, sizes: Sequence[int] = ()
-) -> dict[str, np.ndarray]:
-    """Return for each metric its (replicates, resamples) values over weighted groups. All
-    replicates use the same weights. sizes: for each system, the number of its replicates; without
-    it, all are of one system.
+def draws_of(tally: Tally, drawn: Resampling | Crossed) -> dict[str, np.ndarray]:
+    """Return for each metric its (replicates, ways, resamples) values over weighted groups, for
+    variance_over_groups(). All replicates use the same weights.
     """
-    if isinstance(drawn, Crossed):
-        return crossed_draws(tally, drawn, sizes or [len(tally.sums)])
+    ways = (*drawn.ways, drawn.both) if isinstance(drawn, Crossed) else (drawn,)
+    of_ways = [draws_of_way(tally, way) for way in ways]
+    effective = [effective_drawn(tally.counts, way) for way in ways]
+    least = effective_drawn(tally.counts, drawn)
+    if len(ways) == 1 or least <= 1:
+        return {name: np.stack([draws[name] for draws in of_ways], 1) for name in tally.metrics}
+    # one factor, that of the fewest groups, is right for all ways
+    scales = [(beyond_draws(groups) / beyond_draws(least)) ** 0.5 for groups in effective]
+    return {
+        name: np.stack(
+            [
+                value[:, None] + scale * (draws[name] - value[:, None])
+                for draws, scale in zip(of_ways, scales)
+            ],
+            1,
+        )
+        for name, value in values_of(tally).items()
+    }
+
+
+def draws_of_way(tally: Tally, drawn: Resampling) -> dict[str, np.ndarray]:
+    """Return for each metric its (replicates, resamples) values over groups of one kind."""
     totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
     counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
-
-
-def crossed_draws(tally: Tally, drawn: Crossed, sizes: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return draws with the variance of two-way clustering (Cameron, Gelbach and Miller 2011). This
-    is the sum of the variances of the two groupings, minus the variance of their intersection. Both
-    groupings contain the intersection.
-
-    The draws of the two groupings are added and scaled to that variance. The result is at least the
-    variance of each single grouping.
-    """
-    ways = (*drawn.ways, drawn.both)
-    parts = [draws_of(tally, way) for way in ways]
-    effective = [effective_drawn(tally.counts, way) for way in ways]
-
-    def variance(draws: np.ndarray, groups: float) -> np.ndarray:
-        return variance_over_groups(means_of(draws, sizes), groups)
-
-    def scaled(values: np.ndarray, draws: list[np.ndarray]) -> np.ndarray:
-        one, two, both = map(variance, draws, effective)
-        added = draws[0] - values[:, None] + (draws[1] - values[:, None])
-        varied, wanted = variance(added, min(effective)), np.maximum(one, two)
-        wanted = np.maximum(wanted, one + two - both)
-        scale = np.divide(wanted, varied, out=np.zeros_like(varied), where=varied > 0) ** 0.5
-        return values[:, None] + added * np.repeat(scale, sizes)[:, None]
-
-    return {
-        name: scaled(values, [draws[name] for draws in parts])
-        for name, values in values_of(tally).items()
-    }
 
 
 def means_of(values: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
@@ -190,7 +179,7 @@ def sd_beyond_groups(
     contain that variation already. Return 0 for several wordings of one seed, since wordings are
     not a random sample. Return None for a single replicate, or for at most one effective group.
 
-    values: (replicates,); draws: (replicates, resamples); effective: from effective_groups().
+    values: (replicates,); draws: (replicates, ways, resamples); effective: from effective_groups().
     """
     if len(replicates) < 2 or effective <= 1:
         return None
@@ -198,9 +187,8 @@ def sd_beyond_groups(
     mean = (np.unique(seeds)[:, None] == seeds) / np.bincount(seeds)[:, None]  # over wordings
     if len(mean) < 2:
         return 0.0
-    values, draws = mean @ values, mean @ draws
-    on_groups = (draws - draws.mean(0)).var(1).sum() / (len(mean) - 1)
-    on_groups *= (effective + 1) / (effective - 1)  # as in over_groups()
+    values, draws = mean @ values, np.tensordot(mean, draws, 1)
+    on_groups = variance_over_groups(draws - draws.mean(0), effective).sum() / (len(mean) - 1)
     return float(np.sqrt(max(0.0, values.var(ddof=1) - on_groups)))
 
 
@@ -231,7 +219,7 @@ def rows_by_system(
     for tally in map(present, tallies):
         if not tally.counts.any():
             continue
-        values, draws = values_of(tally), draws_of(tally, drawn, sizes)
+        values, draws = values_of(tally), draws_of(tally, drawn)
         effective = effective_drawn(tally.counts, drawn)
         has = tally.counts > 0
         groups = len(np.unique(drawn.first[has])) if isinstance(drawn, Crossed) else has.sum()
@@ -257,8 +245,8 @@ def measures(
     effective: float,
 ) -> Iterator[list[dict]]:
     """Yield the rows of one metric of each system: a row for each replicate, then a row for their
-    mean. values: (replicates,); draws: (replicates, resamples); sizes: of the systems; effective:
-    from effective_groups().
+    mean. values: (replicates,); draws: (replicates, ways, resamples); sizes: of the systems;
+    effective: from effective_groups().
     """
     means = means_of(draws, sizes)
     single, mean = (variance_over_groups(each, effective).tolist() for each in (draws, means))
@@ -269,10 +257,10 @@ def measures(
         of_system = values[places].tolist()
         rows = [
             one._asdict()
-            | {"sd": None, "seeds": 1, "draws": drawn.astype(np.float32) if one.wording else None}
+            | {"sd": None, "seeds": 1, "draws": list(drawn) if one.wording else None}
             | share_over_seeds(value, of_one, effective, None, 1)._asdict()
             for one, value, drawn, of_one in zip(
-                replicates, of_system, draws[places], single[places]
+                replicates, of_system, draws[places].astype(np.float32), single[places]
             )
         ]
         beyond = sd_beyond_groups(values[places], draws[places], replicates, effective)
@@ -284,7 +272,7 @@ def measures(
                 "sd": float(values[places].std(ddof=1)) if len(replicates) > 1 else None,
                 "sd_beyond_groups": beyond,
                 "seeds": seeds,
-                "draws": of_mean,
+                "draws": list(of_mean),
             }
             | share_over_seeds(
                 float(values[places].mean()), variance, effective, beyond, seeds

@@ -5,9 +5,10 @@ A claim (claims.yaml) has a shape. The shape defines how each system is tested:
   trend       a metric increases or decreases with a setting: the slope of the least-squares line
   difference  a metric lies above, below or as high as the metric of other rows
   reference   a metric lies above or below a number
-A 95 % interval decides what is clear. It comes from draws paired over the groups. Slices (parts of
-a split) have no draws: there, a difference is clear if the two intervals do not overlap. Whether a
-control is as good, the table of comparisons says (scripts/measure/comparisons.py). The verdicts:
+A 95 % interval decides what is clear. It comes from draws paired over the groups. Most slices
+(parts of a split) have no draws: there, a difference is clear if the two intervals do not overlap.
+Whether a control is as good, the table of comparisons says (scripts/measure/comparisons.py). The
+verdicts:
   reproduced                  the paper's model, or another model of its class, clearly shows the
                               claim
   not reproduced              this model clearly shows something else
@@ -26,7 +27,7 @@ import pandas as pd
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.comparisons import ABOVE, CANNOT_TELL, OF_CONTROLS, SOLVER, UNKNOWN
-from scripts.measure.intervals import Estimate, slope
+from scripts.measure.intervals import Estimate, has_draws, slope
 from scripts.plan.schemas import check, schema
 from scripts.publish.compared import SYSTEM, read_comparisons
 from scripts.publish.item import Given
@@ -35,7 +36,6 @@ from scripts.publish.names import method_title, model_title
 from scripts.publish.selection import (
     as_published,
     distance,
-    has_draws,
     only,
     without_repeats,
     pairs_of,
@@ -198,10 +198,11 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
 
 def same_effect(claim: Mapping, pool: pd.DataFrame, titles: Mapping) -> str:
     """Return the first control that shows the claimed effect, and its numbers; else "". Only
-    controls that were chosen on the training split count, and no solver.
+    controls that were chosen on a training split count, with all their rows, and no solver.
     """
-    chosen = pool["chosen"].eq(True) & pool["kind_of_control"].ne(SOLVER)
-    controls = pool[chosen & (pool["method"] == "control") & ~pool["sample"].astype(bool)]
+    counts = (pool["method"] == "control") & pool["kind_of_control"].ne(SOLVER)
+    chosen = pool.loc[counts & pool["chosen"].eq(True), "model"]
+    controls = pool[counts & pool["model"].isin(chosen) & ~pool["sample"].astype(bool)]
     asked = claim["control"]
     where = claim["where"] | asked.get("where", {}) | {"method": "control"}
     found = outcomes_of(claim | asked | {"where": where}, controls, pool)

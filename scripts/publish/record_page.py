@@ -28,6 +28,7 @@ from scripts.data.record import COMPARISONS, METRICS, read_kept, read_runs
 from scripts.data.studies import ALL, read_figures, read_studies
 from scripts.data.yaml_files import read_yaml
 from scripts.measure.comparisons import CONTROL_METHODS
+from scripts.measure.tally import DRAWS
 from scripts.publish.compared import SYSTEM
 from scripts.publish import site
 from scripts.publish.item import project_texts, write_texts
@@ -62,7 +63,7 @@ def read_numbers(folder: Path, presets: set[str]) -> tuple[pa.Table, pa.Table]:
     first = rows["preset"].groupby(pd.util.hash_pandas_object(key, index=False)).transform("first")
     rows = rows[rows["preset"] == first]
     chosen = kept.take(pa.array(sorted(rows.index))).drop_columns(["preset"])
-    draws = pa.nulls(len(chosen), pa.list_(pa.float32()))  # a record keeps no draws
+    draws = pa.nulls(len(chosen), DRAWS)  # a record keeps no draws
     compared = read_kept(folder, COMPARISONS)
     shown = rows.reindex(columns=SHOWN).astype(str).drop_duplicates()
     beside = compared.to_pandas().reindex(columns=SHOWN).astype(str).reset_index()

@@ -5,10 +5,9 @@ difference of two rows. The tables and claims of a paper are compared with these
 from collections.abc import Callable, Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 
-import numpy as np
 import pandas as pd
 
-from scripts.measure.intervals import SHARE, Estimate, difference
+from scripts.measure.intervals import SHARE, Estimate, difference, has_draws
 from scripts.running.program import UserError
 from scripts.measure.comparisons import CONTROL_METHODS
 
@@ -52,10 +51,6 @@ def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()
             | rows["method"].isin(CONTROL_METHODS)
         )
     ]
-
-
-def has_draws(row: Mapping) -> bool:
-    return isinstance(row.get("draws"), (list, np.ndarray))
 
 
 def as_text(cells: pd.Series) -> pd.Series:

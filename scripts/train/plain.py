@@ -1,6 +1,7 @@
 """Scores are made fast: many texts in one batch, a shared beginning read once, the head at few
 places. A fast way may be wrong for a network, and a GPU may be wrong. On an H200, 5 of 47 scorings
-of Gemma 3 270M had log-likelihoods that were up to 8 off. No cause was found (docs/findings.md).
+of Gemma 3 270M had log-likelihoods that were up to 8 off. No cause was found
+(docs/notes/corrections.md).
 
 So some texts of each batch are scored again, by the paradigm's plain_scores(): each alone, by the
 network's own forward. Where two scores differ, so is the whole batch.

@@ -184,6 +184,16 @@ def test_fewer_than_three_seeds_say_no_more_than_their_runs(seeds, cap, said):
     assert one["words"] == said and one["at_cap"] == cap
 
 
+def test_the_other_side_stopped_at_its_cap_and_predictions_from_elsewhere_are_one_run():
+    rows = [row("bert", "train", 0.8, seeds=3), row("bert", "train_blind", 0.5, seeds=3)]
+    place = frozenset([("s", "d", "bert", "train_blind")])
+    [one] = [one for one in compared(rows, at_cap=place)[1] if one["kind"] == "blind"]
+    assert one["words"] == "clearly above; the other side was not trained to the end"
+    assert not one["at_cap"]
+    external = row("gpt", "external", 0.8, seeds=None), row("bag", "control", 0.6)
+    assert compared(external)[1][0]["words"] == "above in this run"
+
+
 def test_a_family_does_not_depend_on_what_else_ran():
     """The headline's family is declared; the same numbers have the same words in any company."""
     headline = {"headline": "accuracy", "family": 3}

@@ -23,7 +23,7 @@ from scripts.measure.intervals import (
     student_t,
     wilson,
 )
-from scripts.measure.bootstrap import BLOCKS, resampling
+from scripts.measure.bootstrap import BLOCKS, grouped, resampling
 from scripts.measure.tally import Replicate, Tally, draws_of, metric_rows, share, sums_by_group
 from tests.rows import each_row
 
@@ -76,7 +76,7 @@ def test_draws_and_interval_equal_a_slow_reference(examples):
     for draw in range(50):
         weights = [slow_weight(block[code], draw) for code in codes]
         draws.append(sum(weight for weight, value in zip(weights, values) if value) / sum(weights))
-    np.testing.assert_allclose(row["draws"], draws, rtol=1e-5)
+    np.testing.assert_allclose(row["draws"], [draws], rtol=1e-5)
     sizes = list(np.bincount(codes))
     effective = sum(sizes) ** 2 / sum(size**2 for size in sizes)
     value = sum(values) / len(values)
@@ -217,7 +217,7 @@ def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     assert (
         abs(
             np.corrcoef(
-                draws_of(Tally("all", {"a": share}, sums, counts), other)["a"][0], both[0][0]
+                draws_of(Tally("all", {"a": share}, sums, counts), other)["a"][0, 0], both[0][0, 0]
             )[0, 1]
         )
         < 0.4
@@ -291,7 +291,8 @@ def test_a_slope_and_a_mean_equal_a_slow_reference():
     strides = [0, 1, 4]
     found = slope(rows, strides)
     slopes = [
-        np.polyfit(strides, [row["draws"][number] for row in rows], 1)[0] for number in range(400)
+        np.polyfit(strides, [row["draws"][0][number] for row in rows], 1)[0]
+        for number in range(400)
     ]
     assert found.value == pytest.approx(np.polyfit(strides, [row["value"] for row in rows], 1)[0])
     share_of = [
@@ -308,6 +309,38 @@ def test_a_slope_and_a_mean_equal_a_slow_reference():
     assert mean.value == pytest.approx((rows[0]["value"] + rows[1]["value"]) / 2)
     assert mean.ci_low < mean.value < mean.ci_high
     assert mean_of(rows[:1])[:3] == (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
+
+
+@pytest.mark.parametrize("of_second", [0.0, 0.25])
+def test_differences_of_items_in_two_groupings_vary_as_their_own_clusters_say(of_second):
+    """The reference is the formula of two-way clustering on the difference of each item (Cameron,
+    Gelbach and Miller 2011). Both systems vary with the template; of_second: how far the second
+    one also varies on its own.
+    """
+    draw, items = np.random.default_rng(5), 4000
+    template, time = draw.integers(0, 60, items), draw.integers(0, 50, items)
+    shift, own = draw.normal(0, 0.2, 60)[template], draw.normal(0, of_second, 60)[template]
+    luck = draw.random(items)
+    right = [(luck < 0.5 + by).astype(float) for by in (shift, shift + own + 0.03)]
+    group, drawn = grouped(pd.DataFrame({"first": template, "second": time}), 2000)
+    counts = np.bincount(group)
+    rows = [
+        metric_rows(
+            [Tally("all", {"accuracy": share}, sums_by_group([one], group, len(counts)), counts)],
+            [],
+            drawn,
+        )[0]
+        for one in right
+    ]
+    each = right[0] - right[1]
+
+    def variance(clusters):
+        return (np.bincount(clusters, each - each.mean()) ** 2).sum() / items**2
+
+    ways = [variance(clusters) for clusters in (template, time, template * 50 + time)]
+    wanted = max(ways[0], ways[1], ways[0] + ways[1] - ways[2])
+    (part, _) = difference(*rows).parts
+    assert part.variance == pytest.approx(wanted, rel=0.15)
 
 
 def test_of_one_group_nothing_is_told():

@@ -97,5 +97,5 @@ def planned_metrics(preset: str, study: str, slices: list[str]) -> pd.DataFrame:
     table = pd.DataFrame(rows).assign(**fixed)
     table["chosen"] = table["method"] == "control"
     table["kind_of_control"] = table["method"].map({"control": "like_for_like"})
-    table["draws"] = [np.full(20, 0.5) for _ in range(len(table))]
+    table["draws"] = [[np.full(20, 0.5)] for _ in range(len(table))]
     return table

@@ -52,7 +52,7 @@ def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
         | {
             "seeds": 2 if row["sd"] is not None else 0,
             "effective_groups": float(row["groups"]),
-            "draws": row["value"] + noise[row["source"], row["split"]] * (0.5 + row["value"]),
+            "draws": [row["value"] + noise[row["source"], row["split"]] * (0.5 + row["value"])],
         }
         if row.get("seed") is None and row["slice"] == "all"
         else row | {"seeds": 1, "effective_groups": float(row["groups"])}

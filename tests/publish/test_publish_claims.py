@@ -43,7 +43,7 @@ def row(source: str, model: str, stride: int, value: float, **more) -> dict:
     same |= {"split": "val_1", "metric": "accuracy", "method": "train", "model": model}
     ends = {"ci_low": value - 0.02, "ci_high": value + 0.02}
     draws = value + NOISE * (1 + stride / 5)
-    return metric_row("strided_sop", value, draws=draws, **same) | ends | more
+    return metric_row("strided_sop", value, draws=[draws], **same) | ends | more
 
 
 def line(source: str, model: str, values: list[float], **more) -> list[dict]:

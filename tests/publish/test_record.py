@@ -102,8 +102,8 @@ class Made:
             "study": "mctaco",
             "value": value,
         }
-        schema = METRICS.append(pa.field("draws", pa.list_(pa.float32())))
-        write_rows([row | {"draws": [0.5]}], folder / "metrics.parquet", schema)
+        schema = METRICS.append(pa.field("draws", pa.list_(pa.list_(pa.float32()))))
+        write_rows([row | {"draws": [[0.5]]}], folder / "metrics.parquet", schema)
         write_comparisons([], folder / "metrics.parquet")
         self.file = folder / "study.json"
         write_json(

@@ -213,7 +213,7 @@ STUDY = Study(
     rows_of,
     unit="pair_id",
     columns=columns_of,
-    filters=Filter("pair_id", "video_id"),
+    filters=Filter("pair_id", ("video_id",)),
 )
 
 

@@ -53,7 +53,7 @@ from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.studies.temporal_nli.times import LISTS, TIME, times_in
 from scripts.text.sizes import shared_kind
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
-from scripts.measure.bootstrap import crossed
+from scripts.measure.bootstrap import grouped
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.data.declared import ceilings
 from scripts.measure.filtered import Filter
@@ -253,8 +253,8 @@ def rows_of(
     systems = part.systems
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, read = slices(pairs, challenge_set, part.options), read_labels(pairs)
-    groups, group = groups_of(pairs, part.options.get("held_out", TEMPLATE) != TEMPLATE)
-    drawn = crossed(groups["first"].to_numpy(), groups["second"].to_numpy(), resamples)
+    groups = groups_of(pairs, part.options.get("held_out", TEMPLATE) != TEMPLATE)
+    group, drawn = grouped(groups, resamples)
     found = predictions_of(pairs, part.split, systems, read)
     replicates = {system: replicates_of(runs) for system, runs in systems.items()}
     measured: dict[tuple, list[dict]] = {}
@@ -310,21 +310,17 @@ def written(choice: str | None) -> str | None:
 # ---- beside the paper: groups of times, answers by label, pairs that belong together, people
 
 
-def groups_of(pairs: pd.DataFrame, by_times: bool) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the groups, as columns first and second, and (n,) the group of each pair. Pairs of one
-    template form a group, and pairs of the same two times another. A group here is both.
+def groups_of(pairs: pd.DataFrame, by_times: bool) -> pd.DataFrame:
+    """Return the two groups of each pair, as columns first and second, for grouped(). Pairs of one
+    template form a group, and pairs of the same two times another.
 
     by_times: count pairs of times first, in either order, because a list may have few of them.
     """
     times = [times_in(pairs[text]) for text in ("text_a", "text_b")]
     if by_times:
         named = pairs["choice"].fillna("") + ": " + pairs["times"]
-        cells = pd.DataFrame({"first": named, "second": pairs["group_id"]})
-    else:
-        named = times[0] + " > " + times[1]
-        cells = pd.DataFrame({"first": pairs["group_id"], "second": named})
-    groups = cells.drop_duplicates().sort_values(["first", "second"])
-    return groups, cells.groupby(["first", "second"]).ngroup().to_numpy()
+        return pd.DataFrame({"first": named, "second": pairs["group_id"]})
+    return pd.DataFrame({"first": pairs["group_id"], "second": times[0] + " > " + times[1]})
 
 
 def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
@@ -406,6 +402,7 @@ def people_on(
             reached,
             len(NAMES[scoring]),
             resamples,
+            ("group_id", "times"),
         )
         rows += [
             {"challenge_set": pairs["challenge_set"].iloc[0], "scoring": scoring} | row
@@ -419,7 +416,9 @@ STUDY = Study(
     SCHEMA,
     read_pairs,
     rows_of,
-    filters=Filter("example_id", "times", ("part", "choice"), ("part", "part written")),
+    filters=Filter(
+        "example_id", ("group_id", "times"), ("part", "choice"), ("part", "part written")
+    ),
 )
 
 

@@ -214,7 +214,7 @@ STUDY = Study(
     rows_of,
     unit="instance_id",
     printed=PRINTED,
-    filters=Filter("instance_id", "group_id", chooses=True),
+    filters=Filter("instance_id", ("group_id",), chooses=True),
 )
 
 

@@ -19,11 +19,12 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from scripts.studies.temporal_nli.evaluate import groups_of
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
 from scripts.data.tables import read_metrics, read_table
-from scripts.measure.bootstrap import resampling
+from scripts.measure.bootstrap import grouped
 from scripts.measure.experiment import Run, read_scores, replicates_of
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 from scripts.publish.item import Given
@@ -87,23 +88,23 @@ def cells_of(
     right: list[np.ndarray],
     replicates: list[Replicate],
     parts: dict[str, np.ndarray],
-    templates: pd.Series,
+    groups: pd.DataFrame,
     resamples: int,
 ) -> dict[str, str]:
     """Return a system's cells: the share of pairs in each part, and the accuracy on them. right:
-    for each replicate (n,) 1 for a right pair.
+    for each replicate (n,) 1 for a right pair; groups: from groups_of().
     """
-    groups, group = np.unique(templates, return_inverse=True)
+    group, drawn = grouped(groups, resamples)
     tallies = [
         Tally(
             part,
             {"accuracy": share},
-            sums_by_group([one[inside] for one in right], group[inside], len(groups)),
-            np.bincount(group[inside], minlength=len(groups)),
+            sums_by_group([one[inside] for one in right], group[inside], len(drawn.block)),
+            np.bincount(group[inside], minlength=len(drawn.block)),
         )
         for part, inside in parts.items()
     ]
-    rows = metric_rows(tallies, replicates, resampling(groups, resamples))
+    rows = metric_rows(tallies, replicates, drawn)
     means = {row["slice"]: row for row in rows if pd.isna(row["seed"])}
     cells = {"Model": name, "Pairs": f"{len(group):,}"}
     cells["Accuracy (%)"] = percent(means[ALL]["value"])
@@ -127,17 +128,17 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
     ]
     for title, of in runs_by_title(runs, models).items():
         found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
-    parts = parts_of(train, test)
+    parts, groups = parts_of(train, test), groups_of(test, by_times=False)
     return [
-        {"Split": split_title(split)} | cells_of(*one, parts, test["group_id"], resamples)
-        for one in found
+        {"Split": split_title(split)} | cells_of(*one, parts, groups, resamples) for one in found
     ]
 
 
 def main(given: Given) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
-    resamples = pc.max(pc.list_value_length(measured["draws"])).as_py()  # draws for an interval
+    ways = pc.list_flatten(measured["draws"])
+    resamples = pc.max(pc.list_value_length(ways)).as_py()  # draws for an interval
     notes, models, sources = notes_by_dataset(metrics), given.models, given.sources
     rows = []
     for place, runs in runs_of_datasets(given.train, given.runs).items():
