@@ -31,7 +31,7 @@ from scripts.data.runs import facts_of
 from scripts.data.studies import read_studies
 from scripts.data.tables import PREDICTIONS, write_table
 from scripts.measure.experiment import Run, read_scores
-from scripts.measure.intervals import over_groups
+from scripts.measure.intervals import draws_in, over_groups
 from scripts.measure.study import Study
 from scripts.running.project_version import ROOT
 from scripts.running.program import UserError
@@ -105,7 +105,7 @@ def attack(study: Study, description: dict, folder: Path, runs: list[Run], of_te
             continue
         control, best = (max(of, key=lambda one: of[one]["value"]) for of in (known, found))
         row, other = found[best], known[control]
-        error = over_groups(row["draws"] - other["draws"], row["effective_groups"]).variance ** 0.5
+        error = over_groups(draws_in(row) - draws_in(other), row["effective_groups"]).variance ** 0.5
         value, known_value, error = (100 * one for one in (row["value"], other["value"], error))
         where = f"{folder.parent.name}, {folder.name}, {split}, {row['slice']}"
         print(f"\n{where}: per cent (CPU minutes)\n")
