@@ -35,10 +35,12 @@ def named_options(answer: list[str], options: list[str], kinds: list[str]) -> tu
             return kind, right_places(kind, answer, options)
         except ValueError:
             continue
-    held = [place for place, text in enumerate(options) if text and text in " ".join(answer)]
+    said = " ".join(answer)
+    held = [place for place, text in enumerate(options) if text and text in said]
     if not held:
         raise ValueError("is no option")
-    return "inside", [max(held, key=lambda place: len(options[place]))]
+    # of options as long as each other, the first that the answer names
+    return "inside", [max(held, key=lambda one: (len(options[one]), -said.index(options[one])))]
 
 
 def read_answers(file: Path, ids: list[str], without: set[str]) -> dict[str, list[str]]:

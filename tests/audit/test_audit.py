@@ -311,6 +311,9 @@ XYZ = {"options": ["x", "y", "z"]}
         ({"answer": "late"}, ["labels=[early, late]"], {
             "answer: late <end>": (1, "30 texts that hold an option"),
         }),
+        ({"answer": "past"}, ["labels=[past, next]"], {
+            "answer: past <x> answer: next": (1, "30 texts that hold an option"),
+        }),
         ({"answer": "late"}, ["labels=[early, late]"], {"B": (None, "item 1: 'b' is no option")}),
     ],
 )  # fmt: skip

@@ -107,6 +107,10 @@ def test_several_options_are_read(answer, read):
         ("A. Yes", TURNED, False, None),
         ("Answer: No, it must be false", NLI, False, {2}),
         ("No", NLI, False, None),
+        ("Answer: NONE", CANDIDATES, True, set()),
+        ("NO", list("abcdefghijklmnop"), True, None),
+        ("5.5", ["5", "6"], False, None),
+        ("5.", ["5", "6"], False, {0}),
     ],
 )
 def test_an_option_is_its_letter_with_its_own_text(answer, options, several, read):

@@ -38,9 +38,10 @@ class Examples:
 
     @cached_property
     def elsewhere(self) -> set[str]:
-        """The questions of the other splits of the dataset."""
+        """The questions that only other splits of the dataset have."""
         splits = [file for file in self.file.parent.glob("*.parquet") if file != self.file]
-        return {name for one in splits for name in read_table(one, [self.question])[0].to_pylist()}
+        names = {name for one in splits for name in read_table(one, [self.question])[0].to_pylist()}
+        return names - {*self.candidates}
 
     def of_question(self, name: str, texts: Iterable[object], place: str) -> list[str]:
         """Return the examples of all candidates of a question, in the order of texts. Raises

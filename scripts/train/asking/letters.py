@@ -39,13 +39,13 @@ def listed(text: str, options: Sequence[str], several: bool) -> set[int] | None:
     letters = dict(zip(LETTERS.lower(), range(len(options))))
     if any(letters.get(one, place) != place for place, one in enumerate(texts)):
         return None  # an option is the letter of another
-    if RUN.fullmatch(said) and said.lower() not in texts:
+    if several and said.lower() == NONE:
+        return None if NONE in texts else set()
+    if RUN.fullmatch(said) and said.lower() not in (*texts, NONE, "no"):
         said = ", ".join(said)
     said = said.lower()
-    if several and said == NONE:
-        return None if NONE in texts else set()
     names = sorted({*letters, *texts} - {""}, key=len, reverse=True)
-    parts = re.split(rf"(?<!\w)({'|'.join(map(re.escape, names))})(?!\w)", said)
+    parts = re.split(rf"(?<!\w)(?<!\d[.,])({'|'.join(map(re.escape, names))})(?!\w|[.,]\d)", said)
     named: list[int] = []
     are_letters = [name in letters for name in parts[1::2]]
     for place, (gap, name) in enumerate(zip(parts[::2], parts[1::2])):
