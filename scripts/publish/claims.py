@@ -56,11 +56,21 @@ POINTS = " points"
 
 
 class Outcome(NamedTuple):
-    """What one system shows. sign: 1 for as claimed, -1 for clearly otherwise, 0 for unclear."""
+    """What one system shows. sign: 1 for as claimed, -1 for clearly otherwise, 0 for unclear.
+    change: in the claimed direction.
+    """
 
     sign: int
     words: str
     row: dict
+    change: float
+
+
+def claimed(change: float, direction: str) -> float:
+    """Return a change so that more of it is more of what is claimed."""
+    if direction == "alike":
+        return -abs(change)
+    return -change if direction in ("below", "decreases") else change
 
 
 def sign_of(change: Estimate, direction: str, by: float) -> int:
@@ -146,9 +156,10 @@ def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[
     """Return what each system shows about a claim. pool: the rows among which contrast()
     finds the rows to compare with.
     """
-    rows, by = without_repeats(selected(rows, claim["where"])), claim.get("by", 0) / 100
+    rows = without_repeats(selected(rows, claim["where"]))
+    direction, by = claim["direction"], claim.get("by", 0) / 100
     return [
-        Outcome(sign_of(change, claim["direction"], by), words, row)
+        Outcome(sign_of(change, direction, by), words, row, claimed(change.value, direction))
         for row, words, change in SHAPES[claim["shape"]](claim, rows, pool)
     ]
 
@@ -163,7 +174,7 @@ def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int
 
 
 def weakest(outcomes: Sequence[Outcome]) -> Outcome:
-    return min(outcomes, key=lambda outcome: outcome.sign)
+    return min(outcomes, key=lambda outcome: (outcome.sign, outcome.change))
 
 
 def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:

@@ -6,6 +6,7 @@ split, or on another class of model.
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 import yaml
@@ -18,8 +19,10 @@ from scripts.publish.claims import (
     NOT_COMPARABLE,
     NOT_REPRODUCED,
     REPRODUCED,
+    outcomes_of,
     read_claims,
     verdict,
+    weakest,
 )
 from tests.compared import compared, write_comparisons
 from tests.conftest import ROOT
@@ -190,6 +193,19 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
         assert found["Numbers"].startswith(
             "BERT-base: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride (+4."
         )
+
+
+@pytest.mark.parametrize(
+    "direction, value, source, least",
+    [("above", 40, "fails", 0.6), ("below", 90, "holds", 0.7), ("alike", 55, "holds", 0.7)],
+)
+def test_of_equal_signs_the_least_change_as_claimed_is_the_weakest(direction, value, source, least):
+    rows = pd.DataFrame(METRICS)
+    where = {"source": source, "model": "bert_base"}
+    claim = ABOVE | {"value": value, "direction": direction, "where": where}
+    outcomes = outcomes_of(claim | {"by": 5 if direction != "alike" else 30}, rows, rows)
+    assert len(outcomes) == 3 and {one.sign for one in outcomes} == {1}
+    assert weakest(outcomes).row["value"] == least
 
 
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
