@@ -5,7 +5,10 @@ text stays text.
 import pytest
 
 from scripts.data.tables import CHALLENGE, SPANS
-from tests.registers import write_published
+from scripts.studies.timedial.figures.errors_by_rule import error_points
+from scripts.studies.timedial.figures.metrics import timedial_metrics, with_best_control
+from tests.publish.recorded import Recorded
+from tests.registers import MODELS, SOURCES, write_published
 from tests.files import read_texts, write_rows
 
 pytestmark = pytest.mark.slow  # many processes
@@ -75,3 +78,14 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
     assert list(real) == ["All", "test", "extras", "In the paper"]
     assert {name: " ".join(real.loc[name]) for name in expected} == expected
     call("other").refused("no source other", lines=1)
+
+
+def test_the_control_beside_models_was_chosen_on_the_dataset_of_the_best(tmp_path, program):
+    recorded = Recorded(tmp_path, program, "timedial", "base")
+    metrics = timedial_metrics(recorded.metrics, MODELS, SOURCES)
+    points = with_best_control(error_points(metrics), metrics)
+    grey = points[(points["paradigm"] == "control") & (points["model"] != "random")]
+    grey = grey[grey["variant"] == ""]
+    assert set(grey["dataset"]) == {"local-occurrence-max_dialogs-1000"}
+    assert set(grey["model"]) == {"search_one_option"}
+    assert len(grey) == grey["slice"].nunique() == 3

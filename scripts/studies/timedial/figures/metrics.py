@@ -9,6 +9,7 @@ only for the challenge that its `setting` names (measured_on).
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -75,6 +76,7 @@ VARIANTS = {
     "unit": ", units exchanged",
 }
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
+DATASET = ["source", "dataset", "limit"]
 POINTS = (
     "origin measured_on split paradigm title domain model source context_scope experiment "
     "train_examples seed wording slice metric value sd ci_low ci_high n groups sample limit"
@@ -117,6 +119,22 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     return texts
 
 
+def dataset_beside(metrics: pd.DataFrame, learnt: pd.DataFrame) -> pd.DataFrame:
+    """Return the dataset of each source and variant whose controls stand beside the models, with
+    what the highest model that learnt from it `reached`. It is the dataset of the highest model;
+    without models, that with the most context and dialogs. learnt: their accuracies().
+    """
+    highest = learnt.groupby(DATASET, dropna=False, as_index=False)["value"].max()
+    datasets = metrics.drop_duplicates(DATASET).merge(
+        highest[[*DATASET, "value"]].rename(columns={"value": "reached"}), "left", DATASET
+    )
+    datasets["scope"] = datasets["context_scope"].map(SCOPES.index)
+    datasets = datasets.fillna({"reached": 0, "max_dialogs": np.inf})
+    order = ["reached", "scope", "max_dialogs"]
+    datasets = datasets.sort_values(order, ascending=False, kind="stable")
+    return datasets.drop_duplicates(["source", "variant", "limit"])[[*DATASET, "reached"]]
+
+
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     """Return the timedial rows of a metrics table, real data first, with columns `paradigm`,
     `title` (of the model), `origin`, `variant` (of VARIANTS) and `blind` (it never sees the
@@ -124,7 +142,8 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
 
     Rows that two experiments share appear once. If they measured one setting differently, the title
     includes the experiment. Controls and models that did not learn appear once for each challenge
-    and context: the row of the experiment with the most dialogs.
+    and context: the row of the experiment with the most dialogs, of controls first those `beside`
+    the models (dataset_beside()).
     """
     metrics = without_people(study_metrics(path, "timedial", SCHEMA))
     metrics = metrics.astype({"seed": float, "limit": float})
@@ -142,9 +161,14 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     place = ["measured_on", "split", "paradigm", "model"]
     of_row = ["domain", "context_scope", "slice", "metric", "seed"]
     point = [*place, *of_row, "variant", "limit"]
-    learnt = ~metrics["domain"].isin(NOT_LEARNT) & (metrics["paradigm"] != "control")
+    is_control = metrics["paradigm"] == "control"
+    learnt = ~metrics["domain"].isin(NOT_LEARNT) & ~is_control
+    datasets = dataset_beside(metrics, accuracies(metrics[learnt & ~metrics["blind"]]))
+    metrics["beside"] = is_control & among(metrics, datasets, DATASET)
+    metrics["reached"] = metrics[DATASET].merge(datasets, "left")["reached"].to_numpy()
+    metrics.loc[is_control & ~metrics["beside"], "chosen"] = False
     most_first = metrics[~learnt].sort_values(
-        "max_dialogs", ascending=False, na_position="first", kind="stable"
+        ["beside", "max_dialogs"], ascending=False, na_position="first", kind="stable"
     )
     trained = metrics[learnt].copy()
     trained["title"] += details(trained, sources)
@@ -165,19 +189,23 @@ def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def widest(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return each system's rows with the most context that it was measured with."""
-    scope = metrics["context_scope"].map(SCOPES.index)
+    """Return each system's rows with the most context that it was measured with; of a control, the
+    rows `beside` the models.
+    """
+    scope = metrics["context_scope"].map(SCOPES.index) + len(SCOPES) * metrics["beside"]
     return metrics[scope == scope.groupby([metrics[name] for name in SYSTEM]).transform("max")]
 
 
 def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the points without controls, except random and the control like for like of each
-    challenge and variant. It has not read the challenge's dialogs.
+    """Return the points without controls, except random and, of each challenge and variant, the
+    control like for like that was chosen on the dataset of the highest model that learnt
+    (dataset_beside()). It has not read the challenge's dialogs.
     """
     rows = widest(accuracies(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
     rows = rows[rows["chosen"].eq(True) & rows["kind_of_control"].eq(LIKE)]
-    best = rows.loc[rows.groupby(["measured_on", "variant"])["value"].idxmax()]
+    best = rows.sort_values("reached", ascending=False, kind="stable")
+    best = best.drop_duplicates(["measured_on", "variant"])
     is_best = among(points, best, SYSTEM)
     return points[(points["paradigm"] != "control") | is_best | (points["model"] == "random")]
 
