@@ -34,6 +34,8 @@ SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
 
 def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Return the errors by rule, without variants of the options: they have other counts."""
+    metrics = metrics[metrics["variant"] == ""]
     places = accuracies(metrics)[["measured_on", "split"]].drop_duplicates()
     rows = only(metrics, seed=None, metric="wrong_above_right", slice=SLICES)
     return widest(rows.merge(places))
