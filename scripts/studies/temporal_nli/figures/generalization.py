@@ -62,12 +62,13 @@ def without(dataset: str, kind: str) -> str:
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each cell, with part and whole (the name of the dataset that holds out only
     templates). Only systems that were measured with another kind held out appear. The only control
-    is the best over all pairs of the datasets with one `whole`.
+    is the one like for like of each dataset.
     """
     rows = finest(metrics[~metrics["method"].isin(["majority", "baseline"])])
     whole = [without(*place) for place in zip(rows["dataset"], rows["held_out"])]
     rows = rows.assign(whole=whole)
-    rows = with_best_control(rows, PLACE, ["model"], rows["slice"] == "all")
+    rows = with_best_control(rows, [*PLACE, "dataset"], ["model"], rows["slice"] == "all")
+    rows["series"] = rows["series"].where(rows["method"] != "control", style.BEST_CONTROL)
     # a slice of one part alone: after a filter, or in one list, it has a second part
     found = rows["slice"].str.extract("^([a-z_]+)=([^;=]+)$")
     name, value = found[0], found[1]
