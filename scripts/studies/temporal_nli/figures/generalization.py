@@ -121,7 +121,7 @@ def most_lost(cells: pd.DataFrame) -> str:
     """
     models = cells[(cells["method"] != "control") & (cells["held_out"] != TEMPLATE)]
     seen, unseen = (models[models["part"] == part] for part in PARTS[:2])
-    both = seen.merge(unseen, on=["series", "held_out"], suffixes=("_seen", "_unseen"))
+    both = seen.merge(unseen, on=[*SYSTEM, "held_out"], suffixes=("_seen", "_unseen"))
     if both.empty:
         return ""
     lost = both["value_seen"] - both["value_unseen"]
