@@ -24,9 +24,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from scripts.data.declared import learns
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
-from scripts.measure.comparisons import ABOVE, CANNOT_TELL, OF_CONTROLS, SOLVER, UNKNOWN
+from scripts.measure.comparisons import ABOVE, CANNOT_TELL, FEW_SEEDS, MADE_ELSEWHERE
+from scripts.measure.comparisons import OF_CONTROLS, SOLVER, UNKNOWN
 from scripts.measure.intervals import Estimate, has_draws, slope
 from scripts.plan.schemas import check, schema
 from scripts.publish.compared import SYSTEM, read_comparisons
@@ -53,6 +55,8 @@ UNCLEAR = dict.fromkeys(("above", "below"), "allows both")
 UNCLEAR |= dict.fromkeys(("increases", "decreases"), "includes zero")
 UNCLEAR["alike"] = "is wider than ±{by} points"
 POINTS = " points"
+RUNS = ("one run", "two runs")
+AT_CAP = "stopped at its cap"
 
 
 class Outcome(NamedTuple):
@@ -122,14 +126,21 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     return changes
 
 
+def compared_with(
+    claim: Mapping, than: Mapping, rows: pd.DataFrame, pool: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the rows of `than`, without the claim's own."""
+    others = without_repeats(selected(pool, claim["where"] | than))
+    return others[~others.index.isin(rows.index)]
+
+
 def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     """Return the difference of a metric to other rows (`than`) that are equal in the columns
     `same`.
     """
     changes, several = [], claim["than"]
     for than in several if isinstance(several, list) else [several]:
-        others = without_repeats(selected(pool, claim["where"] | than))
-        others = others[~others.index.isin(rows.index)]
+        others = compared_with(claim, than, rows, pool)
         name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
         for row in pairs_of(rows, others, claim["same"]).to_dict("records"):
             change = distance(row, row["other"], by_ends=True)
@@ -246,6 +257,34 @@ def as_good(outcomes: list[Outcome], comparisons: pd.DataFrame, titles: Mapping)
     return ""
 
 
+def limits_of(
+    claim: Mapping,
+    outcomes: Sequence[Outcome],
+    rows: pd.DataFrame,
+    pool: pd.DataFrame,
+    comparisons: pd.DataFrame,
+) -> list[str]:
+    """Return in words that the systems of the outcomes, or those they are compared with, have few
+    runs, or a run that stopped at its cap.
+    """
+    measured = pd.DataFrame([one.row for one in outcomes])
+    system = ["source", "split", "model", "method", "experiment"]
+    system += [] if claim["shape"] == "trend" else ["dataset"]
+    parts = [rows.merge(measured[system].drop_duplicates())]
+    several = claim.get("than", [])
+    for than in several if isinstance(several, list) else [several]:
+        others = compared_with(claim, than, rows, pool)
+        parts.append(others.merge(measured[claim["same"]].drop_duplicates()))
+    asked = pd.concat(parts, ignore_index=True)
+    elsewhere = asked["method"].isin(MADE_ELSEWHERE)
+    learnt = asked[(elsewhere | asked["method"].map(learns)) & asked["wording"].isna()]
+    runs = learnt["seeds"].mask(elsewhere, 1).min()
+    place = ["experiment", "source", "dataset", "model", "method"]
+    at_cap = comparisons.loc[comparisons["at_cap"].eq(True), place].drop_duplicates()
+    few = [RUNS[int(runs) - 1]] if runs < FEW_SEEDS else []
+    return few + ([AT_CAP] if len(learnt.merge(at_cap)) else [])
+
+
 def verdict(
     claim: Mapping,
     metrics: pd.DataFrame,
@@ -283,6 +322,8 @@ def verdict(
     said, why = NOT_COMPARABLE, ", ".join(marks_of(rows))
     if not why:
         said, why = judged(claim, weakest(outcomes).sign, tier, models, control)
+        limits = limits_of(claim, outcomes, rows, pool, comparisons)
+        why = "; ".join(filter(None, [why, *limits]))
     experiments = ", ".join(dict.fromkeys(one.row["experiment"] for one in outcomes))
     numbers = words_of(outcomes, titles, options)
     return {"verdict": said, "why": why, "numbers": numbers, "experiment": experiments}

@@ -46,7 +46,7 @@ def row(source: str, model: str, stride: int, value: float, **more) -> dict:
     same |= {"split": "val_1", "metric": "accuracy", "method": "train", "model": model}
     ends = {"ci_low": value - 0.02, "ci_high": value + 0.02}
     draws = value + NOISE * (1 + stride / 5)
-    return metric_row("strided_sop", value, draws=[draws], **same) | ends | more
+    return metric_row("strided_sop", value, draws=[draws], seeds=3, **same) | ends | more
 
 
 def line(source: str, model: str, values: list[float], **more) -> list[dict]:
@@ -73,7 +73,11 @@ METRICS = [
     *line("wide", "bert_base", RISE, draws=None, ci_low=0.3, ci_high=0.9),
     *line("one", "bert_base", [0.6]),
     *line("peak", "bert_base", RISE, metric="peak_accuracy"),
+    *line("few", "bert_base", RISE, seeds=1),
+    *line("capped", "bert_base", RISE),
+    *line("capped", "bag_of_words", FLAT, **CONTROL),
 ]
+AT_CAP = frozenset({("capped", "stride-0", "bert_base", "train")})
 NO_COMPARISONS = pa.schema(SCHEMA).empty_table().to_pandas()
 TREND = {
     "shape": "trend",
@@ -137,6 +141,10 @@ EXPECTED = [  # shape, source, further rows, verdict, why
         NOT_REPRODUCED,
         "",
     ),
+    (TREND, "few", {}, REPRODUCED, "one run"),
+    (TREND, "capped", {}, REPRODUCED, "stopped at its cap"),
+    (LAST, "capped", {"stride": 2}, REPRODUCED, "stopped at its cap"),
+    (ABOVE, "capped", {"stride": 2}, REPRODUCED, ""),
     (TREND, "peak", {"metric": "peak_accuracy"}, REPRODUCED, ""),
 ]
 
@@ -162,7 +170,7 @@ def table(tmp_path_factory, program):
     write_yaml(folder / "claims.yaml", {"classes": CLASSES, "claims": claims})
     for name, entries in (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)):
         write_yaml(folder / f"{name}.yaml", entries)
-    rows, comparisons = compared(METRICS)
+    rows, comparisons = compared(METRICS, at_cap=AT_CAP)
     write_rows(rows, folder / "metrics.parquet", strided_sop.SCHEMA)
     write_comparisons(comparisons, folder / "metrics.parquet")
     program(
