@@ -21,6 +21,7 @@ from scripts.publish.selection import only, without_repeats
 from scripts.publish.table import EXPERIMENT, interval, percent, publish_table
 
 PLACE = [name for name in SYSTEM if name != "slice"]
+OF_PEOPLE = ["source", "dataset", "split", "slice", "scoring"]
 FILTERED = ["experiment", "source", "dataset", "split"]
 WORDS_OF_TABLE = ["Corpus", "Test", "Model", EXPERIMENT]
 
@@ -40,6 +41,11 @@ def test_title(row: dict, left_out: dict[tuple, dict]) -> str:
     name = filter_title(row, left_out) if row["slice"].startswith(EVEN) else row["slice"]
     parts = [row["dataset"], split_title(row["split"]), name, row["scoring"]]
     return ", ".join(part for part in parts if pd.notna(part) and part != "all")
+
+
+def place_of(row: dict) -> tuple[str, ...]:
+    """Return where people and systems are compared. A study without scoring has none."""
+    return tuple(str(row[of]) for of in OF_PEOPLE if pd.notna(row.get(of)))
 
 
 def compared_rows(metrics: pd.DataFrame, comparisons: pd.DataFrame, headline: str) -> pd.DataFrame:
@@ -67,8 +73,8 @@ def main(given: Given) -> None:
     rows = compared_rows(metrics, read_comparisons(given.metrics), given.headline)
     found = metrics[metrics["metric"] == LEFT_OUT].to_dict("records")
     left_out = {(*(row[of] for of in FILTERED), row["slice"]): row for row in found}
-    people = metrics[(metrics["metric"] == f"human_{given.headline}") & (metrics["slice"] == "all")]
-    of_people = people.drop_duplicates(["source", "split"]).set_index(["source", "split"])["value"]
+    people = metrics[metrics["metric"] == f"human_{given.headline}"]
+    of_people = {place_of(row): row["value"] for row in people.to_dict("records")}
     table = [
         {
             "Corpus": source_title(row["source"], sources) + note_of(pd.Series(row)),
@@ -77,7 +83,7 @@ def main(given: Given) -> None:
             "n": f"{row['n']:,}",
             "Score (%)": f"{percent(row['value'])} ({interval(row)})",
             **{TITLES[kind].capitalize(): cell_of(row, kind, models) for kind in KINDS},
-            "People": percent(of_people.get((row["source"], row["split"]))),
+            "People": percent(of_people.get(place_of(row))),
             EXPERIMENT: row["experiment"],
         }
         for row in rows.to_dict("records")

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from scripts.data.csv_files import read_csv
-from tests.publish.publish_inputs import HOSTILE, Study
+from scripts.data.tables import read_table
+from tests.publish.publish_inputs import HOSTILE, Study, table_of
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -43,3 +44,28 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, (
         "where there is no control nobody was right"
     )
+
+
+def test_people_stand_beside_systems_on_their_own_pairs(tmp_path, program):
+    """In the made-up metrics people answered pairs without size-matched training, of activitynet.
+    At each stride they reach another share.
+    """
+    study = Study(tmp_path, program)
+    rows = read_table(study.metrics).to_pylist()
+    of_people = [row for row in rows if row["metric"] == "human_accuracy"]
+    for row in of_people:
+        row["value"] += row["stride"] / 10
+    study.write_metrics(rows)
+    study.call("strided_sop_table")
+    table = table_of(study, "strided_sop_table")
+    is_same = table["Model"].str.contains("size-matched")
+    assert set(table.loc[is_same, "Human (%)"]) == {""}
+    shown = table[table["Corpus"].str.startswith("ActivityNet") & ~is_same]
+    reached = {str(stride): str(60.0 + 10 * stride) for stride in range(4)}
+    assert dict(zip(shown["Stride"], shown["Human (%)"])) == reached
+    study.call(study.item("strided_sop_ladder"))
+    ladder = table_of(study, "strided_sop_ladder")
+    beside = ladder[ladder["People"] != ""]
+    assert len(beside) and not beside["Test"].str.contains("size_matched|=").any()
+    strides = beside["Test"].str.extract(r"stride-(\d)")[0]
+    assert (beside["People"] == strides.map(reached)).all() and strides.nunique() == 4

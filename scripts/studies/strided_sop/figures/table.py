@@ -11,6 +11,7 @@ from scripts.publish.table import EXPERIMENT, by_metric, filled, number_cells, p
 
 WORDS = ["Corpus", "Split", "Model", EXPERIMENT]
 SHORT = {"Accuracy sd": "SD", "Accuracy 95 % interval": "95 % interval", "Peak sd": "Peak SD"}
+OF_PEOPLE = ["source", "dataset", "split", "stride"]
 PLACE, RUN = ["source", "split", "stride"], ["source", "dataset", "model", "method"]
 
 
@@ -22,11 +23,11 @@ def main(given: Given) -> None:
     # a pair that is read in both orders counts twice
     pairs = {tuple(fact[name] for name in RUN): f"{fact['train_examples']:,}" for fact in facts}
     is_human = metrics["model"] == "human"
-    human = {tuple(row[PLACE]): row for _, row in metrics[is_human].iterrows()}
+    human = {tuple(row[OF_PEOPLE]): row for _, row in metrics[is_human].iterrows()}
     for _, of_system in metrics[~is_human].groupby([*PLACE, "series"], sort=False):
         by = by_metric(of_system[of_system["seed"].isna()])
         honest, peak = by["accuracy"], by.get("peak_accuracy")
-        people = human.get(tuple(honest[PLACE]))
+        people = human.get(tuple(honest[OF_PEOPLE]))
         table.append(
             {
                 "Corpus": source_title(honest["source"], sources) + note_of(honest),
