@@ -3,9 +3,10 @@
 A row is an option of an item, or an item without options. `contradiction 0.87 ×` is an answer, its
 score, and × for a wrong answer.
 
-The items are in cells by who was right: the best model, the best control, people. The cells take
-turns, and a hash of the ids draws from each. So a rare cell has as many cards as a common one, as
-long as its items last. The cards do not show how common a cell is.
+The items are in cells by who was right: the best model, the best control, people. A control that
+declares the answer (a solver) is left out. The cells take turns, and a hash of the ids draws from
+each. So a rare cell has as many cards as a common one, as long as its items last. The cards do not
+show how common a cell is.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,19 +49,20 @@ class System(NamedTuple):
 
 
 def runs_by_place(
-    train: Path, names: list[str], key: Callable[[dict], tuple | None]
+    train: Path, names: list[str], key: Callable[[dict], tuple | None], studies: Mapping
 ) -> list[list[Run]]:
     """Return the runs to read for each place, in the order of the places' keys. key: makes the key
     from a run.json (None: not shown). Datasets with one key: the one with most models is read, then
-    with most systems. Of a system, the run with the lowest seed is read.
+    with most systems. Of a system, the run with the lowest seed is read; a solver is left out.
     """
     places: dict[tuple, list[tuple]] = {}
     for (_, dataset), systems in runs_by_dataset(train, names).items():
         runs = [
             min(of, key=lambda run: (run.facts["seed"], run.facts["run"]))
             for of in systems.values()
+            if not is_solver(of[0].facts, studies)
         ]
-        if (place := key(runs[0].facts)) is not None:
+        if runs and (place := key(runs[0].facts)) is not None:
             models = [run for run in runs if kind_of(run.facts) == "model"]
             worth = -len(models), -len(runs), len(dataset), dataset
             places.setdefault(place, []).append((worth, runs))
@@ -80,6 +82,12 @@ def kind_of(facts: Mapping) -> str:
     """Return `control` or `model`. A blind model counts as a control."""
     method = facts["method"]
     return "control" if method == "control" or method_of_blind(method) else "model"
+
+
+def is_solver(facts: Mapping, studies: Mapping) -> bool:
+    """Return whether a run is of a control that declares the answer."""
+    control = studies[facts["study"]].get("controls", {}).get(facts["model"], {})
+    return control.get("learns") == "declared"
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
@@ -220,7 +228,7 @@ def publish_cards(
     sources, models = given.sources, given.models
     metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
     notes, tables = notes_by_dataset(metrics), [pd.DataFrame(columns=ABOUT)]
-    places = runs_by_place(given.train, given.runs, key)
+    places = runs_by_place(given.train, given.runs, key, given.studies)
     many = max(LEAST_ITEMS, MOST_ITEMS // max(len(places), 1))
     for runs in places:
         source, dataset = (runs[0].facts[name] for name in ("source", "dataset"))

@@ -46,6 +46,15 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     )
 
 
+def test_a_control_that_declares_the_answer_is_no_best_control(tmp_path, program):
+    study = Study(tmp_path, program)
+    declared = {"learns": "declared"}
+    study.change("studies", lambda of: of["strided_sop"]["controls"].update(bag_of_words=declared))
+    study.call("strided_sop_examples")
+    table = table_of(study, "strided_sop_examples")
+    assert set(table["Control"]) == {""} and set(table["Model right"]) == {"yes", "no"}
+
+
 def test_people_stand_beside_systems_on_their_own_pairs(tmp_path, program):
     """In the made-up metrics people answered pairs without size-matched training, of activitynet.
     At each stride they reach another share.
