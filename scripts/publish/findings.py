@@ -43,6 +43,7 @@ from scripts.publish.scorecard.cells import (
     preferred,
     probe_rows,
     published,
+    ranking,
 )
 from scripts.publish.scorecard.card import at, probe_names, replicates
 from scripts.publish.selection import with_interval
@@ -218,16 +219,28 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     ]
     if cells.empty:
         return " · ".join([joined(list(rows["system"].unique()), " or "), *facts])
-    systems = len(cells.drop_duplicates(["model", "way"]))
     system, way = rows[["system", "way"]].iloc[0]
-    system = system if way in system else f"{system}, {way}"
-    system = system if systems == 1 else f"{system}, the highest of {systems} systems here"
+    system = ", ".join(
+        [system if way in system else f"{system}, {way}", *rank_in_words(rows, cells)]
+    )
     part = rows[rows["learnt_part"] != ""]
     learnt = [
         f"{joined(list(of['title']))} learnt from {words}"
         for words, of in part.groupby("learnt_part", sort=False)
     ]
     return " · ".join([system, *facts, *replicates(rows), *learnt])
+
+
+def rank_in_words(rows: pd.DataFrame, cells: pd.DataFrame) -> list[str]:
+    """Return how the best system stands to the others of ranking(); nothing without others."""
+    systems = ranking(cells)
+    if len(systems) == 1:
+        return []
+    ranked = cells.set_index(["model", "way"]).loc[systems.index]
+    highest = ranked.groupby("probe")["value"].max()
+    if highest.equals(rows.set_index("probe")["value"].sort_index()):
+        return [f"the highest of {len(systems)} systems here"]
+    return [f"on average ahead of {systems['wins'].iloc[0]} of {len(systems) - 1} others here"]
 
 
 def beside_of(rows: pd.DataFrame, titles: dict) -> list[str]:

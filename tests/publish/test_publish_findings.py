@@ -127,3 +127,21 @@ def test_controls_without_a_model_and_a_model_without_controls_say_so():
     bare = found_in((metrics[metrics["method"] == "train"], none))[0]
     assert (bare["sentence"]["control"], bare["sentence"]["verdict"]) == ("", UNKNOWN)
     assert NO_CONTROL in bare["caveats"]
+
+
+@each_row(
+    "above, said",
+    """
+        [-0.01, -0.01] | the highest of 2 systems here
+        [-0.05, 0.01]  | on average ahead of 1 of 1 others here
+    """,
+)
+def test_the_best_is_counted_among_those_that_are_ranked(above, said):
+    """Released predictions are not ranked, and are higher."""
+    metrics, comparisons = scores()
+    of_model = metrics[metrics["method"] == "train"]
+    plus = of_model["stride"].map({0: above[0], 3: above[1]}).fillna(0)
+    other = of_model.assign(model="mpnet", value=of_model["value"] + plus)
+    theirs = of_model.assign(model="theirs", method="released", value=0.99)
+    [found] = found_in((pd.concat([metrics, other, theirs]), comparisons))
+    assert f", {said} · " in found["who"]

@@ -254,10 +254,10 @@ def chosen_controls(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[shown & rows["seed"].isna() & rows["method"].eq("control")]
 
 
-def best_system(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of a study's best system: the one that beats most others on the probes that
-    both have. Ties: the one with most probes, then with the highest mean. Predictions that the
-    authors released count only if the study has no others.
+def ranking(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a study's systems (index: model and way), the best first: wins, the number of others
+    that it beats on the probes that both have. Ties: the one with most probes, then with the
+    highest mean. Predictions that the authors released count only if the study has no others.
     """
     is_own = cells["method"] != "released"
     cells = cells[is_own] if is_own.any() else cells
@@ -266,7 +266,12 @@ def best_system(cells: pd.DataFrame) -> pd.DataFrame:
     values = values.loc[systems.index].to_numpy()
     wins = np.nan_to_num(values[:, None] - values).sum(axis=2) > 0
     systems.insert(0, "wins", wins.sum(axis=1))
-    model, way = systems.sort_values(list(systems), ascending=False, kind="stable").index[0]
+    return systems.sort_values(list(systems), ascending=False, kind="stable")
+
+
+def best_system(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of a study's best system, the first of ranking()."""
+    model, way = ranking(cells).index[0]
     return cells[(cells["model"] == model) & (cells["way"] == way)].reset_index(drop=True)
 
 
