@@ -119,15 +119,18 @@ def with_titles(
     rows: pd.DataFrame, probes: pd.DataFrame, humans: pd.DataFrame, titles: dict
 ) -> pd.DataFrame:
     """Return the cells of a study's system with the titles of probe, corpus, system and control,
-    `alone` (the system is a control), and the scores of the control and of people. A control alone
-    is its own control. probes: from probe_names(); humans: probe and value.
+    `name` (the probe, and its place where they differ), `alone` (the system is a control), and the
+    scores of the control and of people. A control alone is its own control. probes: from
+    probe_names(); humans: probe and value.
     """
     title, alone = partial(title_of, titles=titles), rows["method"].isin(CONTROL_METHODS)
     human = humans.drop_duplicates("probe").set_index("probe")["value"]
+    place = probes["corpus_title"] + limit_if_several(rows)
     return rows.assign(
         title=probes["title"],
         corpus_title=probes["corpus_title"],
-        place=probes["corpus_title"] + limit_if_several(rows),
+        place=place,
+        name=probes["title"] + (" (" + place + ")" if place.nunique() > 1 else ""),
         system=rows["model"].map(title),
         alone=alone,
         control=rows["control"].mask(alone, rows["model"]).map(title, na_action="ignore"),
@@ -225,7 +228,7 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     )
     part = rows[rows["learnt_part"] != ""]
     learnt = [
-        f"{joined(list(of['title']))} learnt from {words}"
+        f"{joined(list(of['name']))} learnt from {words}"
         for words, of in part.groupby("learnt_part", sort=False)
     ]
     return " · ".join([system, *facts, *replicates(rows), *learnt])
@@ -251,7 +254,7 @@ def beside_of(rows: pd.DataFrame, titles: dict) -> list[str]:
     for kind in (LIKE, SHORTCUT, MORE):
         for row in rows[rows[f"{kind}_difference"].notna()].to_dict("records"):
             control, reached = row[f"{kind}_control"], percent(row[f"{kind}_control_value"])
-            place = f"{TITLES[kind].capitalize()}, {row['title']}"
+            place = f"{TITLES[kind].capitalize()}, {row['name']}"
             above = with_interval(estimate_of(row, kind), signed, " points")
             control = f"{title_of(control, titles)}, {reached} %"
             found.append(f"{place}: {control}. The model: {above}, {words_beside(row, kind)}.")

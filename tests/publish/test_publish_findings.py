@@ -62,6 +62,8 @@ def test_a_sentence_has_the_first_probe_and_the_figure_has_every_probe():
     assert (said["who"], said["control"]) == ("MiniLM-L6", "54.0\u00a0%")
     assert [row["title"] for row in found[0]["groups"][0]["rows"]] == ["stride 0", "stride 3"]
     assert [row["value"] for row in found[0]["groups"][0]["rows"]] == [56.5, 71.5]
+    beside = [text.split(":")[0] for text in found[0]["beside"]]
+    assert len(set(beside)) == len(beside) == 4, "each names its corpus"
     assert found[0]["marks"] == ["sample data"] and SAMPLE in found[0]["caveats"]
 
 
