@@ -54,6 +54,7 @@ SAMPLE = "Sample data, made up to try the workflow. The numbers say nothing abou
 NO_MODEL = "No model ran: a control reaches these scores."
 ALONE = "A control alone"
 NO_CONTROL = "No control ran: nobody knows how little the score takes."
+NO_LIKE = "No control like for like ran: nobody knows whether the score needs pretraining."
 LEVEL_SAYS = "A control reaches this score, so the score does not need the model."
 FEW_RUNS = "Fewer than three seeds ran. Other seeds may give other scores."
 ABOVE_SAYS = "It may use a shortcut that no control uses."
@@ -278,12 +279,15 @@ def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
     if rows["alone"].all():
         return [*first, NO_MODEL]
     verdicts = set(rows["verdict"])
+    has_like = bool(verdicts & {*VERDICTS})
+    has_other = rows[[f"{kind}_difference" for kind in (SHORTCUT, MORE)]].notna().any(axis=None)
     holds = {
-        NO_CONTROL: not verdicts & {*VERDICTS},
+        NO_CONTROL: not has_like and not has_other,
+        NO_LIKE: not has_like and has_other,
         f"The model is at chance ({chance * 100:.0f} %).": (
             (rows["ci_low"] <= chance) & (rows["ci_high"] >= chance)
         ).all(),
-        LEVEL_SAYS: verdicts & {LEVEL_WITH, BELOW, UNKNOWN},
+        LEVEL_SAYS: verdicts & {LEVEL_WITH, BELOW},
         AT_CAP: is_capped(rows),
         FEW_RUNS: few_runs(rows),
         READ_BEFORE: rows["way"].isin([LIKELIHOOD, FILLED]).any() and not sample,

@@ -7,7 +7,7 @@ import pandas as pd
 import yaml
 
 from scripts.publish.findings import ALONE, AT_CAP, CAPPED, LEVEL_SAYS, NO_CONTROL, NO_MODEL
-from scripts.publish.findings import SAMPLE, findings_of
+from scripts.publish.findings import NO_LIKE, SAMPLE, findings_of
 from scripts.publish.scorecard.cells import SYSTEM
 from scripts.measure.comparisons import ABOVE, BELOW, LEVEL_WITH, LIKE, UNCLEAR, UNKNOWN
 from scripts.measure.comparisons import MORE, SCHEMA, SHORTCUT
@@ -83,7 +83,7 @@ def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
     assert (said["said"], said["verdict"]) == ("60.0\u00a0%", kind)
     assert said["control"] == f"{60 - 100 * above[0]:.1f}\u00a0%"
     assert found["groups"][0]["rows"][0]["verdict"] == kind
-    assert (LEVEL_SAYS in found["caveats"]) == (kind not in (ABOVE, UNCLEAR))
+    assert (LEVEL_SAYS in found["caveats"]) == (kind in (LEVEL_WITH, BELOW))
 
 
 @each_row(
@@ -115,6 +115,7 @@ def test_a_shortcut_that_is_higher_is_said_and_a_control_with_more_is_folded():
         assert finding["beside"][0].startswith(beside)
         said = finding["sentence"]
         assert (said["verdict"], said["words"]) == (UNKNOWN, "no control like for like ran")
+        assert NO_LIKE in finding["caveats"] and NO_CONTROL not in finding["caveats"]
         assert ("80.0\u00a0%" in said["shortcut"]) == (kind == SHORTCUT)
 
 
@@ -128,7 +129,7 @@ def test_controls_without_a_model_and_a_model_without_controls_say_so():
     assert all(row["value"] is None and row["control"] == 54 for row in alone["groups"][0]["rows"])
     bare = found_in((metrics[metrics["method"] == "train"], none))[0]
     assert (bare["sentence"]["control"], bare["sentence"]["verdict"]) == ("", UNKNOWN)
-    assert NO_CONTROL in bare["caveats"]
+    assert NO_CONTROL in bare["caveats"] and NO_LIKE not in bare["caveats"]
 
 
 @each_row(
