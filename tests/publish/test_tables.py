@@ -113,6 +113,14 @@ def test_the_points_of_a_figure_are_the_metrics(name, tmp_path, program):
     assert both.assign(near=near).groupby(keys, dropna=False)["near"].any().all()
 
 
+def test_the_control_beside_training_sizes_has_the_same_units(tmp_path, program):
+    recorded = Recorded(tmp_path, program, *FIGURES["mctaco_training_size"])
+    recorded.call("mctaco_training_size").checked()
+    points = recorded.points("mctaco_training_size")
+    is_control = points["model"].str.startswith("search_")
+    assert is_control.any() and not points["unit_normalization"].any()
+
+
 @pytest.mark.parametrize("study", ["strided_sop", "timedial", "mctaco"])
 def test_wordings_are_told_as_wordings_and_not_as_seeds(study, tmp_path, program):
     recorded = Recorded(tmp_path, program, study, "gemma")

@@ -20,6 +20,7 @@ from scripts.publish.panels import (
     DASHED,
     Look,
     Panel,
+    among,
     dodges,
     draw_line,
     draw_marks,
@@ -36,6 +37,7 @@ from scripts.publish.selection import only
 from scripts.publish.table import percent
 from scripts.studies.mctaco.figures.metrics import (
     BASELINES,
+    NORMALIZED,
     PLACE,
     POINTS,
     SYSTEM,
@@ -57,8 +59,8 @@ ONE |= {"zorder": 5, "intervals": False}
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of models with several sizes, of random and of the control like for like. The
-    table is empty if no model has several sizes.
+    """Return the rows of models with several sizes, of random and of the control like for like with
+    the same units. The table is empty if no model has several sizes.
     """
     rows = only(metrics, slice="all", metric=METRICS)
     trained = of_models(rows)
@@ -67,8 +69,10 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
         lambda size: size.nunique(dropna=False)
     )
     chosen = trained[sizes > 1]
-    is_line = (rows["model"] == "random") | (rows["method"] == "control") & rows["drawn"]
-    lines = rows[is_line & rows["source"].isin(chosen["source"])]
+    is_control = (rows["method"] == "control") & rows["drawn"]
+    is_control &= among(rows, chosen, ["source", "unit_normalization"])
+    is_random = (rows["model"] == "random") & rows["source"].isin(chosen["source"])
+    lines = rows[is_control | is_random]
     return pd.concat([lines, chosen], ignore_index=True)
 
 
@@ -121,9 +125,12 @@ def draw_panel(
 def level_lines(rows: pd.DataFrame) -> list[tuple[str, float, Look]]:
     """Return the name, the value in per cent and the look of random and of the control."""
     means = rows[rows["seed"].isna()]
+    is_control, units = means["method"] == "control", means["unit_normalization"].astype(bool)
+    best = style.BEST_CONTROL
     lines = (
         ("random", means["model"] == "random", CHANCE),
-        (f"{style.BEST_CONTROL}, all questions", means["method"] == "control", CONTROL),
+        (f"{best}, all questions", is_control & ~units, CONTROL),
+        (f"{best}{NORMALIZED}, all questions", is_control & units, CONTROL),
     )
     return [
         (name, value * 100, look)
@@ -166,7 +173,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: Given) -> None:
-    rows = sized(metrics_to_draw(given, draws=True))
+    rows = sized(metrics_to_draw(given, [*PLACE, "unit_normalization"], draws=True))
     claims, sources = claims_beside(given.resources, "mctaco", ["source"]), given.sources
     claims = claims[claims["metric"] == "plateau.train_pairs"]
     flat = claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
