@@ -121,6 +121,15 @@ def test_the_control_beside_training_sizes_has_the_same_units(tmp_path, program)
     assert is_control.any() and not points["unit_normalization"].any()
 
 
+def test_released_predictions_stand_beside_the_control_with_the_same_units(tmp_path, program):
+    recorded = Recorded(tmp_path, program, *FIGURES["mctaco_by_category"])
+    recorded.call("mctaco_table").checked()
+    table = recorded.table("mctaco_table").set_index("System")
+    found = table.loc["BERT-base (released predictions) + unit normalization"]
+    beside = found["Beside: like for like"]
+    assert beside.startswith("search: one option, beside its text 30.7: +12.0 "), beside
+
+
 @pytest.mark.parametrize("study", ["strided_sop", "timedial", "mctaco"])
 def test_wordings_are_told_as_wordings_and_not_as_seeds(study, tmp_path, program):
     recorded = Recorded(tmp_path, program, study, "gemma")

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from scripts.publish import style
 from scripts.publish.item import Given
-from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.message import message, titled
 from scripts.publish.selection import only
 from scripts.publish.panels import (
@@ -30,6 +29,7 @@ from scripts.studies.mctaco.figures.metrics import (
     PLACE,
     POINTS,
     SLICES,
+    beside_controls,
     by_place,
     metrics_to_draw,
     published_beside,
@@ -88,8 +88,8 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
 
 
 def main(given: Given) -> None:
-    metrics = system_means(metrics_to_draw(given, [*PLACE, "unit_normalization"]))
-    metrics = with_comparisons(metrics, read_comparisons(given.metrics), COMPARED)
+    metrics = metrics_to_draw(given, [*PLACE, "unit_normalization"])
+    metrics = beside_controls(system_means(metrics), metrics, given.metrics)
     points = of_categories(metrics).assign(origin="here")
     points = points[~points["model"].isin(set(BASELINES) - {"random"})]
     paper, sources = of_categories(published_beside(given.resources)), given.sources

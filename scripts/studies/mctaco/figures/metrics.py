@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from scripts.publish.compared import SYSTEM as COMPARED, read_comparisons, with_comparisons
 from scripts.publish.item import Given
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
@@ -26,7 +27,7 @@ from scripts.publish.names import (
 )
 from scripts.publish.panels import Look, among, looks, with_best_control
 from scripts.publish.published import claims_beside, with_shares
-from scripts.publish.selection import only
+from scripts.publish.selection import EQUAL, only
 from scripts.studies.mctaco.evaluate import SCHEMA
 
 CATEGORIES = "duration", "ordering", "typical_time", "frequency", "stationarity"
@@ -59,8 +60,7 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     questions.
 
     Rows that two experiments share appear once. If they measured one setting differently, the
-    system's name includes the experiment. Baselines and released judgements appear once. Released
-    judgements keep the smallest distance to a control, because an experiment may have few controls.
+    system's name includes the experiment. Baselines and released judgements appear once.
     """
     metrics = without_people(study_metrics(path, "mctaco", SCHEMA, draws))
     metrics = metrics[metrics["contrast"].isna()]
@@ -74,8 +74,8 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
         unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0.0
     )
     alike = [*PLACE, "limit", "model", "slice", "metric", "seed"]
-    least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
-    trained = pd.concat([metrics[~baseline & ~released], least])
+    theirs = metrics[released].drop_duplicates(alike)
+    trained = pd.concat([metrics[~baseline & ~released], theirs])
     of_system = "unit_normalization train_questions draw slice metric seed".split()
     point = [*PLACE, "kind", "model", *of_system]
     trained["kind"] += experiment_if_needed(trained, point)
@@ -95,6 +95,28 @@ def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def system_means(metrics: pd.DataFrame) -> pd.DataFrame:
     return trained_most(metrics[metrics["seed"].isna()])
+
+
+def beside_controls(rows: pd.DataFrame, metrics: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return rows of metrics with their comparisons. Released judgements have the smallest distance
+    to a control with the same units, because an experiment may have few controls.
+
+    metrics: from mctaco_metrics(), with all controls; path: the file that they were read from.
+    """
+    comparisons = read_comparisons(path)
+    released = comparisons["method"] == "released"
+    place = [name for name in [*COMPARED, "n", "metric"] if name not in ("experiment", "scoring")]
+    of_rows = rows[[*place, "experiment", "unit_normalization"]]
+    theirs = comparisons[released].drop(columns="experiment").merge(of_rows, on=place)
+    reached = only(metrics, method="control", seed=None).rename(columns={"model": "control"})
+    on = [*PLACE, "slice", "metric", "n", "control"]
+    both = theirs.reset_index().merge(reached[[*on, "unit_normalization", "value"]], on=on)
+    same_value = (both["value_y"] - both["control_value"]).abs() < EQUAL
+    same_units = both["unit_normalization_x"] == both["unit_normalization_y"]
+    has_units = theirs.index.isin(both["index"])
+    is_like = theirs.index.isin(both.loc[same_value & same_units, "index"])
+    theirs = theirs[is_like | ~has_units].sort_values("difference", kind="stable")
+    return with_comparisons(rows, pd.concat([theirs, comparisons[~released]]), COMPARED)
 
 
 def published_beside(resources: Path) -> pd.DataFrame:

@@ -4,7 +4,7 @@ that only the paper measured follow below, on the paper's corpus only.
 
 import pandas as pd
 
-from scripts.publish.compared import SYSTEM, cells_of, read_comparisons, with_comparisons
+from scripts.publish.compared import cells_of
 from scripts.publish.item import Given
 from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import source_title, split_title
@@ -13,6 +13,7 @@ from scripts.publish.table import EXPERIMENT, by_metric, number_cells, percent, 
 from scripts.studies.mctaco.figures.metrics import (
     KEY,
     PLACE,
+    beside_controls,
     mctaco_metrics,
     published_beside,
     table_2,
@@ -62,7 +63,7 @@ def main(given: Given) -> None:
     rows, table = trained_most(metrics), []
     rows = rows[(rows["slice"] == "all") & (rows["model"] != "gold")]
     rows = only(rows, metric=METRICS.values())
-    rows = with_comparisons(rows, read_comparisons(given.metrics), SYSTEM)
+    rows = beside_controls(rows, metrics, given.metrics)
     for (source, split), of_split in rows.groupby(PLACE, sort=False):
         place = {"Corpus": source_title(source, sources), "Split": split_title(split)}
         table += rows_of(of_split, table_2(published, source), place, models)
