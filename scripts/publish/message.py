@@ -3,6 +3,7 @@ like. The differences are those of the table of comparisons. Not a program.
 """
 
 import re
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -13,6 +14,10 @@ from scripts.publish.compared import estimate_of
 from scripts.publish.panels import Panel
 from scripts.publish.selection import only, with_interval
 from scripts.publish.table import signed
+
+SCRATCH = ", from scratch"
+# the parts of a system's name: `MPNet-base`, ` (all-mpnet-base-v2)`, `, size-matched`
+PARTS = re.compile(r" \([^()]*\)|.+?(?=, | \(| \+ |$)")
 
 
 def in_words(rows: pd.DataFrame, at: str) -> str:
@@ -29,6 +34,27 @@ def in_words(rows: pd.DataFrame, at: str) -> str:
     return f"{first}, {last}"
 
 
+def short_name(name: str, others: Iterable[str]) -> str:
+    """Return a system's name without the parts that all systems of this model have: `MPNet-base,
+    size-matched` of `MPNet-base (all-mpnet-base-v2), size-matched`. others: every shown name.
+    """
+    first, *rest = PARTS.findall(name)
+    of_model = [set(parts[1:]) for parts in map(PARTS.findall, others) if parts[0] == first]
+    shared = set.intersection(*of_model) - {SCRATCH}
+    return first + "".join(part for part in rest if part not in shared)
+
+
+def of_same_tests(rows: pd.DataFrame, name: str, at: str) -> pd.DataFrame:
+    """Return the rows of the systems that ran on the same tests as most: only these have means that
+    can be ranked. Tests of one place that differ have other numbers of items.
+    """
+    test = rows[[column for column in (at, "n", "scoring") if column in rows]].astype(str)
+    tests = test.agg(" ".join, axis=1).groupby(rows[name], sort=False)
+    taken = tests.agg(lambda of_system: "; ".join(sorted(of_system)))
+    most = max(taken.unique(), key=lambda of_system: taken.eq(of_system).sum())
+    return rows[rows[name].isin(taken.index[taken.eq(most)])]
+
+
 def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     """Return a sentence. It is empty without a model that has a control like for like, and if the
     best model has several numbers but there is no `at`.
@@ -43,12 +69,15 @@ def message(rows: pd.DataFrame, metric: str, name: str, at: str = "") -> str:
     rows = rows.dropna(subset=f"{LIKE}_difference")
     if rows.empty:
         return ""
-    best = rows.groupby(name, sort=False)["value"].mean().idxmax()
-    found = rows[rows[name] == best]
+    ranked = of_same_tests(rows, name, at)
+    best = ranked.groupby(name, sort=False)["value"].mean().idxmax()
+    found = ranked[ranked[name] == best]
     if len(found) != 1 and not at:
         return ""
-    model = re.split(r", | \(", best)[0]
-    first = "Best model: " if rows["model"].nunique() > 1 else ""
+    model = short_name(best, rows[name])
+    if "released" in set(found["method"]) and "released" not in model:
+        model += " (released predictions)"
+    first = "Best model: " if ranked["model"].nunique() > 1 else ""
     return f"{first}{model}, beside the control like for like: {in_words(found, at)}"
 
 

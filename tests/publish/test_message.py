@@ -43,3 +43,29 @@ def test_several_places():
     ends = "+10.0 points (+5.0 to +15.0) at stride\u00a00, −20.0 (−25.0 to −15.0) at stride\u00a02"
     said = f"Big, {TO} {ends}"
     assert message(rows_of(*rows), "accuracy", "series", "stride") == said
+
+
+@each_row(
+    "systems, said",
+    """
+        [[Big, train, '', 0.6], [Big, train, ', size-matched', 0.5]]                  | Big
+        [[Big, train, '', 0.5], [Big, train, ', size-matched', 0.6]]                  | Big, size-matched
+        [[Big, train, ', matched, long', 0.6], [Big, train, ', matched', 0.5]]        | Big, long
+        [[Big, fill, ' after a stage, long', 0.6], [Big, train, ', long', 0.5]] | Big after a stage
+        [[Big, train, ', matched', 0.5]]                                              | Big
+        [[Big, train, ', from scratch', 0.5]]                                         | Big, from scratch
+        [[Big, released, '', 0.6], [Small, train, '', 0.5]]                           | 'Best model: Big (released predictions)'
+        [[Big, released, ' + units', 0.5], [Small, train, '', 0.6]]                   | 'Best model: Small'
+        [[Big, train, ', matched', 0.6, 99], [Big, train, '', 0.5], [Old, train, '', 0.4]] | 'Best model: Big'  # on another test
+    """,
+)
+def test_the_name_keeps_what_distinguishes_systems(systems, said):
+    rows = rows_of(
+        *(
+            (model, method, "accuracy", value, 0.1, 0, 0.2, 0)
+            for model, method, _, value, *_ in systems
+        )
+    )
+    names = [f"{model} (a model){more}" for model, _, more, *_ in systems]
+    rows = rows.assign(series=names, n=[(*one, 500)[4] for one in systems])
+    assert message(rows, "accuracy", "series").split(f", {TO}")[0] == said
