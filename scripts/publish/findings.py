@@ -162,17 +162,19 @@ def best_alone(controls: pd.DataFrame) -> pd.DataFrame:
     names = ("difference", "words", "verdict", "control_value")
     nothing = {f"{kind}_{name}": np.nan for kind in TITLES for name in names}
     missing = dict.fromkeys(("control", "verdict", "words"))
-    best = best_of(controls).assign(above=np.nan, **nothing, **missing)
+    best = best_of(controls).assign(above=np.nan, learnt_part="", **nothing, **missing)
     return best.sort_values("probe", ignore_index=True)
 
 
 def sentence_of(rows: pd.DataFrame, study: dict) -> dict:
-    """Return the parts of a sentence about a study's first probe: `MPNet has 61.7 % of pairs put in
-    the right order (stride 0), the control like for like 59.4 %: not clear which is higher.` The
-    figure beside it shows every probe.
+    """Return the parts of a sentence about a study's first probe of which the system learnt from
+    all training data: `MPNet has 61.7 % of pairs put in the right order (stride 0), the control
+    like for like 59.4 %: not clear which is higher.` The figure beside it shows every probe.
     """
     plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
-    row = (plain if len(plain) else rows).iloc[0]
+    plain = plain if len(plain) else rows
+    whole = plain[plain["learnt_part"] == ""]
+    row = (whole if len(whole) else plain).iloc[0]
     has_control = pd.notna(row["control_value"]) and not row["alone"]
     compared = row["verdict"] if isinstance(row["verdict"], str) else UNKNOWN
     below = row[f"{SHORTCUT}_verdict"] == BELOW
