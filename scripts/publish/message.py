@@ -48,8 +48,8 @@ def of_same_tests(rows: pd.DataFrame, name: str, at: str) -> pd.DataFrame:
     """Return the rows of the systems that ran on the same tests as most: only these have means that
     can be ranked. Tests of one place that differ have other numbers of items.
     """
-    test = rows[[column for column in (at, "n", "scoring") if column in rows]].astype(str)
-    tests = test.agg(" ".join, axis=1).groupby(rows[name], sort=False)
+    test = rows[[column for column in (at, "n", "scoring") if column in rows]]
+    tests = test.apply(lambda row: str(tuple(row)), axis=1).groupby(rows[name], sort=False)
     taken = tests.agg(lambda of_system: "; ".join(sorted(of_system)))
     most = max(taken.unique(), key=lambda of_system: taken.eq(of_system).sum())
     return rows[rows[name].isin(taken.index[taken.eq(most)])]
