@@ -105,7 +105,8 @@ def attack(study: Study, description: dict, folder: Path, runs: list[Run], of_te
             continue
         control, best = (max(of, key=lambda one: of[one]["value"]) for of in (known, found))
         row, other = found[best], known[control]
-        error = over_groups(draws_in(row) - draws_in(other), row["effective_groups"]).variance ** 0.5
+        draws = draws_in(row) - draws_in(other)
+        error = over_groups(draws, row["effective_groups"]).variance ** 0.5
         value, known_value, error = (100 * one for one in (row["value"], other["value"], error))
         where = f"{folder.parent.name}, {folder.name}, {split}, {row['slice']}"
         print(f"\n{where}: per cent (CPU minutes)\n")
