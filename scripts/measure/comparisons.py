@@ -266,7 +266,9 @@ def compared(row: dict, other: dict, kind: str, contest: Contest) -> dict:
     named by its method.
     """
     learnt = learns(row.get("method")) and row.get("wording") is None
-    seeds = 1 if row.get("method") in MADE_ELSEWHERE else row["seeds"] if learnt else None
+    seeds = row["seeds"] if learnt else None
+    if row.get("method") in MADE_ELSEWHERE:
+        seeds = 1
     fixed = row | {"seeds": 1} if seeds is not None and seeds < FEW_SEEDS else row
     pair = (fixed, other) if sign(contest.metrics, row) > 0 else (other, fixed)
     estimate = difference(*pair, bounds_of(contest.metrics, row))

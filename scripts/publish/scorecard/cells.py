@@ -19,7 +19,8 @@ import pandas as pd
 
 from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_metrics
-from scripts.measure.comparisons import CONTROL_METHODS, LIKE, OF_CONTROLS, SOLVER
+from scripts.measure.comparisons import CONTROL_METHODS, LIKE, MADE_ELSEWHERE
+from scripts.measure.comparisons import OF_CONTROLS, SOLVER
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import in_order, method_title
 from scripts.publish.compared import SYSTEM as COMPARED, with_comparisons
@@ -200,7 +201,7 @@ def asked_rows(rows: pd.DataFrame, studies: dict, networks: Networks) -> pd.Data
     rows = rows[is_asked]
     known = [networks.get(name, (UNKNOWN, None)) for name in rows["model"]]
     known = pd.DataFrame(known, rows.index, ["kind", "parameters"])
-    is_elsewhere = known["kind"].eq(UNKNOWN) & rows["method"].isin(["released", "external"])
+    is_elsewhere = known["kind"].eq(UNKNOWN) & rows["method"].isin(MADE_ELSEWHERE)
     kind = known["kind"].mask(is_elsewhere, ELSEWHERE)
     asked = zip(rows["study"], rows["method"], kind)
     way = [way_of(studies[study], *how) for study, *how in asked]

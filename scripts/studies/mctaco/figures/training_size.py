@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from scripts.measure.intervals import mean_of
+from scripts.measure.comparisons import MADE_ELSEWHERE
 from scripts.publish import style
 from scripts.publish.item import Given
 from scripts.publish.marks import replicate_name
@@ -64,7 +65,7 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     """
     rows = only(metrics, slice="all", metric=METRICS)
     trained = of_models(rows)
-    trained = trained[~trained["method"].isin(["released", "external"])]
+    trained = trained[~trained["method"].isin(MADE_ELSEWHERE)]
     sizes = trained.groupby(SYSTEM)["train_questions"].transform(
         lambda size: size.nunique(dropna=False)
     )
