@@ -21,6 +21,9 @@ and how often a wrong option outranks a right one.
 Slices are
   kind=date           kind of the masked span
   time=clock          kind of time that both right options name (scripts/text/sizes.py)
+  form=differs, same  whether both right options have a part of their form in common, and no wrong
+                      option has it: first word, plural, hyphen, capital, "ago" or "old". The words
+                      around the gap may require this form (tallies.py)
   has_numeral=true    whether the span contains a numeral
   turns=7-10          length of the dialog
   leak=near, none     instances that still share words with a dialog of the training corpus, and the

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from scripts.data.tables import PREDICTIONS, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
+from scripts.studies.timedial.tallies import with_time_and_form
 from scripts.measure.ranking import outranked, outranked_by_chance
 from tests.files import write_rows, write_yaml
 from tests.rows import rows_of
@@ -215,8 +216,30 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     mean = means.loc[("test", "wrong_above_right", "all")]
     assert (mean["value"], mean["n"], mean["groups"]) == (0.5, 80, 40)
     n = means.loc[("test", "two_best_accuracy"), "n"]
-    for slices in ("kind=", "has_numeral=", "leak=", "turns="):
+    for slices in ("kind=", "has_numeral=", "leak=", "turns=", "form="):
         assert n.filter(like=slices).sum() == n["all"] == 40, slices
+
+
+@pytest.mark.parametrize(
+    "right, wrong, form",
+    rows_of("""
+        two days; 3 days | a week; one hour | differs
+        two days; a week | 3 hours; an hour | same
+        two-week; 30 - minute | 3 days; 4 days | differs
+        two-week; 3 days | 4 - month; 5 years | same
+        Two days; 3 days | two hours; 3 hours | same
+        Two days; Four days | two hours; four hours | differs
+        two days ago; three days ago | two hours; three hours | differs
+        two days ago; three days ago | two hours ago; three hours | same
+        a bus; a dress | a bus; a day | same
+        two days | three hours; an hour | same
+    """),
+)
+def test_a_form_differs_if_a_part_of_it_tells_the_right_options(right, wrong, form):
+    """What all right options have in common, and no wrong option has, tells them."""
+    texts = [(text, 1) for text in right.split("; ")] + [(text, 0) for text in wrong.split("; ")]
+    options = pd.DataFrame(texts, columns=["candidate", "label"]).assign(instance=0)
+    assert with_time_and_form(options)["form"].tolist() == [form]
 
 
 def without_an_option(folder) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 from scripts.data.tables import read_table
 from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.ranking import checked, scores_of
-from scripts.studies.timedial.tallies import slices, with_time
+from scripts.studies.timedial.tallies import slices, with_time_and_form
 from scripts.publish.item import Given
 from scripts.publish.cards import Items, System, most_right, publish_cards
 from scripts.publish.names import source_title
@@ -49,7 +49,7 @@ def read(items: Items) -> tuple:
         }
     )
     systems = items.ranked(options, lambda run: scores_of(run, items.split, options)[0])
-    parts = slices(with_time(options)) | misled_by(options, systems)
+    parts = slices(with_time_and_form(options)) | misled_by(options, systems)
     source, name = items.facts["source"], f"{items.options['context_scope']} context"
     if "measured_on" in items.sources[source]:
         name += f", learnt from {source_title(source, items.sources)}"
