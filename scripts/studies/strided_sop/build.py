@@ -12,8 +12,8 @@ stands in a file of its own:
   labels.py      train_labels, predict
 
 The strides of the pairs follow from stride, span and train_stride. The first split is the training
-split; with learn_from it is that of another source. The videos of same_videos have a pair of that
-stride; those of span have its k units.
+split; with learn_from it is that of another source, without the videos that are measured. The
+videos of same_videos have a pair of that stride; those of span have its k units.
 
 Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema
        captions)
@@ -119,6 +119,8 @@ def units_of(split: Split, options: Options) -> Iterator[pa.Table]:
         if options.context:
             captions = windows(captions, options.context)
         captions = with_counts(captions)
+        if split.left_out is not None:
+            captions = captions.filter(pc.invert(pc.is_in(captions["video_id"], split.left_out)))
         if split.reach is not None:
             captions = captions.filter(pc.field("sentences") >= split.reach + 4)
         yield captions
@@ -184,12 +186,14 @@ def measured_pairs(
 def main(given: argparse.Namespace) -> None:
     options, [training, *_] = Options.of(given.options), given.splits
     learn = Split(given.cleaned, training, options.learnt_strides, options.same_videos)
-    if other := given.beside.get("learn_from"):
-        learn = learn._replace(cleaned=other.cleaned, name=other.train)
     strides, reach = options.measured_strides, options.same_videos
     if options.span is not None:
         reach = strides[-1]
     splits = [Split(given.cleaned, name, strides, reach) for name in given.splits]
+    if other := given.beside.get("learn_from"):
+        every_split = (captions_of(split.cleaned, split.name, None) for split in splits[1:])
+        measured = [table["video_id"].unique() for tables in every_split for table in tables]
+        learn = Split(other.cleaned, other.train, *learn[2:4], pa.concat_arrays(measured))
 
     def every() -> Iterator[pa.Table]:
         return (pairs for split in splits for pairs in pairs_of(split, options))

@@ -35,14 +35,15 @@ STRIDED_PAIRS = pa.schema(
 
 
 class Split(NamedTuple):
-    """A split of a cleaned source, the strides of its pairs, and a stride that its videos must also
-    reach (or None).
+    """A split of a cleaned source, the strides of its pairs, a stride that its videos must also
+    reach (or None), and the ids of videos that are left out (or None).
     """
 
     cleaned: Path
     name: str
     strides: list[int]
     reach: int | None
+    left_out: pa.Array | None = None
 
 
 def after(read: Tables, step: Step) -> Tables:

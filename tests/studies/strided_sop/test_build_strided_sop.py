@@ -2,6 +2,8 @@
 counts.
 """
 
+import json
+
 import pyarrow as pa
 import pytest
 import yaml
@@ -15,7 +17,15 @@ from scripts.data.tables import CAPTIONS, content_digest, provenance_of, read_ta
 from tests.clean.cleaned_dialogs import call as clean
 from tests.conftest import ROOT
 from tests.rows import each_row, rows_of
-from tests.studies.strided_sop.conftest import LENGTHS, build, captions, captions_of, read_pairs
+from tests.studies.programs import build as build_set
+from tests.studies.strided_sop.conftest import (
+    LENGTHS,
+    OPTIONS,
+    build,
+    captions,
+    captions_of,
+    read_pairs,
+)
 import numpy as np
 from scripts.measure.filtered import STRATUM, balanced
 from scripts.studies.strided_sop.hard_pairs import judge_of
@@ -111,6 +121,21 @@ def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned, built)
     told = {"items": "pairs", "kept": 5, "of": len(whole)}
     assert provenance_of(cleaned / "five/val.parquet")["limited"] == told
     assert "limited" not in provenance_of(cleaned / "five/train.parquet")
+
+
+def test_no_measured_video_is_learnt_from_in_another_corpus(program, cleaned, tmp_path):
+    """Both corpora have the videos v000 to v002; the other one has more."""
+    for split in ("train", "val"):
+        table = captions([7, 6, 9], split)
+        write_table(table, tmp_path / f"measured/{split}.parquet", CAPTIONS, {})
+    other = {"cleaned": f"{cleaned}/whole", "spans": "", "train": "train", "evaluate": ["val"]}
+    given = OPTIONS | {"learn_from": "other"}
+    beside = json.dumps({"learn_from": other})
+    measured, output = tmp_path / "measured", tmp_path / "built"
+    build_set(program, "strided_sop", measured, output, "train val", given, "--beside", beside)
+    pairs = read_pairs(output)
+    assert set(pairs["val"]["video_id"]) == {"v000", "v001", "v002"}
+    assert set(pairs["train"]["video_id"]) == {"v003", "v004", "v005", "v006", "v007"}
 
 
 def test_pair_counts_of_activitynet(program, mirror, tmp_path):
