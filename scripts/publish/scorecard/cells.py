@@ -182,7 +182,7 @@ def learnt_part(cells: pd.DataFrame, studies: dict) -> pd.Series:
         prefers = study.get("probe", {}).get("prefers", {})
         for option in [option for option, first in prefers.items() if first == "most"]:
             sizes = tuned.reindex(columns=[option]).loc[tuned["study"] == name, option].dropna()
-            words = f"{{:,.0f}} {option.removeprefix('train_')}"
+            words = f"{{:,.0f}} {option.removeprefix('train_').removeprefix('max_')}"
             found[sizes.index] = sizes.astype(float).map(words.format)
     return found
 
