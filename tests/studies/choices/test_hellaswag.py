@@ -4,13 +4,14 @@ published.
 
 import bz2
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
-from scripts.data.tables import CAPTIONS
+from scripts.data.tables import CAPTIONS, read_table
 from scripts.studies.choices.evaluate import SCHEMA
 from tests.clean.cleaned_dialogs import call as clean_files
 from tests.files import write_json, write_rows
@@ -224,4 +225,14 @@ def test_its_figures_and_tables(inputs, tmp_path):
     inputs.call("choices_table")
     assert "100.0" in set(table_of(inputs, "choices_table")["Accuracy (%)"])
     inputs.call("choices_leakage", build=tmp_path / "build")
-    assert "no video has its captions" in set(table_of(inputs, "choices_leakage")["Why"])
+    whole = table_of(inputs, "choices_leakage")
+    assert "no video has its captions" in set(whole["Why"])
+    rows, inputs.metrics = read_table(inputs.metrics).to_pylist(), tmp_path / "folds.parquet"
+    more = ["category-wikihow", "fold-1"]
+    inputs.write_metrics([row | {"dataset": name} for name in ["default", *more] for row in rows])
+    for name in more:
+        shutil.copytree(tmp_path / "build/hellaswag/default", tmp_path / f"build/hellaswag/{name}")
+    inputs.call("choices_leakage", build=tmp_path / "build")
+    table = table_of(inputs, "choices_leakage")
+    assert set(table["Corpus"]) == {"HellaSwag", "HellaSwag, fold 1"}
+    assert len(table) == 2 * len(whole), "a category's dataset was split as the whole"

@@ -1,10 +1,12 @@
-"""Tabulate how items were split, and which were dropped because they are also measured."""
+"""Tabulate how items were split, and which were dropped because they are also measured. Datasets of
+one source differ only by their fold.
+"""
 
 import pandas as pd
 
 from scripts.data.csv_files import read_csv
 from scripts.publish.item import Given
-from scripts.publish.names import source_title, study_metrics
+from scripts.publish.names import details_of, source_title, study_metrics
 from scripts.publish.table import publish_table
 from scripts.studies.choices.evaluate import SCHEMA
 
@@ -21,8 +23,10 @@ COLUMNS = {
 def main(given: Given) -> None:
     metrics, sources = study_metrics(given.metrics, "choices", SCHEMA), given.sources
     parts = []
-    for source, rows in metrics.sort_values(["source", "dataset"]).groupby("source"):
-        leakage = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
-        parts.append(leakage.assign(corpus=source_title(source, sources)))
-    table = pd.concat(parts)[list(COLUMNS)].astype(str).rename(columns=COLUMNS)
+    datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
+    for source, dataset in datasets.itertuples(index=False):
+        leakage = read_csv(given.build / source / dataset / "leakage.csv")
+        title = source_title(source, sources) + details_of(dataset, ["category", "train_items"])
+        parts.append(leakage.assign(corpus=title))
+    table = pd.concat(parts)[list(COLUMNS)].drop_duplicates().astype(str).rename(columns=COLUMNS)
     publish_table(given, table, list(COLUMNS.values())[:4])
