@@ -63,23 +63,14 @@ from scripts.clean.howto100m_videos import (
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, cut, execute, is_of_machine, whole_number
-from scripts.data.tables import CAPTIONS, table_writer, write_table
+from scripts.data.tables import CAPTIONS, table_schema, table_writer, write_table
 
 SPLITS = ("train", "val")
 VAL_SHARE = 0.1
 VIDEOS_PER_SHARD = 20_000
 LISTING = "HowTo100M_v1.csv"
 CATEGORIES = ["category_1", "category_2"]
-VIDEOS = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "video_id": "string",
-        "category_1": "string",
-        "category_2": "string",
-        "captions": "int32",
-    }
-)
+VIDEOS = table_schema("source split video_id category_1 category_2 captions", captions="int32")
 
 
 # ---- The captions of a batch

@@ -55,150 +55,60 @@ from scripts.running.program import MORE_MEMORY, UserError, cut, is_of_machine
 if TYPE_CHECKING:
     import pandas as pd
 
-CAPTIONS = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "video_id": "string",
-        "position": "int32",
-        "text": "string",
-        "start_s": "float64",
-        "end_s": "float64",
-    }
-)
-CLEANING = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "unit": "string",
-        "action": "string",
-        "reason": "string",
-        "count": "int64",
-    }
-)
-TEMPLATES = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "template": "string",
-        "past": "string",
-        "past_fronted": "string",
-        "past_units": pa.list_(pa.string()),
-        "future": "string",
-        "future_fronted": "string",
-        "future_units": pa.list_(pa.string()),
-        "duration_units": pa.list_(pa.string()),
-        "span_start": "string",
-        "span_end": "string",
-        "duration": "string",
-    }
-)
-QUESTIONS = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "question_id": "string",
-        "sentence": "string",
-        "question": "string",
-        "answer": "string",
-        "label": "int8",
-        "category": "string",
-    }
-)
-DIALOGS = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "dialog_id": "string",
-        "turn": "int32",
-        "speaker": "string",
-        "text": "string",
-        "duplicate_of": "string",
-    }
-)
-CHALLENGE = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "instance_id": "string",
-        "dialog": "string",
-        "option": "string",
-        "label": "int8",
-        "rule": "string",
-        "is_original": "bool",
-    }
-)
-SPANS = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "dialog_id": "string",
-        "turn": "int32",
-        "start": "int32",
-        "end": "int32",
-        "text": "string",
-        "kind": "string",
-        "has_numeral": "bool",
-        "value": "string",
-    }
-)
-CHOICES = pa.schema(
-    {
-        "source": "string",
-        "split": "string",
-        "item_id": "string",
-        "group_id": "string",
-        "category": "string",
-        "context": "string",
-        "question": "string",
-        "option": "string",
-        "place": "int16",
-        "label": "int8",
-    }
-)
-PREDICTIONS = pa.schema(
-    [
-        ("run", pa.string()),
-        ("split", pa.string()),
-        ("selection", pa.string()),
-        ("epoch", pa.int32()),
-        ("example_id", pa.string()),
-        ("group_id", pa.string()),
-        ("label", pa.int8()),
-        ("score", pa.list_(pa.float32())),
-    ]
-)
-HISTORY = pa.schema(
-    {
-        "run": "string",
-        "epoch": "int32",
-        "split": "string",
-        "loss": "float64",
-        "accuracy": "float64",
-        "n": "int64",
-    }
-)
+TEXTS, SCORES = pa.list_(pa.string()), pa.list_(pa.float32())
 
-METRICS = pa.schema(
-    {  # columns of every study; each study adds its own columns
-        "experiment": "string",
-        "study": "string",
-        "model": "string",
-        "source": "string",
-        "dataset": "string",
-        "limit": "int64",
-        "seed": "int64",
-        "wording": "string",
-        "split": "string",
-        "slice": "string",
-        "metric": "string",
-        "value": "float64",
-        "sd": "float64",
-        "ci_low": "float64",
-        "ci_high": "float64",
-        "n": "int64",
-        "sample": "bool",
-    }
+
+def table_schema(names: str, **types: str | pa.DataType) -> pa.Schema:
+    """Return the schema of these columns. types: of the columns that are no texts."""
+    return pa.schema({name: types.get(name, "string") for name in names.split()})
+
+
+CAPTIONS = table_schema(
+    "source split video_id position text start_s end_s",
+    position="int32",
+    start_s="float64",
+    end_s="float64",
+)
+CLEANING = table_schema("source split unit action reason count", count="int64")
+TEMPLATES = table_schema(
+    "source split template past past_fronted past_units future future_fronted future_units "
+    "duration_units span_start span_end duration",
+    **dict.fromkeys(("past_units", "future_units", "duration_units"), TEXTS),
+)
+QUESTIONS = table_schema(
+    "source split question_id sentence question answer label category", label="int8"
+)
+DIALOGS = table_schema("source split dialog_id turn speaker text duplicate_of", turn="int32")
+CHALLENGE = table_schema(
+    "source split instance_id dialog option label rule is_original",
+    label="int8",
+    is_original="bool",
+)
+SPANS = table_schema(
+    "source split dialog_id turn start end text kind has_numeral value",
+    **dict.fromkeys(("turn", "start", "end"), "int32"),
+    has_numeral="bool",
+)
+CHOICES = table_schema(
+    "source split item_id group_id category context question option place label",
+    place="int16",
+    label="int8",
+)
+PREDICTIONS = table_schema(
+    "run split selection epoch example_id group_id label score",
+    epoch="int32",
+    label="int8",
+    score=SCORES,
+)
+HISTORY = table_schema(
+    "run epoch split loss accuracy n", epoch="int32", loss="float64", accuracy="float64", n="int64"
+)
+METRICS = table_schema(  # of every study; each study adds its own columns
+    "experiment study model source dataset limit seed wording split slice metric value sd ci_low "
+    "ci_high n sample",
+    **dict.fromkeys(("limit", "seed", "n"), "int64"),
+    **dict.fromkeys(("value", "sd", "ci_low", "ci_high"), "float64"),
+    sample="bool",
 )
 
 

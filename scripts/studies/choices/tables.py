@@ -1,11 +1,7 @@
 """The dataset of choices, one option a row; columns.yaml explains its columns. Not a program."""
 
-import pyarrow as pa
+from scripts.data.tables import table_schema
 
-CHOICES = pa.schema(
-    dict.fromkeys(
-        ["example_id", "instance_id", "group_id", "context", "candidate", "label", "category"],
-        pa.string(),
-    )
-    | {"label": pa.int8()}
+CHOICES = table_schema(
+    "example_id instance_id group_id context candidate label category", label="int8"
 )

@@ -1,14 +1,7 @@
 """The dataset of MC-TACO, one answer a row; columns.yaml explains its columns. Not a program."""
 
-import pyarrow as pa
+from scripts.data.tables import table_schema
 
-ANSWERS = pa.schema(
-    dict.fromkeys(
-        [
-            *("example_id", "group_id", "sentence_id", "text_a", "text_b"),
-            *("label", "category", "answer"),
-        ],
-        pa.string(),
-    )
-    | {"label": pa.int8()}
+ANSWERS = table_schema(
+    "example_id group_id sentence_id text_a text_b label category answer", label="int8"
 )

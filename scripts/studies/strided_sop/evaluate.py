@@ -33,7 +33,7 @@ from scripts.running.program import UserError, execute
 from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.slices import READ
 from scripts.studies.strided_sop.strides import strides_of
-from scripts.studies.strided_sop.tables import NUMBER, STRIDED_PAIRS, TEXT
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.strided_sop.tallies import (
     Found,
     highest,
@@ -53,7 +53,7 @@ PAIRS = pa.schema(
         for name in dict.fromkeys([*READ, "video_id", "first_position", "seconds_apart", "label"])
     ]
 )
-SCHEMA = metrics_schema(Options, {"seconds_apart": NUMBER, "objectives": TEXT})
+SCHEMA = metrics_schema(Options, {"seconds_apart": pa.float64(), "objectives": pa.string()})
 
 
 # ---- the paper's metric

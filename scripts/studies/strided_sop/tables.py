@@ -8,29 +8,19 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from scripts.data.tables import table_schema
+
 Tables = Callable[[], Iterator[pa.Table]]  # reads tables, again at each call
 Step = Callable[[pa.Table], pa.Table]
 
-TEXT, COUNT, NUMBER = pa.string(), pa.int32(), pa.float64()
-STRIDED_PAIRS = pa.schema(
-    {
-        "pair_id": TEXT,
-        "video_id": TEXT,
-        "stride": COUNT,
-        "first_position": COUNT,
-        "second_position": COUNT,
-        "text_a": TEXT,
-        "text_b": TEXT,
-        "label": pa.int8(),
-        "overlap": NUMBER,
-        "same_start": pa.bool_(),
-        "relative_position": NUMBER,
-        "sentences": COUNT,
-        "words_a": COUNT,
-        "words_b": COUNT,
-        "seconds_apart": NUMBER,
-        "category": TEXT,
-    }
+STRIDED_PAIRS = table_schema(
+    "pair_id video_id stride first_position second_position text_a text_b label overlap same_start "
+    "relative_position sentences words_a words_b seconds_apart category",
+    **dict.fromkeys(("stride", "first_position", "second_position"), "int32"),
+    **dict.fromkeys(("sentences", "words_a", "words_b"), "int32"),
+    **dict.fromkeys(("overlap", "relative_position", "seconds_apart"), "float64"),
+    label="int8",
+    same_start="bool",
 )
 
 

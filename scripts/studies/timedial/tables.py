@@ -2,22 +2,13 @@
 program.
 """
 
-import pyarrow as pa
+from scripts.data.tables import table_schema
 
-CLOZE = pa.schema(
-    [
-        ("example_id", pa.string()),
-        ("instance_id", pa.string()),
-        ("dialog_id", pa.string()),
-        ("context", pa.string()),
-        ("context_scope", pa.string()),
-        ("candidate", pa.string()),
-        ("label", pa.int8()),
-        ("rule", pa.string()),
-        ("is_original", pa.bool_()),
-        ("kind", pa.string()),
-        ("has_numeral", pa.bool_()),
-        ("turns", pa.int32()),
-        ("leak", pa.string()),
-    ]
+CLOZE = table_schema(
+    "example_id instance_id dialog_id context context_scope candidate label rule is_original kind "
+    "has_numeral turns leak",
+    label="int8",
+    is_original="bool",
+    has_numeral="bool",
+    turns="int32",
 )
