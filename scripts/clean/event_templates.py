@@ -36,20 +36,10 @@ from scripts.data.texts import csv_of
 
 UNITS = ["minutes", "hours", "day", "month", "year"]  # ascending
 PAIRS = ["minutes_hours", "hours_days", "days_months", "months_years"]
-COLUMNS = [
-    "template",
-    "split",
-    "past",
-    "past_fronted",
-    "past_units",
-    "future",
-    "future_fronted",
-    "future_units",
-    "duration_units",
-    "span_start",
-    "span_end",
-    "duration",
-]
+COLUMNS = (
+    "template split past past_fronted past_units future future_fronted future_units "
+    "duration_units span_start span_end duration"
+).split()
 SIDES = {
     "past_units": ["past", "past_fronted"],
     "future_units": ["future", "future_fronted"],

@@ -76,36 +76,11 @@ SIDES = {
     for side in ("Forward", "Backward")
     for tense in ("Past", "Future")
 }
-COLUMNS = {
-    "temp_order": [
-        "Premise",
-        "Hypothesis",
-        "Label",
-        "Time Diff",
-        "Type",
-        "Prem Fixed",
-        "Temp Type",
-    ],
-    "temp_duration": [
-        "Premise",
-        "Hypothesis",
-        "Label",
-        "Time Diff",
-        "Type",
-        "Dur Type",
-        "Next Cycle",
-        "Temp Type",
-    ],
-    "cross_unit": [
-        "Premise",
-        "Hypothesis",
-        "Label",
-        "Premise Preposition",
-        "Higher Duration Unit",
-        "Premise Direction",
-        "Hypothesis Direction",
-        "Lower/Higher Diff",
-    ],
+COLUMNS = {  # with a comma between two
+    "temp_order": "Premise, Hypothesis, Label, Time Diff, Type, Prem Fixed, Temp Type",
+    "temp_duration": "Premise, Hypothesis, Label, Time Diff, Type, Dur Type, Next Cycle, Temp Type",
+    "cross_unit": "Premise, Hypothesis, Label, Premise Preposition, Higher Duration Unit, "
+    "Premise Direction, Hypothesis Direction, Lower/Higher Diff",
 }
 NUMBERS, TRUTHS = {"Time Diff", "Lower/Higher Diff"}, {"Prem Fixed", "Next Cycle"}
 # The event of a hypothesis, before or behind its time.
@@ -114,10 +89,8 @@ FORWARD = r"^(?>(?P<event>.*) (?:before|after) )[^,]*\.$"
 LASTING = r"^(?P<event>.*) for (?:less than )?\d+ \w+(?: \d+ \w+)?\.$"
 EVENT_COLUMNS = {
     "temp_order": [
-        "Forward Past Template",
-        "Backward Past Template",
-        "Forward Future Template",
-        "Backward Future Template",
+        *("Forward Past Template", "Backward Past Template"),
+        *("Forward Future Template", "Backward Future Template"),
     ],
     "temp_duration": ["Duration Template"],
     "cross_unit": ["Forward Future Template", "Backward Future Template"],
@@ -170,7 +143,7 @@ def prepositions(sentences: pd.Series, positions: pd.Series) -> pd.Series:
 
 def clean(file: Path, split: str, challenge_set: str, templates: pd.DataFrame) -> pd.DataFrame:
     """One released file in the columns of the schema nli."""
-    table = read(file, COLUMNS[challenge_set])
+    table = read(file, COLUMNS[challenge_set].split(", "))
     rows = pd.DataFrame(index=table.index, columns=NLI.names, dtype=object)
     rows["example_id"] = [f"{challenge_set}:{split}:{row}" for row in table.index]
     rows["group_id"] = events(table, templates, challenge_set, file)

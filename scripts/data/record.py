@@ -44,13 +44,8 @@ from scripts.data.plain_json import as_json
 from scripts.data.tables import PREDICTIONS, read_table
 from scripts.running.program import UserError
 
-RUNS, SCORES, HISTORIES, METRICS, COMPARISONS = (
-    "runs.jsonl",
-    "scores",
-    "history.parquet",
-    "metrics.parquet",
-    "comparisons.parquet",
-)
+RUNS, SCORES, HISTORIES = "runs.jsonl", "scores", "history.parquet"
+METRICS, COMPARISONS = "metrics.parquet", "comparisons.parquet"
 MANIFEST = "manifest.json"
 AGAIN = "restore it with git"
 # Parquet calls the elements of a list `element`. With that name, a file that is read and written

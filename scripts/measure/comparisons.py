@@ -38,14 +38,8 @@ import pyarrow as pa
 from scripts.data.declared import ceilings, learns, method_of_blind, sees_all
 from scripts.measure.intervals import LEVEL, NUMBER, SHARE, Estimate, difference, least_difference
 
-SHORTCUT, LIKE, MORE, SOLVER, BLIND, UNPRETRAINED, MAXIMUM = KINDS = (
-    "shortcut",
-    "like_for_like",
-    "with_more",
-    "solver",
-    "blind",
-    "unpretrained",
-    "maximum",
+SHORTCUT, LIKE, MORE, SOLVER, BLIND, UNPRETRAINED, MAXIMUM = KINDS = tuple(
+    "shortcut like_for_like with_more solver blind unpretrained maximum".split()
 )
 TITLES = {
     SHORTCUT: "shortcut",

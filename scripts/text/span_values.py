@@ -33,16 +33,8 @@ from scripts.text.temporal_words import DECADES, Piece, Rules, ordinal_value, pi
 from scripts.text.unit_normalization import quantities
 
 NUMBERS = {"hour", "number_24", "number_31", "number_59", "number", "year"}
-NUMERALS = NUMBERS | {
-    "day_ordinal",
-    "ordinal",
-    "decade",
-    "clock",
-    "numeric_date",
-    "half",
-    "quarter",
-    "masses",
-}
+NUMERALS = {*NUMBERS, "day_ordinal", "ordinal", "decade", "clock", "numeric_date"}
+NUMERALS |= {"half", "quarter", "masses"}
 BOUNDS = {
     "more than": "> ",
     "a little more than": "> ",

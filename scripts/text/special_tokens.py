@@ -8,14 +8,8 @@ from scripts.plan.kinds import is_decoder
 from scripts.running.program import log
 
 USED = (
-    "bos_token_id",
-    "eos_token_id",
-    "unk_token_id",
-    "sep_token_id",
-    "pad_token_id",
-    "cls_token_id",
-    "mask_token_id",
-)
+    "bos_token_id eos_token_id unk_token_id sep_token_id pad_token_id cls_token_id mask_token_id"
+).split()
 
 
 def give_padding(tokenizer, model_type: str | None) -> bool:

@@ -19,17 +19,9 @@ from scripts.running.program import UserError
 RULES = Path(__file__).parents[2] / "resources" / "temporal_patterns.yaml"
 PLAIN = str.maketrans(
     {0xFF01 + sign: 0x21 + sign for sign in range(94)}
-    | {
-        "\u3000": " ",
-        "\u00a0": " ",
-        "’": "'",
-        "‘": "'",
-        "´": "'",
-        "`": "'",
-        "‐": "-",
-        "‑": "-",
-        "‒": "-",
-    }
+    | dict.fromkeys("\u3000\u00a0", " ")
+    | dict.fromkeys("’‘´`", "'")
+    | dict.fromkeys("‐‑‒", "-")
 )
 
 # ---- Numbers.
@@ -84,18 +76,8 @@ WORDS = [
         ("number", rf"{NUMBER_WORDS}(?![a-z])"),
     ]
 ]
-FIRST_WORDS = {
-    *ONES,
-    *TEENS,
-    *TENS,
-    *DECADES,
-    *ORDINALS,
-    "hundred",
-    "thousand",
-    "dozen",
-    "a",
-    "an",
-} - {"first", "second"}
+FIRST_WORDS = {*ONES, *TEENS, *TENS, *DECADES, *ORDINALS} - {"first", "second"}
+FIRST_WORDS |= {"hundred", "thousand", "dozen", "a", "an"}
 NEXT = re.compile(r"\s*(?:([^\W\d_]+)|(\S))")
 
 

@@ -22,63 +22,13 @@ from scripts.text.rows_of_texts import RowsOfTexts
 
 # Words that show a sentence's place in a text: connectives, words for beginnings and ends, and
 # pronouns that refer back.
-CUES = [
-    "after",
-    "afterwards",
-    "again",
-    "another",
-    "at last",
-    "before",
-    "begin",
-    "begins",
-    "continue",
-    "continues",
-    "end",
-    "ends",
-    "eventually",
-    "finally",
-    "finish",
-    "finished",
-    "finishes",
-    "first",
-    "he",
-    "her",
-    "him",
-    "his",
-    "in the end",
-    "introduce",
-    "it",
-    "last",
-    "later",
-    "lastly",
-    "next",
-    "now",
-    "once",
-    "opening",
-    "second",
-    "she",
-    "start",
-    "starts",
-    "still",
-    "the end",
-    "the man",
-    "the woman",
-    "their",
-    "them",
-    "then",
-    "they",
-    "third",
-    "title",
-    "until",
-    "when",
-    "while",
-    "a man",
-    "a woman",
-    "a person",
-    "credits",
-    "logo",
-    "intro",
-]
+CUES = (
+    "after, afterwards, again, another, at last, before, begin, begins, continue, continues, "
+    "end, ends, eventually, finally, finish, finished, finishes, first, he, her, him, his, "
+    "in the end, introduce, it, last, later, lastly, next, now, once, opening, second, she, "
+    "start, starts, still, the end, the man, the woman, their, them, then, they, third, "
+    "title, until, when, while, a man, a woman, a person, credits, logo, intro"
+).split(", ")
 NUMERAL = re.compile(
     rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b"
     rf"|\b(?:{'|'.join(CARDINALS | SCALES)})\b"

@@ -15,17 +15,9 @@ Not a program. Each property divides all pairs of a split, so the n of its slice
 import numpy as np
 import pandas as pd
 
-READ = [
-    "pair_id",
-    "stride",
-    "overlap",
-    "same_start",
-    "relative_position",
-    "sentences",
-    "words_a",
-    "words_b",
-    "category",
-]
+READ = (
+    "pair_id stride overlap same_start relative_position sentences words_a words_b category"
+).split()
 POSITIONS = {"first_third": 1 / 3, "middle_third": 2 / 3, "last_third": np.inf}
 SENTENCES = {"5-6": 6, "7-9": 9, "10-19": 19, "20-99": 99, "100+": np.inf}
 WORDS = {"1-10": 10, "11-20": 20, "21-30": 30, "31+": np.inf}

@@ -78,45 +78,13 @@ ANSWERED = Answered(
 )
 # The slices of figure 1 and sections 5.1 to 5.3: by one column, or by two columns together.
 SLICES = {
-    "temp_order": [
-        "choice",
-        "premise_type",
-        "choice premise_type",
-        "time",
-        "tense",
-        "premise_position",
-        "distance",
-        "distance premise_type",
-        "part",
-        "part written",
-    ],
-    "temp_duration": [
-        "choice",
-        "time",
-        "hypothesis_type",
-        "next_cycle",
-        "premise_form",
-        "choice next_cycle",
-        "choice hypothesis_type",
-        "distance",
-        "hypothesis_type distance",
-        "part",
-    ],
-    "cross_unit": [
-        "time",
-        "unit_pair",
-        "premise_type",
-        "unit_pair premise_type",
-        "direction",
-        "premise_position",
-        "hypothesis_position",
-        "unit_pair direction",
-        "distance",
-        "distance premise_type",
-        "hypothesis_size",
-        "hypothesis_size hypothesis_preposition",
-        "part",
-    ],
+    "temp_order": "choice, premise_type, choice premise_type, time, tense, premise_position, "
+    "distance, distance premise_type, part, part written",
+    "temp_duration": "choice, time, hypothesis_type, next_cycle, premise_form, choice next_cycle, "
+    "choice hypothesis_type, distance, hypothesis_type distance, part",
+    "cross_unit": "time, unit_pair, premise_type, unit_pair premise_type, direction, "
+    "premise_position, hypothesis_position, unit_pair direction, distance, distance premise_type, "
+    "hypothesis_size, hypothesis_size hypothesis_preposition, part",
 }
 # A dataset with held_out_list also has these, and its groups are pairs of items.
 BY_LIST = ["choice distance"]
@@ -176,7 +144,7 @@ def slices(pairs: pd.DataFrame, challenge_set: str, options: dict) -> dict[str, 
     held_out, by_list = options.get("held_out", TEMPLATE), options.get("held_out_list")
     parts, counterpart = {"all": np.arange(len(pairs))}, is_counterpart(pairs["example_id"])
     pairs = pairs.assign(contrast=np.where(counterpart, "counterpart", "original"))
-    names = [*SLICES[challenge_set], *(["contrast"] if counterpart.any() else [])]
+    names = SLICES[challenge_set].split(", ") + ["contrast"] * bool(counterpart.any())
     names += BY_LIST if by_list else []
     for columns in map(str.split, names):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():

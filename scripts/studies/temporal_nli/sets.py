@@ -321,16 +321,8 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     least = np.maximum(1, np.rint((magnitude - DIFFERENCE_RANGE) * ratio).astype(np.int64))
     most = np.rint((magnitude + DIFFERENCE_RANGE) * ratio).astype(np.int64)
     lower = (crossed["direction"] == "lower").to_numpy()
-    key = [
-        "group_id",
-        "unit_pair",
-        "magnitude",
-        "premise_position",
-        "hypothesis_position",
-        "premise_preposition",
-        "direction",
-        "hypothesis_preposition",
-    ]
+    key = ["group_id", "unit_pair", "magnitude", "premise_position", "hypothesis_position"]
+    key += ["premise_preposition", "direction", "hypothesis_preposition"]
     second = np.where(lower, least, same + 1) + drawn(
         crossed, key, 1, seed, np.where(lower, same - least, most - same)
     )

@@ -24,20 +24,9 @@ DAYS = [
     f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"  # noqa: E501
     for day in range(1, 29)
 ]
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
 SHORT_MONTHS = [month[:3] for month in MONTHS]
 YEARS = [str(year) for year in range(1900, 2001)]
 
