@@ -54,30 +54,16 @@ def numerals(text: str) -> set[int]:
     return values
 
 
-def words_and_bigrams() -> HashingVectorizer:
-    """Return a counter of hashed lower-case words and bigrams. It learns no vocabulary, so memory
-    is bounded and no test data leaks.
-    """
-    return HashingVectorizer(
-        ngram_range=(1, 2),
-        token_pattern=r"(?u)\b\w+\b",
-        n_features=2**18,
-        alternate_sign=False,
-        norm=None,
-    )
-
-
-words_of = RowsOfTexts(words_and_bigrams().transform)
-
-
-def first_words(table: pd.DataFrame) -> csr_matrix:
-    """Words and bigrams of the first text."""
-    return words_of(table["first"])
-
-
-def second_words(table: pd.DataFrame) -> csr_matrix:
-    """Words and bigrams of the second text: the hypothesis, the answer, the candidate."""
-    return words_of(table["second"])
+HASHED = {"token_pattern": WORD, "alternate_sign": False, "norm": None}
+# words and bigrams; hashed, so memory is bounded and no vocabulary of test data leaks
+words_of = RowsOfTexts(HashingVectorizer(ngram_range=(1, 2), n_features=2**18, **HASHED).transform)
+distinct_words = RowsOfTexts(HashingVectorizer(n_features=2**20, binary=True, **HASHED).transform)
+# how often each cue occurs in each text
+cue_counts = RowsOfTexts(
+    CountVectorizer(
+        vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64
+    ).transform
+)
 
 
 def of_both(
@@ -94,26 +80,11 @@ def of_both(
     return feature
 
 
-# how often each cue occurs in each text
-cue_counts = RowsOfTexts(
-    CountVectorizer(
-        vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64
-    ).transform
-)
-
-
 def length_of(texts: pd.Series) -> csr_matrix:
     """Return log(1 + the number of words) and log(1 + the number of characters) of each text."""
     return csr_matrix(
         np.log1p(np.column_stack([texts.str.split().str.len(), texts.str.len()]).astype(float))
     )
-
-
-distinct_words = RowsOfTexts(
-    HashingVectorizer(
-        token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True
-    ).transform
-)
 
 
 def overlap(table: pd.DataFrame) -> csr_matrix:
@@ -150,16 +121,10 @@ def preposition_and_number(table: pd.DataFrame) -> csr_matrix:
 
 def words_by_category(table: pd.DataFrame) -> csr_matrix:
     """Words and bigrams of the second text, separately for each category, and the category."""
-    words, category = second_words(table), table["category"]
-    parts = [words.multiply((category == name).to_numpy()[:, None]) for name in CATEGORIES]
-    return hstack(
-        [
-            words,
-            *parts,
-            csr_matrix(np.column_stack([category == name for name in CATEGORIES]).astype(float)),
-        ],
-        format="csr",
-    )
+    words, category = words_of(table["second"]), table["category"]
+    is_of = np.column_stack([category == name for name in CATEGORIES]).astype(float)
+    parts = [words.multiply(column[:, None]) for column in is_of.T]
+    return hstack([words, *parts, csr_matrix(is_of)], format="csr")
 
 
 def normal_words(texts: pd.Series) -> pd.Series:
@@ -211,8 +176,8 @@ FEATURES = {  # of a classifier; (table, exchangeable) -> (n, k)
     "words": of_both(words_of),
     "cue_words": of_both(cue_counts),
     "lengths": of_both(length_of),
-    "first_words": lambda table, _: first_words(table),
-    "second_words": lambda table, _: second_words(table),
+    "first_words": lambda table, _: words_of(table["first"]),
+    "second_words": lambda table, _: words_of(table["second"]),
     "overlap": lambda table, exchangeable: (
         overlap(table) if not exchangeable else csr_matrix((len(table), 1))
     ),
