@@ -34,7 +34,7 @@ import importlib
 import platform
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -163,13 +163,12 @@ def view_of(study: str, name: str) -> View:
 
 
 class Measured(NamedTuple):
-    """A fitted control: its scores of the evaluation splits, its predictions (schema predictions),
-    whether it learnt, its value on the training split, facts of its own for run.json, and how many
-    examples it learnt from beside the training split.
+    """A fitted control: its scores of the evaluation splits, whether it learnt, its value on the
+    training split, facts of its own for run.json, and how many examples it learnt from beside the
+    training split.
     """
 
     scores: dict[str, np.ndarray]
-    predictions: pa.Table
     learnt: bool
     training_value: float | None
     facts: dict = {}
@@ -214,23 +213,20 @@ def predict(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame])
     def fitted(table: pd.DataFrame) -> Scores:
         return fit(job["control"], table, len(method["labels"]), method["exchangeable"])
 
-    score = cross_fitted(train, fitted) if learnt else fitted(train)
-    scores = {split: score(table) for split, table in evaluation.items()}
-    predictions = predictions_of_all(job, scores, evaluation, learnt)
+    scores = scores_of_all(fitted, train, evaluation, learnt)
     value = left_out_value(searched(train), fitted, method.get("whole_groups", False))
-    return Measured(scores, predictions, learnt, value)
+    return Measured(scores, learnt, value)
 
 
-def predictions_of_all(
-    job: dict, scores: dict[str, np.ndarray], evaluation: dict[str, pd.DataFrame], learnt: bool
-) -> pa.Table:
-    """The scores of all splits as rows of the schema predictions."""
-    selection = "last" if learnt else "direct"
-    parts = (
-        predictions_on(split, table, scores[split], job["run"], selection)
-        for split, table in evaluation.items()
-    )
-    return pa.concat_tables(parts)
+def scores_of_all(
+    fit: Callable[[pd.DataFrame], Scores],
+    train: pd.DataFrame,
+    evaluation: dict[str, pd.DataFrame],
+    learnt: bool,
+) -> dict[str, np.ndarray]:
+    """The scores of each split; a control that learnt is cross-fitted on a test alone."""
+    score = cross_fitted(train, fit) if learnt else fit(train)
+    return {split: score(table) for split, table in evaluation.items()}
 
 
 def searched(train: pd.DataFrame) -> pd.DataFrame:
@@ -310,11 +306,8 @@ def predict_searched(
         return lambda rows: in_parts(of.scores, rows)
 
     learnt = not view.only_rules
-    score = cross_fitted(train, fitted) if learnt else fitted(train)
-    scores = {split: score(table) for split, table in evaluation.items()}
     return Measured(
-        scores,
-        predictions_of_all(job, scores, evaluation, learnt),
+        scores_of_all(fitted, train, evaluation, learnt),
         learnt,
         found.value,
         {
@@ -339,9 +332,7 @@ def predict_left_out(
             learner, table.iloc[drawn], len(method["labels"]), method["exchangeable"]
         )
 
-    score = cross_fitted(train, fitted)
-    scores = {split: score(table) for split, table in evaluation.items()}
-    return Measured(scores, predictions_of_all(job, scores, evaluation, True), True, None)
+    return Measured(scores_of_all(fitted, train, evaluation, True), True, None)
 
 
 def measure(
@@ -358,7 +349,12 @@ def measure(
     else:
         found = predict(job, train, evaluation)
     provenance = {"run": job["run"], "settings": job["settings"]}
-    write_table(found.predictions, result / "predictions.parquet", PREDICTIONS, provenance)
+    selection = "last" if found.learnt else "direct"
+    predictions = pa.concat_tables(
+        predictions_on(split, table, found.scores[split], job["run"], selection)
+        for split, table in evaluation.items()
+    )
+    write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
     [columns] = {scores.shape[1] for scores in found.scores.values()}
     labels = method["labels"][-columns:]  # a rank is the score of the label `right`
