@@ -137,10 +137,8 @@ def write_scratch(
     decoder = is_decoder(init["model_type"])
     if "vocabulary" in entry:
         tokenizer = word_pieces(Path(entry["vocabulary"]), sentinel=decodes, decoder=decoder)
-        special = {
-            f"{token[1:-1].lower()}_token": token
-            for token in (SPECIAL_OF_DECODERS if decoder else SPECIAL)
-        }
+        kept = SPECIAL_OF_DECODERS if decoder else SPECIAL
+        special = {f"{token[1:-1].lower()}_token": token for token in kept}
         end = "[SEP]"
     else:
         tokenizer = released_pieces(name, entry["tokenizer"], Downloads(pin, folder, mirror))
@@ -148,37 +146,21 @@ def write_scratch(
         end = "</s>"
     tokenizer.save(str(folder / "tokenizer.json"))
     pad = tokenizer.token_to_id(special["pad_token"])
-    contents = {
-        # Not written by a transformers class: a new version of the class would change the bytes,
-        # and so cause new training.
-        "config.json": init
-        | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad}
-        | (
-            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad}
-            if decodes
-            else {}
-        )
-        | (
-            {"bos_token_id": tokenizer.token_to_id("[BOS]"), "eos_token_id": None}
-            if decoder
-            else {}
-        ),
-        "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_input_names": [
-                "input_ids",
-                *([] if decodes or decoder else ["token_type_ids"]),
-                "attention_mask",
-            ],
-            **({"do_lower_case": True} if "vocabulary" in entry else {}),
-            **(
-                {"model_max_length": init["max_position_embeddings"]}
-                if "max_position_embeddings" in init
-                else {}
-            ),
-            **special,
-        },
-    }
+    # Not written by a transformers class: a new version of the class would change the bytes, and so
+    # cause new training.
+    config = init | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad}
+    if decodes:
+        config |= {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad}
+    if decoder:
+        config |= {"bos_token_id": tokenizer.token_to_id("[BOS]"), "eos_token_id": None}
+    types = [] if decodes or decoder else ["token_type_ids"]
+    about = special | {"tokenizer_class": "PreTrainedTokenizerFast"}
+    about["model_input_names"] = ["input_ids", *types, "attention_mask"]
+    if "vocabulary" in entry:
+        about["do_lower_case"] = True
+    if "max_position_embeddings" in init:
+        about["model_max_length"] = init["max_position_embeddings"]
+    contents = {"config.json": config, "tokenizer_config.json": about}
     for file, value in contents.items():
         (folder / file).write_text(
             json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8"
@@ -259,15 +241,15 @@ def main(given: argparse.Namespace) -> None:
         finish(name, files, given.output, partial)
 
 
+def encoder_of(given: argparse.Namespace) -> list[Path]:
+    """Return the folder of the encoder whose files the model needs, if it needs one."""
+    encoder = (given.entry or {}).get("encoder")
+    return [given.output.parent / encoder] if encoder else []
+
+
 def arguments() -> argparse.ArgumentParser:
     program = fetch_parser(__doc__, "model", "the folder to write to, results/fetch/models/NAME")
-    program.set_defaults(
-        reads=lambda given: [
-            given.output.parent / (given.entry or {})[key]
-            for key in ("encoder",)
-            if key in (given.entry or {})
-        ]
-    )
+    program.set_defaults(reads=encoder_of)
     return program
 
 
