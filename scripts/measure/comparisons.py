@@ -33,9 +33,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from scripts.data.declared import ceilings, learns, method_of_blind, sees_all
+from scripts.data.tables import table_schema
 from scripts.measure.intervals import LEVEL, NUMBER, SHARE, Estimate, difference, least_difference
 
 SHORTCUT, LIKE, MORE, SOLVER, BLIND, UNPRETRAINED, MAXIMUM = KINDS = tuple(
@@ -72,27 +71,15 @@ SEEN = 0.05  # a comparison that cannot show a difference of this size cannot te
 FEW_SEEDS = 3  # fewer are no sample of seeds
 OF_RUNS = (" for this ensemble", " in this run", " in these two runs")  # by the number of seeds
 
-SCHEMA = pa.schema(
-    [
-        *((name, pa.string()) for name in ("experiment", "study", "model", "method")),
-        *((name, pa.string()) for name in (*PLACE, "wording")),
-        *((name, pa.int64()) for name in ("n", "groups", "seeds")),
-        ("value", pa.float64()),
-        ("kind", pa.string()),
-        ("control", pa.string()),
-        ("rung", pa.string()),
-        ("control_value", pa.float64()),
-        *((name, pa.float64()) for name in ("difference", "ci_low", "ci_high", "p_value")),
-        ("family", pa.int64()),
-        ("least_difference", pa.float64()),
-        ("verdict", pa.string()),
-        ("words", pa.string()),
-        ("at_cap", pa.bool_()),
-        ("tried", pa.int64()),
-        ("control_tried", pa.int64()),
-        ("sample", pa.bool_()),
-    ]
-)  # resources/columns.yaml describes the columns
+SCHEMA = table_schema(  # resources/columns.yaml describes the columns
+    f"experiment study model method {' '.join(PLACE)} wording n groups seeds value kind control "
+    "rung control_value difference ci_low ci_high p_value family least_difference verdict words "
+    "at_cap tried control_tried sample",
+    **dict.fromkeys("n groups seeds family tried control_tried".split(), "int64"),
+    **dict.fromkeys("value control_value difference ci_low ci_high".split(), "float64"),
+    **dict.fromkeys(("p_value", "least_difference"), "float64"),
+    **dict.fromkeys(("at_cap", "sample"), "bool"),
+)
 
 
 class Control(NamedTuple):

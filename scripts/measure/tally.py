@@ -19,29 +19,24 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.data.options import DatasetOptions
-from scripts.data.tables import METRICS
+from scripts.data.tables import METRICS, table_schema
 from scripts.measure.intervals import beyond_draws, share_over_seeds, variance_over_groups
 from scripts.measure.bootstrap import Crossed, Resampling, blocks_there, drawn_sums
 
 # takes (…, cells) sums and (…) counts; the counts may be fractions
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
 DRAWS = pa.list_(pa.list_(pa.float32()))  # see variance_over_groups()
-MEASURES = [
-    ("value", pa.float64()),
-    ("sd", pa.float64()),
-    ("sd_beyond_groups", pa.float64()),
-    ("seeds", pa.int64()),
-    ("ci_low", pa.float64()),
-    ("ci_high", pa.float64()),
-    ("p_value", pa.float64()),
-    ("n", pa.int64()),
-    ("groups", pa.int64()),
-    ("effective_groups", pa.float64()),
-    ("draws", DRAWS),
-    ("kind_of_control", pa.string()),
-    ("chosen", pa.bool_()),
-    ("rung", pa.string()),
-]  # the columns that metric_rows() fills, besides slice, metric, seed and wording
+MEASURES = (
+    table_schema(  # the columns that metric_rows() fills, beside slice, metric, seed, wording
+        "value sd sd_beyond_groups seeds ci_low ci_high p_value n groups effective_groups draws "
+        "kind_of_control chosen rung",
+        **dict.fromkeys("value sd sd_beyond_groups ci_low ci_high p_value".split(), "float64"),
+        **dict.fromkeys(("seeds", "n", "groups"), "int64"),
+        effective_groups="float64",
+        draws=DRAWS,
+        chosen="bool",
+    )
+)
 
 
 def metrics_schema(
