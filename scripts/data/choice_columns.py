@@ -45,10 +45,8 @@ NUMBERED = (
     r"(?:options?|choices?|candidates?|endings?|answers?|opt|sol|alternative|response)[._]?"
     r"(?:[a-h]|\d\d?)"
 )
-RIGHT, WRONG = (
-    r"(?:correct|right)(?:_?answer)?_?\d*",
-    r"(?:incorrect|wrong|distractor)(?:_?answer)?_?\d*",
-)
+RIGHT = r"(?:correct|right)(?:_?answer)?_?\d*"
+WRONG = r"(?:incorrect|wrong|distractor)(?:_?answer)?_?\d*"
 
 
 class Columns(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):

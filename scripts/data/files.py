@@ -184,16 +184,12 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def sha256_of_text(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def name_of_place(file: Path) -> str:
     """Return a name for what is made from a file: that of the file, and a hash of its place, since
     files of other folders have the same name.
     """
     name = re.sub(r"[^\w.-]+", "_", file.stem).strip("._-")[:60]
-    return f"{name}-{sha256_of_text(str(file.absolute()))[:8]}"
+    return f"{name}-{hashlib.sha256(str(file.absolute()).encode()).hexdigest()[:8]}"
 
 
 class Hashes:

@@ -100,10 +100,8 @@ def number(text: str) -> float:
             current = (current or 1) * SCALES[word]
         elif word in SCALES:
             below = total and not current and total < SCALES[word]  # "hundred thousand million"
-            total, current = (
-                total * SCALES[word] if below else total + (current or 1) * SCALES[word],
-                0.0,
-            )
+            total = total * SCALES[word] if below else total + (current or 1) * SCALES[word]
+            current = 0.0
         elif word in CARDINALS:
             # "twenty five" is one number; "two five" and "fifteen two" are two numbers each.
             follows = current % 100 == 0 or (

@@ -51,10 +51,8 @@ PERIOD = (
     rf"(?:{UNIT}|(?:night|evening|morning|afternoon|weekend|weekday|season|quarter|summer|winter"
     r"|spring|autumn|fall|lifetime|monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?\b)"
 )
-AGE_BEFORE, AGE_AFTER = (
-    r"\b(?:age[ds]?(?:\s+of)?|turn(?:ed|s|ing)?)\s+$",
-    rf"^(?:[\s-]|{HYPHEN})*old\b|^\s+of\s+age\b",
-)
+AGE_BEFORE = r"\b(?:age[ds]?(?:\s+of)?|turn(?:ed|s|ing)?)\s+$"
+AGE_AFTER = rf"^(?:[\s-]|{HYPHEN})*old\b|^\s+of\s+age\b"
 RATE_AFTER = (
     rf"^\s*(?:(?:(?:in|of)\s+)?(?:an?|each|every|per)\s+{PERIOD}|of\s+the\s+{PERIOD}|"
     r"(?:hourly|daily|nightly|weekly|monthly|yearly|every\s?day)\b)"
@@ -79,11 +77,8 @@ ONE_DAY_BEFORE = (
 ONE_DAY_AFTER = (
     r"^,?\s+(?:i|he|she|it|we|they|you|the|his|her|their|my|our|your|when|while|be|become)\b"
 )
-NAME_AFTER, POSSESSIVE_AFTER, HOW_BEFORE = (
-    r"^['’]?\s+war\b",
-    r"^\s?['’]s?\s+\w",
-    r"\b(?:how|too|so)\s+$",
-)
+NAME_AFTER, POSSESSIVE_AFTER = r"^['’]?\s+war\b", r"^\s?['’]s?\s+\w"
+HOW_BEFORE = r"\b(?:how|too|so)\s+$"
 CLOCK, CLOCK_BEFORE = r"^[0-2]\d[0-5]\d$", r"\b(?:at|by|until|till|from|before|after)\s+$"
 ATTRIBUTIVE_BEFORE = r"(?:\b(?:an?|the|this|that|his|her|its|their|my|our|your)|['’]s)\s+$"
 
@@ -208,10 +203,8 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     starts, ends = (zip(table["row"], table[name]) for name in ("outer", "end"))
     before = [texts[row][max(0, start - AROUND) : start] for row, start in starts]
     after = [texts[row][end : end + AROUND] for row, end in ends]
-    table["before"], table["after"] = (
-        pd.Series(before, dtype=object),
-        pd.Series(after, dtype=object),
-    )
+    table["before"] = pd.Series(before, dtype=object)
+    table["after"] = pd.Series(after, dtype=object)
     table["lone_unit"] = table["bare"] | table["article"]
     is_frequency = stands(table["before"], ONCE_BEFORE) & (
         table["article"] | table["every"].eq("per") & table["bare"]

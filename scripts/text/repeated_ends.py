@@ -45,14 +45,10 @@ def repeated_words(before: pd.Series, after: pd.Series) -> np.ndarray:
     powers[0] = 1
     powers = np.cumprod(powers)  # wraps at 2**64
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(words * powers[:-1])])
-    end, start, until = (
-        begins[1 : len(before) + 1],
-        begins[len(before) : -1],
-        begins[len(before) + 1 :],
-    )
-    most = np.minimum(end - begins[: len(before)], until - start)
-    found = np.zeros(len(before), np.int64)
-    rows = np.arange(len(before))
+    many = len(before)
+    end, start = begins[1 : many + 1], begins[many:-1]
+    most = np.minimum(end - begins[:many], begins[many + 1 :] - start)
+    found, rows = np.zeros(many, np.int64), np.arange(many)
     for length in range(1, int(most.max(initial=0)) + 1):
         rows = rows[most[rows] >= length]
         tail, head = end[rows] - length, start[rows]

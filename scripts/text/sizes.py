@@ -185,11 +185,8 @@ def nearest(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """
     texts = table["second"].unique()
     read, spelt = {text: sizes(text) for text in texts}, {text: letters(text) for text in texts}
-    second, far, row = (
-        table["second"].to_numpy(),
-        np.full(len(table), 2 * FAR),
-        np.arange(len(table)),
-    )
+    second = table["second"].to_numpy()
+    far, row = np.full(len(table), 2 * FAR), np.arange(len(table))
     for rows in table.groupby("choice_id", sort=False).indices.values():
         for a, b in combinations(rows, 2):
             one, other = second[a], second[b]

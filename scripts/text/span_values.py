@@ -252,10 +252,8 @@ def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
     if read and read[0].word_class == "the":
         read = read[1:]
     if read and (read[0].word_class in ("which_word", "next_last") or read[0].text == "past"):
-        before, read = (
-            f"{before}{SAME.get(read[0].text, read[0].text).replace('past', 'last')} ",
-            read[1:],
-        )
+        before += SAME.get(read[0].text, read[0].text).replace("past", "last") + " "
+        read = read[1:]
     if read and read[-1].word_class in ("ago", "old"):
         after, read = f" {SAME.get(read[-1].text, read[-1].text)}", read[:-1]
     if (kind in ("date", "time") and not after) or {"vague", "few", "masses"} & {

@@ -198,10 +198,8 @@ def settled(doc: Doc, rules: Rules) -> list[Found]:
     for _, place, start, end in sorted(matches):
         rule = rules.patterns[place]
         if rule["kind"] != "none":
-            start, end = (
-                start + len(rule.get("before", "").split()),
-                end - len(rule.get("after", "").split()),
-            )
+            start += len(rule.get("before", "").split())
+            end -= len(rule.get("after", "").split())
         if not any(taken[start:end]):
             taken[start:end] = [True] * (end - start)
             chosen.append(Found(start, end, rule["kind"], rule.get("sort", "")))
@@ -359,19 +357,13 @@ def span_tables(
 def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
     """Write the spans of every split to a folder; versions: of the software that found them."""
     for split in given.splits:
-        file, begun, turns, kinds = (
-            given.cleaned / f"{split}.parquet",
-            time.perf_counter(),
-            0,
-            Counter(),
-        )
+        file, begun = given.cleaned / f"{split}.parquet", time.perf_counter()
+        turns, kinds = 0, Counter()
         read_table(file, [])  # raises the error of a damaged file
-        chunks = turns_in(file)
         provenance = provenance_of(file) | {"split": split} | versions
+        found = span_tables(turns_in(file), given.processes, given.spacy_model, given.rules)
         with table_writer(folder / f"{split}.parquet", SPANS, provenance) as writer:
-            for count, table in span_tables(
-                chunks, given.processes, given.spacy_model, given.rules
-            ):
+            for count, table in found:
                 writer.write_table(table)
                 turns += count
                 kinds.update(table["kind"].to_pylist())

@@ -184,11 +184,8 @@ def pieces(text: str, rules: Rules) -> list[Piece]:
     found_pieces, place = [], 0
     while token := NEXT.match(lower, place):
         word, sign = token.groups()
-        start, end, name = (
-            token.start(token.lastindex),
-            token.end(),
-            rules.class_of.get(word, "word") if word else sign,
-        )
+        start, end = token.start(token.lastindex), token.end()
+        name = rules.class_of.get(word, "word") if word else sign
         candidates = rules.forms.get(word or sign, [])
         if word in FIRST_WORDS:
             candidates = WORDS + candidates

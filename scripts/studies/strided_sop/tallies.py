@@ -98,18 +98,13 @@ def stride_tallies(
     judgements: list[pd.DataFrame], pairs: pd.DataFrame, strides: int, with_order: bool
 ) -> Found:
     """Return the tallies of the stride of pairs."""
-    label, videos, row = (
-        judgements[0]["label"].to_numpy(),
-        Videos(pairs["video_id"]),
-        np.arange(len(pairs)),
-    )
-    stride, scores = label // 2 if with_order else label, list(map(scores_of, judgements))
-    shares = (
-        [np.exp(one - one.max(1, keepdims=True)).reshape(len(one), strides, 2) for one in scores]
-        if with_order
-        else []
-    )
-    chosen = [highest(one) for one in ([one.sum(2) for one in shares] if with_order else scores)]
+    label, videos = judgements[0]["label"].to_numpy(), Videos(pairs["video_id"])
+    row, scores = np.arange(len(pairs)), list(map(scores_of, judgements))
+    stride, of_stride = label, scores
+    if with_order:
+        shares = [np.exp(one - one.max(1, keepdims=True)).reshape(-1, strides, 2) for one in scores]
+        stride, of_stride = label // 2, [one.sum(2) for one in shares]
+    chosen = [highest(one) for one in of_stride]
     distance = np.abs(np.arange(strides) - stride[:, None]) / max(strides - 1, 1)
     found = [
         videos.tally("stride_accuracy", [one[row, stride] for one in chosen]),

@@ -128,11 +128,9 @@ def prepositions(table: pd.DataFrame) -> pd.Series:
     """Return the words before the first time of each sentence, and the number of words and numbers
     in the hypothesis's time. Example: in>before:2 for "in May 1950" and "before July 1950".
     """
-    pairs, parts = (
-        of_both(leading, table),
-        of_each(lambda text: len(TIMES.findall(text)), table["second"]),
-    )
-    rows = [f"{premise}>{hypothesis}:{part}" for (premise, hypothesis), part in zip(pairs, parts)]
+    parts = of_each(lambda text: len(TIMES.findall(text)), table["second"])
+    pairs = zip(of_both(leading, table), parts)
+    rows = [f"{premise}>{hypothesis}:{part}" for (premise, hypothesis), part in pairs]
     return pd.Series(rows, table.index, dtype=object)
 
 

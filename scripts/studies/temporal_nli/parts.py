@@ -97,10 +97,8 @@ def withheld(rows: pd.DataFrame, lists: Sequence[str]) -> dict[str, np.ndarray]:
     rows: the columns of the schema nli. Generated sets also have late: whether a time is in the
     last third.
     """
-    challenge_set, choice = (
-        rows["challenge_set"].iloc[0],
-        rows["choice"].astype("string").fillna(""),
-    )
+    challenge_set = rows["challenge_set"].iloc[0]
+    choice = rows["choice"].astype("string").fillna("")
     fronted = (rows[["premise_position", "hypothesis_position"]] == "fronted").any(axis=1)
     found = {
         "list": choice.isin(lists),
