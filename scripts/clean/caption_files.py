@@ -1,5 +1,4 @@
-"""Captions as people have them: a file or a folder of any accepted form, as one table. Not a
-program.
+"""Captions as people have them: a file or a folder of any accepted form, as one table.
 
   .csv .tsv .txt   a table: cells between , ; | or tabs, a decimal point or comma. Without a header
                    its cells show what is time and text; `VIDEO 0.0 12.1##text` is read, too

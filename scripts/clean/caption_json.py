@@ -1,4 +1,4 @@
-"""The captions of one video in JSON, in each known form. Not a program."""
+"""The captions of one video in JSON, in each known form."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,5 +1,5 @@
 """Where captions stand in tables and JSON of other makers: the names of their columns, spans in one
-cell, lists in one cell, rows without a header. Not a program.
+cell, lists in one cell, rows without a header.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Captions as the rows of a table: the columns by name, times, ids. Not a program."""
+"""Captions as the rows of a table: the columns by name, times, ids."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Captions: reading the JSON of videos, and one split as a table. Not a program."""
+"""Captions: reading the JSON of videos, and one split as a table."""
 
 import argparse
 import re

@@ -1,8 +1,7 @@
 """Code that the cleaners share: their arguments, reading entries of a known shape,
 and writing all or nothing.
 
-Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv
-without the source.
+Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv without the source.
 """
 
 import argparse

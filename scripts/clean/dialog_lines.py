@@ -1,6 +1,4 @@
-"""One dialog as others write it: a list of turns under a known key, each a text or an object. Not a
-program.
-"""
+"""One dialog as others write it: a list of turns under a known key, each a text or an object."""
 
 import re
 from typing import NamedTuple

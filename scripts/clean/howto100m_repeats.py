@@ -1,4 +1,4 @@
-"""Captions of HowTo100M that repeat other captions. Not a program.
+"""Captions of HowTo100M that repeat other captions.
 
 texts: the tidy text of every caption of a batch. video: the number of the video of each caption.
 rows: the kept captions in order, by video and start time.

@@ -1,8 +1,7 @@
 """Reading the caption files of HowTo100M as a stream of Arrow batches, before anything is cleaned.
 
-Not a program. A file is one JSON object of videos, zipped or not; a folder has a CSV file for each
-video. Memory holds one batch and the
-current video. A batch has one row a video, with these columns:
+A file is one JSON object of videos, zipped or not; a folder has a CSV file for each video. Memory
+holds one batch and the current video. A batch has one row a video, with these columns:
 
   video_id
   end_byte          bytes of the file up to the end of the video

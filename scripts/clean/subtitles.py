@@ -1,4 +1,4 @@
-"""Subtitles: SubRip (.srt), WebVTT (.vtt) and YouTube's .sbv. Not a program.
+"""Subtitles: SubRip (.srt), WebVTT (.vtt) and YouTube's .sbv.
 
 They are read as players read them, not as their specifications say: a cue's text goes up to the
 next cue's times, with blank lines in it, and a number above the times may be missing.

@@ -1,5 +1,5 @@
 """The value of a control on its training split, and its scores of a test alone, both cross-fitted:
-the same folds and the same measure for all controls of a study. Not a program.
+the same folds and the same measure for all controls of a study.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Generic learners that know nothing of a study: words, pairs of words, raw numbers. Not a program.
+"""Generic learners that know nothing of a study: words, pairs of words, raw numbers.
 
 The network is the family that filters leave out (scripts/measure/filtered.py), so no searched view
 has it. It learns from scratch, from few dimensions of the words: singular vectors, and the features

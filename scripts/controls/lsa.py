@@ -1,4 +1,4 @@
-"""Word vectors that are learnt from the training texts: latent semantic analysis. Not a program."""
+"""Word vectors that are learnt from the training texts: latent semantic analysis."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The learners of a searched control: each is fitted to a view, and cross-fitted. Not a program.
+"""The learners of a searched control: each is fitted to a view, and cross-fitted.
 
 A view is what a control may see: one text, the words of both, all candidates without the context.
 A study declares its views as features (scripts/studies/<study>/controls.py, VIEWS). The learners

@@ -1,5 +1,5 @@
 """Choose the best learner of a searched control, or stack the learners of several views, inside the
-training split. Not a program.
+training split.
 
 search() cross-fits every learner (scripts/controls/search.py). A view with `parts` (all views of
 words of a study) also has a stack: a logistic regression on the cross-fitted scores of the best

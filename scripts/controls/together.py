@@ -1,4 +1,4 @@
-"""Decide the examples of a group together. Not a program.
+"""Decide the examples of a group together.
 
 An example alone has a margin: how much likelier the last label is. CoupledView says how similar two
 examples of a group are, in a few numbers. A logistic regression learns the label of an example from

@@ -1,5 +1,5 @@
-"""The part of an example that a searched control may see (scripts/controls/search.py). Not a
-program. It does not import scikit-learn, so that builders start quickly.
+"""The part of an example that a searched control may see (scripts/controls/search.py). It does not
+import scikit-learn, so that builders start quickly.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,4 @@
-"""How a file of questions with options is laid out: a declaration, and a guess of it. Not a
-program.
+"""How a file of questions with options is laid out: a declaration, and a guess of it.
 
 A declaration completes itself from the names of the columns and from their cells. `in_words` writes
 it as the arguments of `./timestride audit`.

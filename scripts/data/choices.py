@@ -1,8 +1,8 @@
 """Read a benchmark of questions with options, in the forms in which people have them, as one table.
 
-Not a program. A file is .csv, .tsv, .jsonl, .json, .parquet or .txt, alone, as .bz2 or .gz, or
-inside a zip. A JSON file is a list of items, or an object with one list. scripts/data/
-choice_columns.py has the declaration, and guesses what it leaves out.
+A file is .csv, .tsv, .jsonl, .json, .parquet or .txt, alone, as .bz2 or .gz, or inside a zip. A
+JSON file is a list of items, or an object with one list. scripts/data/choice_columns.py has the
+declaration, and guesses what it leaves out.
 
 The table has a row for each option, items in the order of the file:
 

@@ -21,8 +21,6 @@ Runs of controls without a search are left out, since they are quick to measure 
 kept in the fewest bits that leave every rank unchanged. They are kept in full if a metric of the
 study adds them up (study.yaml: sums_scores). Numbers are kept to a millionth. A record holds no
 text of a corpus.
-
-Not a program.
 """
 
 import hashlib

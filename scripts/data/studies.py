@@ -13,7 +13,7 @@ released.csv   answers of language models to its items, as others released them
                (scripts/studies/mctaco/released.py)
 labelling.yaml how people are asked (scripts/people/sheet.py)
 prompts.yaml   how a language model is asked (scripts/plan/prompts.py)
-study.yaml and options.py are required. Not a program.
+study.yaml and options.py are required.
 """
 
 import importlib

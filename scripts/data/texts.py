@@ -1,9 +1,9 @@
 """Reading text from a user: UTF-8, JSON, lines and CSV. For each fault, one sentence names the
 place.
 
-Not a program. A file is text in UTF-8, or in UTF-16 with a byte order mark. One mark at its start
-is left out, and logged. A line ends only at a line feed, or at a carriage return with a line feed.
-U+2028, U+0085 and form feeds are parts of a text.
+A file is text in UTF-8, or in UTF-16 with a byte order mark. One mark at its start is left out, and
+logged. A line ends only at a line feed, or at a carriage return with a line feed. U+2028, U+0085
+and form feeds are parts of a text.
 """
 
 import codecs

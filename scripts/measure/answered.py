@@ -1,5 +1,5 @@
 """The labels or scores that can answer a study's examples, and a digest that identifies the
-examples. Not a program.
+examples.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@ a system of the study.
 
 A file has one of the forms of scripts/measure/elsewhere/: CSV or JSON lines (rows.py), samples of
 lm-evaluation-harness (harness.py), a log of inspect_ai (inspect_logs.py). It is recognised by its
-content. Not a program: use --predictions with the evaluation of a study.
+content. Use --predictions with the evaluation of a study.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """The scores of people, their agreement, and the scores of every system on the same items.
 
-Not a program. A unit is right or wrong as a whole: a pair, a question with all its candidates, or
-an instance with all its options. This module makes these rows of metrics (without the columns of
-the dataset), for each metric of the study that has a value for each unit:
+A unit is right or wrong as a whole: a pair, a question with all its candidates, or an instance with
+all its options. This module makes these rows of metrics (without the columns of the dataset), for
+each metric of the study that has a value for each unit:
   human_<metric>          model human: the mean over units of the mean over the people who answered
                           the unit. There is a row for all units (slice all), for each type that
                           people named (type=…), and for each person on their own units (person=…).

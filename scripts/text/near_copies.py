@@ -1,4 +1,4 @@
-"""Group texts that are near copies of each other. Not a program.
+"""Group texts that are near copies of each other.
 
 Two texts are near copies if they share at least ALIKE of their different pairs of neighbouring
 words, numbers counted as one word: the resemblance of shingles of Broder (1997). Near copies of

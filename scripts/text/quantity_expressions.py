@@ -1,7 +1,7 @@
 """Find temporal quantities in texts, join neighbouring quantities, and leave out expressions that
 only look like a quantity.
 
-Not a program. scripts/text/unit_normalization.py lists the expressions that are not quantities.
+scripts/text/unit_normalization.py lists the expressions that are not quantities.
 """
 
 import re

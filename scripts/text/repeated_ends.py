@@ -1,8 +1,8 @@
 """Captions that roll: a caption begins with the words that end the caption before it.
 
-Not a program. Automatic captions show the last line again above the new one. So the repeated words
-show which of two captions comes first. Words are compared in lower case, without punctuation at
-their ends. In a language without spaces between words, each letter counts as a word.
+Automatic captions show the last line again above the new one. So the repeated words show which of
+two captions comes first. Words are compared in lower case, without punctuation at their ends. In a
+language without spaces between words, each letter counts as a word.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A matrix of texts that reads each text once. Not a program."""
+"""A matrix of texts that reads each text once."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,5 +1,5 @@
 """The size of what a text says of time: a duration, a rate, a date, a clock, a number; and how far
-two texts are from each other in size. Not a program.
+two texts are from each other in size.
 """
 
 import re

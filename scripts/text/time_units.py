@@ -1,7 +1,7 @@
 """Units of time, from seconds to millennia, and the most proper unit
 of a quantity (Zhou et al. 2019, section 4).
 
-Not a program. A month has 30 days, a year 365 days. Between months and years, 12 months are a year.
+A month has 30 days, a year 365 days. Between months and years, 12 months are a year.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Count the runs of five words that dialogs share with the instances of a challenge.
 The instances have their right answers in the mask's place.
 
-Not a program. scripts/studies/timedial/leakage.py compares whole turns. It misses three cases that
-shared runs show:
+scripts/studies/timedial/leakage.py compares whole turns. It misses three cases that shared runs
+show:
   * a copy with its turns split elsewhere
   * a copy with a word changed in each turn
   * a copy of the masked turn alone, with its answer, in another dialog

@@ -1,5 +1,5 @@
 """Rows of the tasks of `snakemake harness` (scripts/publish/harness_tasks.py), as another program
-hands them back, and the answers in words to them. Not a program.
+hands them back, and the answers in words to them.
 """
 
 import json

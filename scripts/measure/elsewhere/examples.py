@@ -1,6 +1,4 @@
-"""The examples of a split, to which answers are joined by the ids and texts of questions. Not a
-program.
-"""
+"""The examples of a split, to which answers are joined by the ids and texts of questions."""
 
 from collections.abc import Iterable
 from functools import cached_property

@@ -2,7 +2,7 @@
 
 The harness writes a line for each row and filter. In it, `doc` is the row. `resps` is the
 log-likelihood of the row's text, from which scores are computed as the paradigm `likelihood` does,
-or the answer in words. Not a program.
+or the answer in words.
 """
 
 import hashlib

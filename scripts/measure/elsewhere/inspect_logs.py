@@ -1,5 +1,5 @@
-"""Read a log of inspect_ai (.json, or .eval: a zip with header.json and samples/*.json) without
-the library. Not a program.
+"""Read a log of inspect_ai (.json, or .eval: a zip with header.json and samples/*.json) without the
+library.
 
 A sample answers one of three questions. Its answer in words is read as scripts/train/asking/ reads
 answers (https://inspect.aisi.org.uk/eval-logs.html describes the fields).

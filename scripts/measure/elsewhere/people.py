@@ -1,5 +1,5 @@
 """Read people's answers from filled sheets (scripts/people/sheet.py, docs/people.md), and join them
-with the examples. Not a program.
+with the examples.
 
 Beside the columns of table.py, the table has study, source, dataset, split and types of an answer.
 """

@@ -13,8 +13,7 @@ example in any order:
   {"id": …, "scores": {"<candidate>": …}}  the scores of all candidates of one question, by text
 
 The ids are those of the dataset's split, whose name for them (pair_id) may head their column. Other
-columns are ignored. A study may have the form of its authors, too (`own` of Answered). Not a
-program.
+columns are ignored. A study may have the form of its authors, too (`own` of Answered).
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Answers that were made elsewhere, as one table, and the check of the table. Not a program.
+"""Answers that were made elsewhere, as one table, and the check of the table.
 
 A row is an answer of a system to an item of a split:
   file, place  where it stands, for example `row 2`

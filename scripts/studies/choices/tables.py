@@ -1,4 +1,4 @@
-"""The dataset of choices, one option a row; columns.yaml explains its columns. Not a program."""
+"""The dataset of choices, one option a row; columns.yaml explains its columns."""
 
 from scripts.data.tables import table_schema
 

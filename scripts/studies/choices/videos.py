@@ -1,4 +1,4 @@
-"""The split of items by the videos that they come from. Not a program.
+"""The split of items by the videos that they come from.
 
 Half of HellaSwag's items continue captions of ActivityNet. The study of sentence order trains and
 evaluates on captions of the same videos. So a source with `videos_of` is split by its videos:

@@ -1,4 +1,4 @@
-"""What an answer of MC-TACO says: its sizes, unit and kinds. Not a program."""
+"""What an answer of MC-TACO says: its sizes, unit and kinds."""
 
 import re
 

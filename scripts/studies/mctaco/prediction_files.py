@@ -1,7 +1,5 @@
 """Read predictions of MC-TACO from two forms of file. The authors' form has one yes or no a line,
 in the order of the gold file. Other releases have one answer in letters a line.
-
-Not a program.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Answers of language models to MC-TACO's test questions, as others released them (released.csv).
 
-Not a program. Each row of released.csv is a system, with these columns:
+Each row of released.csv is a system, with these columns:
   source              the source of its file (resources/sources.yaml, kind judgements)
   corpus              the source whose evaluation split was judged
   name                the name of the system in metrics

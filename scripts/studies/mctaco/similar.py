@@ -1,5 +1,4 @@
 """Answers of MC-TACO beside other answers: of the same question, and of similar questions.
-Not a program.
 
 alike             how near two answers of a question are. It couples their decisions
                   (scripts/controls/together.py)

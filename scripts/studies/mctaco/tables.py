@@ -1,4 +1,4 @@
-"""The dataset of MC-TACO, one answer a row; columns.yaml explains its columns. Not a program."""
+"""The dataset of MC-TACO, one answer a row; columns.yaml explains its columns."""
 
 from scripts.data.tables import table_schema
 

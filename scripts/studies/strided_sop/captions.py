@@ -1,7 +1,5 @@
 """Read the captions of a cleaned split, table by table, each of whole videos. A large corpus has
 more captions than fit into memory.
-
-Not a program.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,10 @@
 """Choose the hard strided pairs: the words and the likely places of the two texts do not show their
 order.
 
-Not a program. The judge is the searched control (the view both_texts of controls.py): the mean of
-all its learners, each divided by its spread. The learners learn from pairs of all splits, five
-times, each time without a fifth of the videos. A pair is judged only by learners that learnt
-nothing from its video. So splits that share videos (ActivityNet's val_1 and val_2) are judged
-fairly, too.
+The judge is the searched control (the view both_texts of controls.py): the mean of all its
+learners, each divided by its spread. The learners learn from pairs of all splits, five times, each
+time without a fifth of the videos. A pair is judged only by learners that learnt nothing from its
+video. So splits that share videos (ActivityNet's val_1 and val_2) are judged fairly, too.
 
 Pairs are grouped by how sure the judge is. Each group keeps as many right pairs as wrong pairs. So
 the judge is right on 50 % of the kept pairs, however sure it is. Equal numbers over all pairs are

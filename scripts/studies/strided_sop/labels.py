@@ -1,7 +1,4 @@
-"""The options train_labels and predict: other labels of pairs than their order.
-
-Not a program.
-"""
+"""The options train_labels and predict: other labels of pairs than their order."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,8 +1,8 @@
 """The option limit: fewer evaluation pairs, drawn by hash.
 
-Not a program. Pairs are drawn by the hash of the video and of the place of the first sentence. So
-all strides are compared on nearly the same places. Spans are drawn by hash of their place. The draw
-ignores the control of hard pairs, so the control is right on about half of the drawn hard pairs.
+Pairs are drawn by the hash of the video and of the place of the first sentence. So all strides are
+compared on nearly the same places. Spans are drawn by hash of their place. The draw ignores the
+control of hard pairs, so the control is right on about half of the drawn hard pairs.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """The orders of the units of a span, as candidates with one right order (the option order_by:
 permutations of strided sentence order).
 
-Not a program. A row is one order. Its columns are
+A row is one order. Its columns are
 
   units           the units in this order, one a line, for models that read all at once
   label           1 for the order of the video

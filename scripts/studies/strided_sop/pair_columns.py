@@ -1,7 +1,5 @@
 """The columns that describe a strided pair: overlap, place, lengths, time, category. slices.py
 makes slices of them.
-
-Not a program.
 """
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cut pairs to a size (the options size_matched and train_pairs), and several strides to equally
 many pairs of each.
-
-Not a program.
 """
 
 from collections.abc import Iterator

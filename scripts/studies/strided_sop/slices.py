@@ -1,6 +1,6 @@
 """The slices of strided pairs: properties of a pair, other than its order, that could make it hard.
 
-Not a program. Each property divides all pairs of a split, so the n of its slices add up to all:
+Each property divides all pairs of a split, so the n of its slices add up to all:
 
   overlap      of the two clips in time: none, partial, contained (the shorter clip lies wholly
                inside the other one)

@@ -1,6 +1,4 @@
-"""The dataset of strided sentence order prediction; columns.yaml explains its columns. Not a
-program.
-"""
+"""The dataset of strided sentence order prediction; columns.yaml explains its columns."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,9 +1,9 @@
 """Compute tallies from the scores of a system on one split. They count how well the system predicts
 the order of pairs, their stride, or the order of whole spans.
 
-Not a program. judgements: for each replicate a table of the examples of the dataset, in its order,
-with label and scores (log-probabilities of the labels) or right. If labels, strides or orders tie,
-each gets an equal part of the example.
+judgements: for each replicate a table of the examples of the dataset, in its order, with label and
+scores (log-probabilities of the labels) or right. If labels, strides or orders tie, each gets an
+equal part of the example.
 
 Order of pairs (order_tallies)
   accuracy, peak_accuracy  the share of pairs with the right order, over all pairs; accuracy also on

@@ -1,7 +1,7 @@
 """The option context: windows of captions are put in order, not single captions.
 
-Not a program. Single captions may be no useful units (HowTo100M's lines of speech are cut
-anywhere). Windows do not overlap.
+Single captions may be no useful units (HowTo100M's lines of speech are cut anywhere). Windows do
+not overlap.
 
   {"seconds": n}     window k of a video contains the captions that start in [k·n, (k+1)·n) seconds.
                      A window without captions does not exist. So neighbours may be further apart

@@ -1,7 +1,4 @@
-"""Write the pairs of a split to its file, table by table.
-
-Not a program.
-"""
+"""Write the pairs of a split to its file, table by table."""
 
 from pathlib import Path
 

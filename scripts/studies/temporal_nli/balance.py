@@ -1,9 +1,9 @@
 """Thin a test split until each cue is equally frequent with each label.
 
-Not a program. A cell is the set of pairs that agree in all cues that a control can use. Each cell
-keeps equally many pairs of each label, those with the lowest hashes of their ids. A cell with a
-single label is dropped. Both labels of every cell are then equally frequent. So a control that
-knows only the cell scores 50 %, chance. These cues define a cell:
+A cell is the set of pairs that agree in all cues that a control can use. Each cell keeps equally
+many pairs of each label, those with the lowest hashes of their ids. A cell with a single label is
+dropped. Both labels of every cell are then equally frequent. So a control that knows only the cell
+scores 50 %, chance. These cues define a cell:
 
   in every set     the part, seen or unseen
   sets I and III   the prepositions of both sentences, and whether the times are the same

@@ -1,7 +1,5 @@
 """Contrast pairs of temporal NLI: each pair has a counterpart that differs in one thing.
 
-Not a program.
-
 preposition  before and after exchanged in the hypothesis (sets I and III); "less than" added to the
              hypothesis, or removed (set II)
 times        the two times exchanged between premise and hypothesis (sets I and III)

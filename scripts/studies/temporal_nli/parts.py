@@ -1,10 +1,10 @@
 """The kinds of content that a temporal NLI dataset can hold out, and the sizes of a pair's
 difference and durations (Thukral et al. 2021, section 5).
 
-Not a program. If only the templates of the test split are new, a model can learn the rest by heart.
-Each list, spelling, unit and form occurs in the training pairs. So a dataset may hold out one more
-kind (the option held_out). Pairs of this kind are not in training. The pairs of the test split are
-unseen if they are of this kind, else seen. Both have new templates.
+If only the templates of the test split are new, a model can learn the rest by heart. Each list,
+spelling, unit and form occurs in the training pairs. So a dataset may hold out one more kind (the
+option held_out). Pairs of this kind are not in training. The pairs of the test split are unseen if
+they are of this kind, else seen. Both have new templates.
 
   list      set I, II: weekdays, because their names occur in no other list. With the option
             held_out_list: that list, and all lists that share an item with it

@@ -1,9 +1,9 @@
 """Read the pairs of temporal NLI by rule: times, prepositions and the label that follows.
 
-Not a program. The reader shares no code with the generator of pairs (sets.py, times.py). It sees
-two sentences and the name of their set. It knows English times and the rules of the paper (Thukral
-et al. 2021, section 3). Its score is the ceiling of a test set: it fails only on sentences that it
-cannot read, and on labels that break the rules.
+The reader shares no code with the generator of pairs (sets.py, times.py). It sees two sentences and
+the name of their set. It knows English times and the rules of the paper (Thukral et al. 2021,
+section 3). Its score is the ceiling of a test set: it fails only on sentences that it cannot read,
+and on labels that break the rules.
 """
 
 import re

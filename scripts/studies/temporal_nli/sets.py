@@ -1,8 +1,8 @@
 """Generate the three challenge sets of temporal NLI (Thukral et al. 2021, section 3) from event
 templates.
 
-Not a program. The labels of sets I and III compare the premise's time (or interval) with the
-hypothesis's interval:
+The labels of sets I and III compare the premise's time (or interval) with the hypothesis's
+interval:
   entailment      it lies inside
   contradiction   it lies outside
   neutral         otherwise

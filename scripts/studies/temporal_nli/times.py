@@ -1,7 +1,5 @@
 """The times and durations of temporal NLI (Thukral et al. 2021, table 1), and their spelling in
 sentences.
-
-Not a program.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The option `choices`: instances of the challenge that the control `nearest_two` cannot solve.
 
-Not a program. In the challenge the two right options are neighbours in size and the wrong ones are
-far from each other (scripts/studies/timedial/controls.py). The option keeps only instances with two
-right and two wrong options. It does not change the extras.
+In the challenge the two right options are neighbours in size and the wrong ones are far from each
+other (scripts/studies/timedial/controls.py). The option keeps only instances with two right and two
+wrong options. It does not change the extras.
 
   missed     the instances on which `nearest_two` is never right
   exchanged  two dialogs exchange their right options. Both have the same four options, and the

@@ -1,9 +1,9 @@
 """The option `contrast`: instances and counterparts that give durations in another unit.
 
-Not a program. A system that understands durations treats "1 hour" and "60 minutes" equally. A
-counterpart writes each option that is a plain duration in another unit with exactly the same value
-(in_another_unit() of scripts/text/unit_normalization.py). Other words may surround the duration:
-"about an hour", "two years ago". The other options do not change.
+A system that understands durations treats "1 hour" and "60 minutes" equally. A counterpart writes
+each option that is a plain duration in another unit with exactly the same value (in_another_unit()
+of scripts/text/unit_normalization.py). Other words may surround the duration: "about an hour", "two
+years ago". The other options do not change.
 
 An instance has a counterpart if a right and a wrong option are plain durations. So the change of
 units does not show which options are right. The values do not change, so the control `nearest_two`

@@ -1,7 +1,5 @@
 """Turn masked spans into instances (schema cloze): dialogs in order, spans in their place, contexts
 with one mask.
-
-Not a program.
 """
 
 from pathlib import Path

@@ -1,10 +1,10 @@
 """Find the dialogs that a challenge was made from, exactly or nearly
 (scripts/studies/timedial/build.py drops them).
 
-Not a program. All challenge instances of TimeDial come from DailyDialog. So a model that learns
-from the whole corpus has read its test set. Turns are compared by their letters and digits in lower
-case: spacing, quotation marks and case do not matter. Dialogs are joined by their turns. So the
-work grows with the number of turns, not with the number of pairs of dialogs.
+All challenge instances of TimeDial come from DailyDialog. So a model that learns from the whole
+corpus has read its test set. Turns are compared by their letters and digits in lower case: spacing,
+quotation marks and case do not matter. Dialogs are joined by their turns. So the work grows with
+the number of turns, not with the number of pairs of dialogs.
 """
 
 import numpy as np

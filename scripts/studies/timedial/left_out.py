@@ -1,7 +1,4 @@
-"""The training dialogs that are left out, and why (leakage.csv).
-
-Not a program.
-"""
+"""The training dialogs that are left out, and why (leakage.csv)."""
 
 import numpy as np
 import pandas as pd

@@ -1,7 +1,5 @@
 """Draw wrong candidates for masked spans (Qin et al. 2021, section 4) from the pool of the spans'
 texts.
-
-Not a program.
 """
 
 import numpy as np

@@ -1,6 +1,4 @@
-"""The dataset of TimeDial, one candidate a row; columns.yaml explains its columns. Not a
-program.
-"""
+"""The dataset of TimeDial, one candidate a row; columns.yaml explains its columns."""
 
 from scripts.data.tables import table_schema
 
