@@ -11,15 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.clean.caption_names import (
-    HEADER,
-    IN_ONE_LINE,
-    NAMES,
-    SPANS,
-    is_header,
-    named_otherwise,
-    without_header,
-)
+from scripts.clean.caption_names import HEADER, IN_ONE_LINE, NAMES, SPANS, is_header
+from scripts.clean.caption_names import named_otherwise, without_header
 from scripts.clean.corpus import shaped
 from scripts.data.texts import csv_rows
 from scripts.running.program import UserError, closest, cut, shown

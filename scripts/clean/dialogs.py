@@ -37,17 +37,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.clean.corpus import (
-    EMPTY,
-    Count,
-    cleaner_arguments,
-    counted,
-    entries_of,
-    file_named,
-    joined,
-    shaped,
-    write_cleaning,
-)
+from scripts.clean.corpus import EMPTY, Count, cleaner_arguments, counted, entries_of, file_named
+from scripts.clean.corpus import joined, shaped, write_cleaning
 from scripts.clean.dailydialog import same_words
 from scripts.clean.dialog_lines import EXAMPLE, LISTS, Dialog, Line, dialog_of, dialogs_of_text
 from scripts.data.files import whole_set

@@ -41,25 +41,12 @@ import pyarrow.compute as pc
 from pyarrow import csv
 from tqdm import tqdm
 
-from scripts.clean.captions import (
-    AGAIN,
-    NO_SENTENCE,
-    NO_TIME,
-    TOGETHER,
-    UNSORTED,
-    caption_arguments,
-)
+from scripts.clean.captions import AGAIN, NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED
+from scripts.clean.captions import caption_arguments
 from scripts.clean.corpus import EMPTY, Count, counted, write_cleaning
 from scripts.clean.howto100m_repeats import occur_again, without_repeats, without_rolling
-from scripts.clean.howto100m_videos import (
-    MENDED,
-    MISSING,
-    NOT_TEXT,
-    batches,
-    caption_file,
-    check_place,
-    videos_in,
-)
+from scripts.clean.howto100m_videos import MENDED, MISSING, NOT_TEXT, batches, caption_file
+from scripts.clean.howto100m_videos import check_place, videos_in
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, cut, execute, is_of_machine, whole_number

@@ -19,14 +19,8 @@ from pathlib import Path
 import msgspec
 import pandas as pd
 
-from scripts.clean.corpus import (
-    cleaner_arguments,
-    counted,
-    entries_of,
-    mapped,
-    places_given,
-    write_corpus,
-)
+from scripts.clean.corpus import cleaner_arguments, counted, entries_of, mapped, places_given
+from scripts.clean.corpus import write_corpus
 from scripts.running.program import UserError, execute
 from scripts.data.tables import QUESTIONS
 from scripts.data.texts import lines_in, text_of

@@ -25,16 +25,8 @@ from typing import Literal
 import msgspec
 import pandas as pd
 
-from scripts.clean.corpus import (
-    EMPTY,
-    Count,
-    changed_spaces,
-    cleaner_arguments,
-    counted,
-    entries_of,
-    joined,
-    write_corpus,
-)
+from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted
+from scripts.clean.corpus import entries_of, joined, write_corpus
 from scripts.clean.dailydialog import marked
 from scripts.clean.dialogs import speakers
 from scripts.running.program import UserError, cut, execute

@@ -27,14 +27,8 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from scripts.clean.corpus import (
-    cleaner_arguments,
-    counted,
-    entries_of,
-    file_named,
-    places_given,
-    write_corpus,
-)
+from scripts.clean.corpus import cleaner_arguments, counted, entries_of, file_named, places_given
+from scripts.clean.corpus import write_corpus
 from scripts.clean.dailydialog import repaired
 from scripts.running.program import UserError, cut, execute, shown
 from scripts.data.tables import CHALLENGE

@@ -48,14 +48,8 @@ from scripts.running.devices import processor
 from scripts.data.keyed import keyed_hash
 from scripts.data.manifest import check_made
 from scripts.running.program import UserError, log
-from scripts.data.tables import (
-    HISTORY,
-    PREDICTIONS,
-    content_digest,
-    read_sample,
-    read_table,
-    write_table,
-)
+from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table
+from scripts.data.tables import write_table
 from scripts.controls.folds import BLOCK, Scores, cross_fitted, left_out_value
 from scripts.controls.generic import fit as fit_generic
 from scripts.controls.generic import learner_of
@@ -65,21 +59,9 @@ from scripts.controls.simple import DRAW, MOST, fit, learns
 from scripts.controls.stack import Known, search
 from scripts.controls.view import View
 from scripts.train.given_run import GivenRun
-from scripts.train.work import (
-    NO_STEPS,
-    code_of,
-    columns_of,
-    facts_of_job,
-    finish,
-    finished,
-    forget,
-    hand_out,
-    hash_of_weights,
-    predictions_on,
-    sweep,
-    with_digest,
-    write_json,
-)
+from scripts.train.work import NO_STEPS, code_of, columns_of, facts_of_job, finish, finished, forget
+from scripts.train.work import hand_out, hash_of_weights, predictions_on, sweep, with_digest
+from scripts.train.work import write_json
 
 MOST_SEARCHED = 50_000  # whole groups of these examples; every learner learns from them six times
 MOST_LEFT_OUT, EVERYTHING = 20_000, "words pairs numbers"  # examples and features of a left_out

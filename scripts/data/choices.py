@@ -28,17 +28,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.data.choice_columns import (
-    LETTER,
-    LIST,
-    MARKS,
-    Declaration,
-    as_list,
-    as_text,
-    completed,
-    guessed_patterns,
-    lists_in,
-)
+from scripts.data.choice_columns import LETTER, LIST, MARKS, Declaration, as_list, as_text
+from scripts.data.choice_columns import completed, guessed_patterns, lists_in
 from scripts.data.files import zip_errors
 from scripts.data.keyed import keyed_uniform
 from scripts.data.tables import parquet_errors

@@ -26,24 +26,13 @@ from scripts.plan.model_facts import identity
 from scripts.plan.models import CONFIG, TOKENIZER
 from scripts.running.program import UserError, cut, execute, log
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import (
-    SETTING,
-    Downloads,
-    check_mirror,
-    fetch_parser,
-    local_path,
-    read_entry,
-)
+from scripts.fetch.download import SETTING, Downloads, check_mirror, fetch_parser, local_path
+from scripts.fetch.download import read_entry
 from scripts.fetch.adapter_merge import adapter_of
 from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import no_language_model, quantiser_of, refused, transformers_config
-from scripts.fetch.pretrained import (
-    find_tokenizer,
-    find_weights,
-    has_template,
-    origin_of,
-    read_architecture,
-)
+from scripts.fetch.pretrained import find_tokenizer, find_weights, has_template, origin_of
+from scripts.fetch.pretrained import read_architecture
 from scripts.fetch.text_half import text_names
 from scripts.fetch.web import PATIENCE, TIMEOUT, NoAnswer, deadline, session
 

@@ -9,14 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from huggingface_hub import (
-    HfApi,
-    constants,
-    errors,
-    hf_hub_download,
-    hf_hub_url,
-    try_to_load_from_cache,
-)
+from huggingface_hub import HfApi, constants, errors, hf_hub_download, hf_hub_url
+from huggingface_hub import try_to_load_from_cache
 from huggingface_hub.file_download import REGEX_COMMIT_HASH
 from huggingface_hub.utils import build_hf_headers, tqdm
 from huggingface_hub.utils.sha import git_hash

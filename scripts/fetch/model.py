@@ -18,15 +18,8 @@ import shutil
 import string
 from pathlib import Path
 
-from tokenizers import (
-    AddedToken,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-)
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import processors
 
 from scripts.plan.kinds import is_decoder
 from scripts.data.manifest import files_in
@@ -35,14 +28,8 @@ from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check, schema
 from scripts.fetch.download import Downloads, alone, check_mirror, fetch_parser, finish, read_entry
 from scripts.fetch.hub import one_file
-from scripts.fetch.model_files import (
-    WrongFiles,
-    check_architecture,
-    check_tokenizer,
-    copy_files,
-    transformers_config,
-    read_object,
-)
+from scripts.fetch.model_files import WrongFiles, check_architecture, check_tokenizer, copy_files
+from scripts.fetch.model_files import transformers_config, read_object
 from scripts.fetch.pretrained import bring_pretrained, origin_of
 from scripts.fetch.web import short
 

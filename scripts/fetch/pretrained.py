@@ -18,32 +18,15 @@ from typing import Any, NamedTuple
 from huggingface_hub import constants
 
 from scripts.plan.kinds import kind_of
-from scripts.plan.models import (
-    CONFIG,
-    ELSEWHERE,
-    GENERATION,
-    GGUF,
-    INDEX,
-    TEMPLATE,
-    TOKENIZER,
-    TOKENIZER_CONFIG,
-    WEIGHTS,
-)
+from scripts.plan.models import CONFIG, ELSEWHERE, GENERATION, GGUF, INDEX, TEMPLATE, TOKENIZER
+from scripts.plan.models import TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import UserError, cut, log
 from scripts.fetch.adapter_merge import Adapter, adapter_of, bring_adapter, for_text_half, merge
 from scripts.fetch.download import Absent, Downloads, find
 from scripts.fetch.hub import Hub, Origin
-from scripts.fetch.model_files import (
-    INSTEAD,
-    WrongFiles,
-    check_tensors,
-    check_tokenizer,
-    copy_files,
-    network_of,
-    refused,
-    transformers_config,
-    read_object,
-)
+from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer
+from scripts.fetch.model_files import copy_files, network_of, refused, transformers_config
+from scripts.fetch.model_files import read_object
 from scripts.fetch.text_half import text_config, write_text_weights
 from scripts.fetch.web import check_room
 

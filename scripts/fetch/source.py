@@ -22,15 +22,8 @@ from urllib.parse import urlsplit
 from scripts.data.files import sha256_of, zip_errors
 from scripts.running.program import UserError, cut, execute
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import (
-    Downloads,
-    alone,
-    check_mirror,
-    fetch_parser,
-    finish,
-    read_entry,
-    verify,
-)
+from scripts.fetch.download import Downloads, alone, check_mirror, fetch_parser, finish, read_entry
+from scripts.fetch.download import verify
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
 # an archive may have this many times the bytes of its used members, because it may have other files

@@ -14,13 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.data.manifest import describe_beside
-from scripts.measure.comparisons import (
-    SCHEMA,
-    Contest,
-    comparisons_beside,
-    comparisons_of,
-    with_kinds,
-)
+from scripts.measure.comparisons import SCHEMA, Contest, comparisons_beside, comparisons_of
+from scripts.measure.comparisons import with_kinds
 from scripts.running.program import UserError, cut, log
 from scripts.data.runs import Facts, read_predictions
 from scripts.data.tables import read_complete, write_table

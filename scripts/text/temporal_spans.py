@@ -50,19 +50,9 @@ from scripts.text.temporal_words import RULES, Piece, Rules, pieces, rules_of
 from scripts.data.files import whole_set
 from scripts.running.owner import end_forks_with_this
 from scripts.running.program import UserError, add_manifest, execute, log, parser, whole_number
-from scripts.data.tables import (
-    CHALLENGE,
-    DIALOGS,
-    SPANS,
-    check_columns,
-    check_complete,
-    parquet_errors,
-    provenance_of,
-    read_complete,
-    read_table,
-    schema_of,
-    table_writer,
-)
+from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, check_columns, check_complete
+from scripts.data.tables import parquet_errors, provenance_of, read_complete, read_table, schema_of
+from scripts.data.tables import table_writer
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]

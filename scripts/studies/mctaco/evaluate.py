@@ -45,22 +45,13 @@ from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, read_scores, replicates_of
 from scripts.measure.answered import Answered
 from scripts.text.sizes import KINDS, shared_kind
-from scripts.studies.mctaco.prediction_files import (
-    lettered_judgements,
-    own_judgements,
-    released_judgements,
-)
+from scripts.studies.mctaco.prediction_files import lettered_judgements, own_judgements
+from scripts.studies.mctaco.prediction_files import released_judgements
 from scripts.studies.mctaco.released import Released, read_released
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import (
-    Replicate,
-    Tally,
-    metric_rows,
-    metrics_schema,
-    share,
-    sums_by_group,
-)
+from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema, share
+from scripts.measure.tally import sums_by_group
 
 OF_PEOPLE = ("exact_match", "f1")  # metrics that are also measured on people
 PRINTED = {"category=": OF_PEOPLE}  # metrics of slices to print for external predictions

@@ -34,14 +34,8 @@ from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.slices import READ
 from scripts.studies.strided_sop.strides import strides_of
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
-from scripts.studies.strided_sop.tallies import (
-    Found,
-    highest,
-    order_tallies,
-    pair_span_tallies,
-    span_tallies,
-    stride_tallies,
-)
+from scripts.studies.strided_sop.tallies import Found, highest, order_tallies, pair_span_tallies
+from scripts.studies.strided_sop.tallies import span_tallies, stride_tallies
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
 ANSWERED = Answered(

@@ -60,15 +60,8 @@ from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import (
-    Metric,
-    Replicate,
-    Tally,
-    metrics_schema,
-    rows_by_system,
-    share,
-    sums_by_group,
-)
+from scripts.measure.tally import Metric, Replicate, Tally, metrics_schema, rows_by_system, share
+from scripts.measure.tally import sums_by_group
 
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
 # for each scoring, the number of the name that each label gets

@@ -20,22 +20,9 @@ import numpy as np
 import pandas as pd
 
 from scripts.studies.temporal_nli.parts import known_order, late, late_magnitude
-from scripts.studies.temporal_nli.times import (
-    FORWARD,
-    FRONTED,
-    NAMES,
-    SECONDS,
-    SPELLINGS,
-    UNCYCLED,
-    UNIT_PAIRS,
-    choices,
-    counted,
-    duration_text,
-    length,
-    preposition,
-    sentence,
-    spelled,
-)
+from scripts.studies.temporal_nli.times import FORWARD, FRONTED, NAMES, SECONDS, SPELLINGS, UNCYCLED
+from scripts.studies.temporal_nli.times import UNIT_PAIRS, choices, counted, duration_text, length
+from scripts.studies.temporal_nli.times import preposition, sentence, spelled
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
 

@@ -50,13 +50,8 @@ from scripts.data.tables import CHALLENGE, SPANS, read_complete, write_rows
 from scripts.running.program import UserError, execute, log
 from scripts.studies.timedial.choices import chosen
 from scripts.studies.timedial.contrast import with_counterparts
-from scripts.studies.timedial.instances import (
-    challenge_cloze,
-    cloze,
-    numbered,
-    ordered,
-    spans_in_dialogs,
-)
+from scripts.studies.timedial.instances import challenge_cloze, cloze, numbered, ordered
+from scripts.studies.timedial.instances import spans_in_dialogs
 from scripts.studies.timedial.leakage import challenge_turns
 from scripts.studies.timedial.left_out import cut, funnel, left_spans, log_funnel, reasons_to_leave
 from scripts.studies.timedial.options import Options

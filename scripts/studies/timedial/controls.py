@@ -41,18 +41,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_ridge import KernelRidge
 
 from scripts.text.number_words import NUMBER, any_of
-from scripts.text.sizes import (
-    DAYS,
-    GROUPS,
-    LENGTHS,
-    PARTS,
-    TIMES_OF_YEAR,
-    WEEKDAYS,
-    distance,
-    nearest,
-    with_neighbour,
-    sizes,
-)
+from scripts.text.sizes import DAYS, GROUPS, LENGTHS, PARTS, TIMES_OF_YEAR, WEEKDAYS, distance
+from scripts.text.sizes import nearest, with_neighbour, sizes
 from scripts.text.span_values import MONTHS, PER
 from scripts.text.text_features import in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
