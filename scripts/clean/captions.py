@@ -50,16 +50,9 @@ def read_json(file: Path) -> object:
     def behind(before: str) -> str:
         # The last key of an object before the fault names the video with the fault, or the one
         # before it.
-        keys = [
-            found[1]
-            for found in re.finditer(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL)
-            if found[2]
-        ]
-        return (
-            f", in or just behind video {cut(keys[-1][1:-1])}"
-            if keys
-            else ", before the first video"
-        )
+        found = re.findall(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL)
+        keys = [key[1:-1] for key, opens in found if opens]
+        return f", in or just behind video {cut(keys[-1])}" if keys else ", before the first video"
 
     return json_of(text_of(file), str(file), behind=behind)
 
@@ -158,22 +151,12 @@ def clean_splits(
     """Every split with its table and counts. A video of another split leaves `train`."""
     others = [split for split in videos if split != "train"]
     for split, read in videos.items():
-        shared = (
-            set(read) & set().union(*(videos[other] for other in others))
-            if split == "train"
-            else set()
-        )
-        table, counts = clean_split(
-            {name: video for name, video in read.items() if name not in shared},
-            source,
-            split,
-            cut_rolling,
-        )
+        shared: set[str] = set()
+        dropped: list[Count] = []
         if split == "train":
-            counts = (
-                counted(
-                    split, "videos", dropped={f"also a video of {' or '.join(others)}": len(shared)}
-                )
-                + counts
-            )
-        yield split, table, counts
+            shared = set(read) & set().union(*(videos[other] for other in others))
+            why = f"also a video of {' or '.join(others)}"
+            dropped = counted(split, "videos", dropped={why: len(shared)})
+        left = {name: video for name, video in read.items() if name not in shared}
+        table, counts = clean_split(left, source, split, cut_rolling)
+        yield split, table, dropped + counts

@@ -67,11 +67,8 @@ def read_text(file: Path) -> pd.DataFrame:
     Raises UserError for an item that is cut off or has no label.
     """
     try:
-        text = (
-            bz2.decompress(file.read_bytes()).decode("utf-8")
-            if file.suffix == ".bz2"
-            else text_of(file)
-        )
+        is_packed = file.suffix == ".bz2"
+        text = bz2.decompress(file.read_bytes()).decode() if is_packed else text_of(file)
     except (OSError, ValueError) as error:
         raise UserError(f"{file}: cannot be opened ({error}); fetch the file again") from None
     lines = lines_in(text, str(file))

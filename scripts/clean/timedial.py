@@ -145,11 +145,9 @@ def options_of(instances: pd.DataFrame, file: Path, source: str) -> pd.DataFrame
 
 def main(given: argparse.Namespace) -> None:
     named = [place for place in places_given(given.fetched, given.provenance) if place.is_file()]
-    file = (
-        file_named(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
-        if named and given.fetched / FILE not in named
-        else given.fetched / FILE
-    )
+    file = given.fetched / FILE
+    if named and file not in named:
+        file = file_named(given.fetched, given.provenance, ".json", ".jsonl", ".parquet")
     instances = read_instances(file)
     instances["dialog"], of_turns = dialogs(instances, file)
     masks = instances["dialog"].str.count(MASK)

@@ -157,9 +157,7 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
         "pretty_name": study["title"],
         "language": sorted({one["terms"].get("language", "en") for one in datasets}),
         "tags": ["timestride"],
-        "license": "mit"
-        if all(licence.split(" ")[0] == "MIT" for licence in licences)
-        else "other",
+        "license": "mit" if all(name.split(" ")[0] == "MIT" for name in licences) else "other",
         "configs": configs,
         "dataset_info": facts_of_datasets,
     }

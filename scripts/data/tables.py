@@ -261,11 +261,9 @@ def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) 
         share, parts = most / max(opened.metadata.num_rows, 1), []
         for batch in opened.iter_batches(65_536, columns=columns):
             rows = pa.Table.from_batches([batch]).select(columns).replace_schema_metadata()
-            parts.append(
-                rows
-                if share >= 1
-                else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share))
-            )
+            if share < 1:
+                rows = rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share))
+            parts.append(rows)
         return (
             pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
         )
@@ -304,17 +302,14 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
         )
         if column.null_count:
             raise UserError(f"{where}: column {name} has {column.null_count} missing values")
-        if not (
-            pa.types.is_string(column.type)
-            or pa.types.is_large_string(column.type)
-            or pa.types.is_primitive(column.type)
-        ):
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if not is_text and not pa.types.is_primitive(column.type):
             raise UserError(
                 f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make "
                 "the file again"
             )
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if is_text:
             column = column.cast(pa.large_string())
             _, offsets, characters = column.buffers()
             ends = np.frombuffer(offsets, "<i8")[column.offset : column.offset + len(column) + 1]

@@ -83,15 +83,11 @@ def replicates_of(runs: list[Run]) -> list[Replicate]:
     """Return the seed and the wording of each run of a system. The list is empty for a control and
     for an ensemble. It is also empty for a single run that was neither trained nor asked in words.
     """
-    if runs[0].members:
-        return []
     facts = runs[0].facts
     varies = len(runs) > 1 or facts["train_examples"] or facts.get("wording") is not None
-    return (
-        [Replicate(run.facts["seed"], run.facts.get("wording")) for run in runs]
-        if varies and facts["method"] != "control"
-        else []
-    )
+    if runs[0].members or facts["method"] == "control" or not varies:
+        return []
+    return [Replicate(run.facts["seed"], run.facts.get("wording")) for run in runs]
 
 
 def read_examples(

@@ -87,18 +87,11 @@ def split_file(dataset: Path, split: str) -> Path:
     """
     file = dataset / f"{split}.parquet"
     if not file.exists():
-        known = sorted(other.stem for other in dataset.glob("*.parquet"))
-        raise UserError(
-            f"{dataset}: has no split {split}; "
-            + (
-                f"name one by --split: {', '.join(known)}"
-                if known
-                else (
-                    "build it with `snakemake build`, or name the folder of a dataset, "
-                    "results/build/<study>/<source>/<dataset>"
-                )
-            )
-        )
+        remedy = "build it with `snakemake build`, or name the folder of a dataset, "
+        remedy += "results/build/<study>/<source>/<dataset>"
+        if known := sorted(other.stem for other in dataset.glob("*.parquet")):
+            remedy = f"name one by --split: {', '.join(known)}"
+        raise UserError(f"{dataset}: has no split {split}; {remedy}")
     return file
 
 
@@ -217,11 +210,9 @@ def score_predictions(
         )
     for predictions in given.predictions:
         with tempfile.TemporaryDirectory() as place:
-            folder = (
-                system_folder(file, given.name, answered.study)
-                if given.name
-                else Path(place, "predictions")
-            )
+            folder = Path(place, "predictions")
+            if given.name:
+                folder = system_folder(file, given.name, answered.study)
             run = write_run(folder, given.name or predictions.stem, predictions, answered, file)
             print(f"{predictions}: {file.parent.name} {given.split}")
             print_rows(measure(run, file, given.split, given.resamples), also)

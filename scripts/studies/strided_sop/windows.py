@@ -23,11 +23,9 @@ def windows(captions: pa.Table, context: dict) -> pa.Table:
         return captions
     position = captions["position"].to_numpy()
     [(unit, length)] = context.items()
-    bin_of = (
-        position // length
-        if unit == "sentences"
-        else np.floor(captions["start_s"].to_numpy() / length)
-    )
+    bin_of = position // length
+    if unit == "seconds":
+        bin_of = np.floor(captions["start_s"].to_numpy() / length)
     begins = np.append(True, (position[1:] == 0) | (bin_of[1:] != bin_of[:-1]))
     frame = captions.select(["text", "start_s", "end_s"]).to_pandas()
     joined = frame.groupby(np.cumsum(begins) - 1).agg(
