@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted, joined
+from scripts.clean.corpus import kept_of
 from scripts.data.texts import STRING, json_of, text_of
 from scripts.running.program import cut
 from scripts.text.repeated_ends import rolling_words, without_first_words
@@ -119,19 +120,12 @@ def clean_split(
     again = timed & ~empty & rows.duplicated(["video_id", "start_s", "end_s", "text"])
     kept_sentences = rows[timed & ~empty & ~again]
     backwards = kept_sentences.groupby("video_id", sort=False)["start_s"].diff() < 0
-    unsorted = kept_sentences.loc[backwards, "video_id"].nunique()
+    unsorted = {UNSORTED: kept_sentences.loc[backwards, "video_id"].nunique()}
     kept_sentences = kept_sentences.sort_values(["video_id", "start_s"], kind="stable")
     kept_sentences, rolling = cut_repeats(kept_sentences, cut_rolling)
     by_video = kept_sentences.groupby("video_id", sort=False)
     counts = [
-        *counted(
-            split,
-            "videos",
-            read=len(videos),
-            dropped={NO_SENTENCE: len(videos) - by_video.ngroups},
-            kept=by_video.ngroups,
-            changed={UNSORTED: unsorted},
-        ),
+        *kept_of(split, "videos", len(videos), by_video.ngroups, NO_SENTENCE, changed=unsorted),
         *counted(
             split,
             "sentences",

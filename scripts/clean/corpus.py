@@ -26,7 +26,7 @@ from scripts.running.program import UserError, add_manifest, cut, json_object, l
 Count = tuple[str, str, str, str, int]
 Shape = TypeVar("Shape")
 
-EMPTY = "text is empty"
+EMPTY, NO_TURN = "text is empty", "no turn is left"
 
 
 def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
@@ -201,6 +201,11 @@ def counted(split: str, unit: str, **actions) -> list[Count]:
         for action, found_of in actions.items()
         for reason, found in (found_of if isinstance(found_of, dict) else {"": found_of}).items()
     ]
+
+
+def kept_of(split: str, unit: str, read: int, kept: int, why: str, **more) -> list[Count]:
+    """The counts of a unit that loses items for one reason; more: further actions of counted()."""
+    return counted(split, unit, read=read, dropped={why: read - kept}, kept=kept, **more)
 
 
 def write_cleaning(source: str, counts: list[Count], file: Path) -> None:

@@ -32,7 +32,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.clean.corpus import EMPTY, Count, cleaner_arguments, counted, write_corpus
+from scripts.clean.corpus import EMPTY, NO_TURN, Count, cleaner_arguments, counted, kept_of
+from scripts.clean.corpus import write_corpus
 from scripts.data.files import zip_errors
 from scripts.running.program import UserError, cut, execute
 from scripts.data.tables import DIALOGS
@@ -178,23 +179,10 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
         }
     )
     left = kept_turns["line"].nunique()
+    noted = {f"the line does not end with {END}: its last text is a turn": unended}
     return table, [
-        *counted(
-            split,
-            "dialogs",
-            read=len(lines),
-            dropped={"no turn is left": len(lines) - left},
-            kept=left,
-            noted={f"the line does not end with {END}: its last text is a turn": unended},
-        ),
-        *counted(
-            split,
-            "turns",
-            read=len(turns),
-            dropped={EMPTY: len(turns) - len(kept_turns)},
-            kept=len(kept_turns),
-            changed=changed,
-        ),
+        *kept_of(split, "dialogs", len(lines), left, NO_TURN, noted=noted),
+        *kept_of(split, "turns", len(turns), len(kept_turns), EMPTY, changed=changed),
     ]
 
 

@@ -37,8 +37,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.clean.corpus import EMPTY, Count, cleaner_arguments, counted, entries_of, file_named
-from scripts.clean.corpus import joined, shaped, write_cleaning
+from scripts.clean.corpus import EMPTY, NO_TURN, Count, cleaner_arguments, counted, entries_of
+from scripts.clean.corpus import file_named, joined, kept_of, shaped, write_cleaning
 from scripts.clean.dailydialog import same_words
 from scripts.clean.dialog_lines import EXAMPLE, LISTS, Dialog, Line, dialog_of, dialogs_of_text
 from scripts.data.files import whole_set
@@ -355,23 +355,12 @@ def cleaned(read: pd.DataFrame, first_of: pd.Series, source: str) -> tuple[pd.Da
 
 
 def counts_of(split: str, found: Counter) -> list[Count]:
+    crowded = {"more than two speakers: every other one is A": found["crowded"]}
+    spaced = {"white space at an end or in a row: one space or none": found["spaced"]}
+    dialogs, turns = ((found[unit], found[f"{unit}_left"]) for unit in ("dialogs", "turns"))
     return [
-        *counted(
-            split,
-            "dialogs",
-            read=found["dialogs"],
-            dropped={"no turn is left": found["dialogs"] - found["dialogs_left"]},
-            kept=found["dialogs_left"],
-            noted={"more than two speakers: every other one is A": found["crowded"]},
-        ),
-        *counted(
-            split,
-            "turns",
-            read=found["turns"],
-            dropped={EMPTY: found["turns"] - found["turns_left"]},
-            kept=found["turns_left"],
-            changed={"white space at an end or in a row: one space or none": found["spaced"]},
-        ),
+        *kept_of(split, "dialogs", *dialogs, NO_TURN, noted=crowded),
+        *kept_of(split, "turns", *turns, EMPTY, changed=spaced),
         *counted(split, "dialogs", noted={"the same words as one before": found["repeated"]}),
     ]
 

@@ -25,8 +25,8 @@ from typing import Literal
 import msgspec
 import pandas as pd
 
-from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted
-from scripts.clean.corpus import entries_of, joined, write_corpus
+from scripts.clean.corpus import EMPTY, NO_TURN, Count, changed_spaces, cleaner_arguments, counted
+from scripts.clean.corpus import entries_of, joined, kept_of, write_corpus
 from scripts.clean.dailydialog import marked
 from scripts.clean.dialogs import speakers
 from scripts.running.program import UserError, cut, execute
@@ -81,20 +81,12 @@ def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFram
     kept_turns["turn"] = kept_turns.groupby("dialog_id").cumcount()
     again = (kept_turns["speaker"] == kept_turns["speaker"].shift()) & (kept_turns["turn"] > 0)
     kept_turns["speaker"] = speakers(kept_turns)[0]
+    noted = {"the same speaker as the turn before": again}
+    of_turns = {"changed": changed_spaces(turns["raw"]), "noted": noted}
     return kept_turns.assign(source=source, split=split), [
         *counted(split, "files", read=len(files)),
-        *counted(
-            split, "dialogs", read=dialogs, dropped={"no turn is left": dialogs - left}, kept=left
-        ),
-        *counted(
-            split,
-            "turns",
-            read=len(turns),
-            dropped={EMPTY: len(turns) - len(kept_turns)},
-            kept=len(kept_turns),
-            changed=changed_spaces(turns["raw"]),
-            noted={"the same speaker as the turn before": again},
-        ),
+        *kept_of(split, "dialogs", dialogs, left, NO_TURN),
+        *kept_of(split, "turns", len(turns), len(kept_turns), EMPTY, **of_turns),
     ]
 
 
