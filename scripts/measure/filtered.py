@@ -27,7 +27,7 @@ import pandas as pd
 from scripts.data.keyed import keyed_hash
 from scripts.measure.bootstrap import grouped
 from scripts.measure.experiment import Run, Systems, read_scores
-from scripts.measure.tally import Tally, metric_rows, share, sums_by_group
+from scripts.measure.tally import metric_rows, share_tally
 
 EVEN, LEFT_OUT = "filter=even", "left_out"  # the slice and the metric
 CHANCE, HIGHEST, LEAST = 0.5, 0.6, 0.1  # of the left-out family; the least share of units left
@@ -149,14 +149,9 @@ def filtered(
     for run in left_out:
         right = (np.sign(sure(run)) + 1) / 2
         tallies = [
-            Tally(
-                after_filter(part) if after else part,
-                {LEFT_OUT: share},
-                sums_by_group([right * inside], group, groups),
-                np.bincount(group[inside], minlength=groups),
-            )
+            share_tally(name, LEFT_OUT, [right], inside, group, groups)
             for part, of_part in parts.items()
-            for after, inside in ((False, of_part), (True, of_part & kept))
+            for name, inside in ((part, of_part), (after_filter(part), of_part & kept))
         ]
         same = {"model": run.facts["model"], "method": run.facts["method"]}
         rows_of_run = metric_rows(tallies, [], drawn)

@@ -24,7 +24,7 @@ from scripts.measure.intervals import combination
 from scripts.data.items import HUMAN
 from scripts.measure.bootstrap import Crossed, Resampling, grouped
 from scripts.measure.intervals import SHARE, difference
-from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
+from scripts.measure.tally import Replicate, Tally, metric_rows, share_tally
 
 # values from 0 to 1 by metric: (units,) for answers, (replicates, units) for a system
 Values = dict[str, np.ndarray]
@@ -85,12 +85,7 @@ class Units(NamedTuple):
         """
         groups = len(self.drawn.block)
         tallies = [
-            Tally(
-                part,
-                {name.format(metric): share},
-                sums_by_group(np.where(inside, np.atleast_2d(found), 0), self.group, groups),
-                np.bincount(self.group[inside], minlength=groups),
-            )
+            share_tally(part, name.format(metric), np.atleast_2d(found), inside, self.group, groups)
             for metric, found in values.items()
             for part, inside in slices.items()
         ]

@@ -103,6 +103,23 @@ def sums_by_group(values: Iterable[np.ndarray], group: np.ndarray, groups: int) 
     )
 
 
+def share_tally(
+    name: str,
+    metric: str,
+    values: Iterable[np.ndarray],
+    inside: np.ndarray,
+    group: np.ndarray,
+    groups: int,
+    compared: bool = False,
+) -> Tally:
+    """Return the tally of a share on a slice. values: for each replicate (n,); inside: (n,) which
+    examples belong to the slice; group: (n,) integers from 0.
+    """
+    sums = sums_by_group((np.where(inside, one, 0) for one in values), group, groups)
+    counts = np.bincount(group[inside], minlength=groups)
+    return Tally(name, {metric: share}, sums, counts, compared)
+
+
 def values_of(tally: Tally) -> dict[str, np.ndarray]:
     total, count = tally.sums.sum(1), tally.counts.sum()
     return {name: metric(total, count) for name, metric in tally.metrics.items()}

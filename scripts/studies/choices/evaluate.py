@@ -23,7 +23,7 @@ from scripts.measure.experiment import read_examples, replicates_of
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
+from scripts.measure.tally import Tally, metric_rows, metrics_schema, share_tally
 from scripts.measure.ranking import outranked, outranked_by_chance, scores_of
 
 SCHEMA = metrics_schema(Options, {"train_examples": pa.int64()})
@@ -88,15 +88,11 @@ def tallies_of(options: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tal
     items = options.drop_duplicates("instance")
     group, groups = pd.factorize(items["group_id"])
     parts = {"all": np.full(len(items), True)} | slices_of(items)
-    return [
-        Tally(
-            name,
-            {"accuracy": share},
-            sums_by_group([one * inside for one in right], group, len(groups)),
-            np.bincount(group[inside], minlength=len(groups)),
-        )
+    tallies = [
+        share_tally(name, "accuracy", right, inside, group, len(groups))
         for name, inside in parts.items()
-    ], groups
+    ]
+    return tallies, groups
 
 
 # ---- beside the paper: people

@@ -50,8 +50,7 @@ from scripts.studies.mctaco.prediction_files import released_judgements
 from scripts.studies.mctaco.released import Released, read_released
 from scripts.measure.people import System, Values, people_rows
 from scripts.measure.study import Part, Study, evaluate
-from scripts.measure.tally import Replicate, Tally, metric_rows, metrics_schema, share
-from scripts.measure.tally import sums_by_group
+from scripts.measure.tally import Replicate, metric_rows, metrics_schema, share_tally
 
 OF_PEOPLE = ("exact_match", "f1")  # metrics that are also measured on people
 PRINTED = {"category=": OF_PEOPLE}  # metrics of slices to print for external predictions
@@ -168,18 +167,16 @@ def rows_of(values: Values, asked: Questions, replicates: Sequence[Replicate] = 
     """Return the rows of each metric on each slice of questions, and on contrast pairs. values:
     from question_values(). Sums are by sentence.
     """
-    tallies = []
+    tallies, groups = [], len(asked.drawn.block)
     for metric, table in (values | of_pairs(values["exact_match"], asked.ids)).items():
         for name, part in asked.slices.items():
             if name.startswith("contrast=") and metric not in OF_PEOPLE:
                 continue
             there = part & ~np.isnan(table).any(0)
-            values_there = [*np.where(there, table, 0)]
-            sums = sums_by_group(values_there, asked.sentence, len(asked.drawn.block))
-            counts = np.bincount(asked.sentence, there, len(asked.drawn.block)).astype(int)
             is_kind = name.startswith(("category=", "time="))
             compared = is_kind and metric in ("exact_match", "ranked_right")
-            tallies.append(Tally(name, {metric: share}, sums, counts, compared))
+            place = asked.sentence, groups, compared
+            tallies.append(share_tally(name, metric, table, there, *place))
     return metric_rows(tallies, replicates, asked.drawn)
 
 
