@@ -144,20 +144,8 @@ def number_class(words: str) -> str:
         return "number"
     if re.fullmatch(r"\d{4}", words) and 1400 <= value < 2100:
         return "year"
-    return next(
-        (
-            name
-            for most, name in (
-                (0, "number_24"),
-                (12, "hour"),
-                (24, "number_24"),
-                (31, "number_31"),
-                (59, "number_59"),
-            )
-            if value <= most
-        ),
-        "number",
-    )
+    names = {0: "number_24", 12: "hour", 24: "number_24", 31: "number_31", 59: "number_59"}
+    return next((name for most, name in names.items() if value <= most), "number")
 
 
 def ordinal_value(words: str) -> int:

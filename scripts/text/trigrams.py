@@ -98,15 +98,8 @@ def learn(table: pd.DataFrame) -> Trigrams:
         histories, starts, kinds = np.unique(
             keys // (len(vocabulary) + 1), return_index=True, return_counts=True
         )
-        orders.append(
-            Order(
-                keys,
-                counts,
-                histories,
-                np.add.reduceat(counts, starts) if len(starts) else starts,
-                kinds,
-            )
-        )
+        followed = np.add.reduceat(counts, starts) if len(starts) else starts
+        orders.append(Order(keys, counts, histories, followed, kinds))
     return Trigrams(vocabulary, orders)
 
 

@@ -111,14 +111,9 @@ def stride_tallies(
         videos.tally("stride_error", [(one * distance).sum(1) for one in chosen]),
     ]
     found += [
-        videos.tally(
-            "confusion",
-            [one[:, predicted] for one in chosen],
-            f"stride={true}; predicted={predicted}",
-            stride == true,
-        )
+        videos.tally("confusion", [one[:, said] for one in chosen], name, stride == true)
         for true in range(strides)
-        for predicted in range(strides)
+        for said, name in enumerate(f"stride={true}; predicted={one}" for one in range(strides))
     ]
     if with_order:
         order = [highest(one.sum(1))[row, label % 2] for one in shares]
@@ -205,21 +200,13 @@ def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, n
     """
     place = pd.MultiIndex.from_frame(pairs[["video_id", "first_position", "stride"]])
     starts = np.flatnonzero(pairs["stride"].to_numpy() == (length - 1) * step - 1)
-    begun = pairs.iloc[starts]
-    rows = np.column_stack(
-        [
-            place.get_indexer(
-                pd.MultiIndex.from_arrays(
-                    [
-                        begun["video_id"],
-                        begun["first_position"] + first * step,
-                        np.full(len(begun), (last - first) * step - 1),
-                    ]
-                )
-            )
-            for first, last in combinations(range(length), 2)
-        ]
-    )
+    video, start = (pairs.iloc[starts][name] for name in ("video_id", "first_position"))
+    found = []
+    for first, last in combinations(range(length), 2):
+        stride = np.full(len(starts), (last - first) * step - 1)
+        pair = pd.MultiIndex.from_arrays([video, start + first * step, stride])
+        found.append(place.get_indexer(pair))
+    rows = np.column_stack(found)
     whole = (rows >= 0).all(1)
     return rows[whole], starts[whole]
 

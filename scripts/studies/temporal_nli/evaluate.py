@@ -142,11 +142,8 @@ def slices(pairs: pd.DataFrame, challenge_set: str, options: dict) -> dict[str, 
     for columns in map(str.split, names):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
-            parts[
-                "; ".join(
-                    f"{column}={str(value).lower()}" for column, value in zip(columns, values)
-                )
-            ] = rows
+            named = "; ".join(f"{column}={value}" for column, value in zip(columns, values))
+            parts[named.lower()] = rows
     for kind in KINDS if held_out == TEMPLATE else ():
         if (has := unseen(pairs, kind).to_numpy()).any():
             parts[f"withheld={kind}"] = np.flatnonzero(has)

@@ -118,18 +118,11 @@ def inside(
 
 def sides(templates: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each tense side and unit: group_id, tense, unit, forward, fronted."""
-    parts = [
-        pd.DataFrame(
-            {
-                "group_id": templates["template"],
-                "tense": tense,
-                "unit": templates[f"{tense}_units"],
-                "forward": templates[tense],
-                "fronted": templates[f"{tense}_fronted"],
-            }
-        )
-        for tense in ("past", "future")
-    ]
+    parts = []
+    for tense in ("past", "future"):
+        names = {"template": "group_id", f"{tense}_units": "unit", tense: "forward"}
+        names |= {f"{tense}_fronted": "fronted"}
+        parts.append(templates[[*names]].rename(columns=names).assign(tense=tense))
     return pd.concat(parts).explode("unit").dropna(subset="unit").reset_index(drop=True)
 
 

@@ -147,15 +147,8 @@ def cloze(
     offered = offered.assign(
         candidate=offered["candidate"].mask(begins, capital), is_original=False
     )
-    right_rows = pd.DataFrame(
-        {
-            "mask": np.arange(len(masks)),
-            "candidate": masks["text"],
-            "rule": "",
-            "label": 1,
-            "is_original": True,
-        }
-    )
+    right_rows = pd.DataFrame({"mask": np.arange(len(masks)), "candidate": masks["text"]})
+    right_rows = right_rows.assign(rule="", label=1, is_original=True)
     rows = pd.concat([right_rows, offered]).sort_values("mask", kind="stable", ignore_index=True)
     said = dialogs["speaker"] + ": "
     masked = said.to_numpy()[masks["row"]] + masks["before"] + MASK + masks["after"]
