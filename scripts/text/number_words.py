@@ -1,7 +1,5 @@
-"""Numbers in digits and words: patterns that find them in a text, and their values.
-
-a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of
-100, and so on.
+"""Numbers in digits and words: patterns that find them in a text, and their values
+(scripts/text/unit_normalization.py has a list).
 """
 
 import re

@@ -38,21 +38,9 @@ class Options(DatasetOptions):
     list; form: a form of sentence (scripts/studies/temporal_nli/parts.py)"""
     held_out_list: Literal[
         None,
-        "weekday",
-        "month_full",
-        "month_day",
-        "hour_12",
-        "hour_24",
-        "hour_both",
-        "year",
-        "number_word",
-        "letter",
-        "greek",
-        "rank",
-        "planet",
-        "invented",
-        "half_1",
-        "half_2",
+        Literal["weekday", "month_full", "month_day", "hour_12", "hour_24", "hour_both", "year"],
+        Literal["number_word", "letter", "greek", "rank", "planet", "invented"],
+        Literal["half_1", "half_2"],
     ] = option(default=None, later=True)
     """the list that held_out: list holds out, with all lists that share an item with it. Every
     sentence then takes every list, also lists that are not of time, at all distances. half_1

@@ -36,10 +36,9 @@ WITHOUT_MEANING = {
         "the durations of cross_unit are counted and come from no list; hold out unit, range or "
         "form"
     ),
-    (
-        "cross_unit",
-        "spelling",
-    ): "the durations of cross_unit are written in one way only; hold out unit, range or form",
+    ("cross_unit", "spelling"): (
+        "the durations of cross_unit are written in one way only; hold out unit, range or form"
+    ),
 }
 WEEKDAY, DAY_LISTS, DAY_PAIRS = ["weekday"], ["weekday", "month_day"], ["hours_days", "days_months"]
 OTHER_SPELLING = r"^hour_24$|_both$|_abbreviated$"

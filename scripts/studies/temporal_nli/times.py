@@ -22,6 +22,7 @@ DAYS = [
     f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"  # noqa: E501
     for day in range(1, 29)
 ]
+THE_DAYS = [f"the {day}" for day in DAYS]
 MONTHS = (
     "January February March April May June July August September October November December"
 ).split()
@@ -63,12 +64,7 @@ LISTS = {
     "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
     "hour_both": ("hours", 24, (HOURS_12, HOURS_24), "at"),
     "weekday": ("day", 7, (WEEKDAYS, WEEKDAYS), "on"),
-    "month_day": (
-        "day",
-        28,
-        ([f"the {day}" for day in DAYS], [f"the {day}" for day in DAYS]),
-        "on",
-    ),
+    "month_day": ("day", 28, (THE_DAYS, THE_DAYS), "on"),
     "month_full": ("month", 12, (MONTHS, MONTHS), "in"),
     "month_abbreviated": ("month", 12, (SHORT_MONTHS, SHORT_MONTHS), "in"),
     "month_both": ("month", 12, (MONTHS, SHORT_MONTHS), "in"),

@@ -83,26 +83,15 @@ def pool_of(
     return pool, places
 
 
-def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.DataFrame:
-    """Return each mask with each other meaning of its kind in its dialog, in the words of one of
-    the spans (columns …_said).
-
-    masks, spans: dialog, kind, the column of meanings, and more. Masks may have columns that spans
-    do not have.
-    """
-    pairs = masks.merge(
-        spans.drop_duplicates(["dialog", "kind", meaning]),
-        on=["dialog", "kind"],
-        suffixes=("", "_said"),
-    )
-    return pairs[pairs[meaning] != pairs[f"{meaning}_said"]]
-
-
 def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
     """Return rows of the pool, shape (instances, wanted): other spans of the instance's dialog,
     each meaning only once; -1 if there are too few. spans: dialog, kind, meaning, row.
     """
-    pairs = said_beside(spans.assign(instance=np.arange(len(ids))), spans, "meaning")
+    # each span with each other meaning of its kind in its dialog, in the words of one of the spans
+    said = spans.drop_duplicates(["dialog", "kind", "meaning"])
+    pairs = spans.assign(instance=np.arange(len(ids)))
+    pairs = pairs.merge(said, on=["dialog", "kind"], suffixes=("", "_said"))
+    pairs = pairs[pairs["meaning"] != pairs["meaning_said"]]
     pairs["order"] = keyed_hash(
         ids.iloc[pairs["instance"]], seed, FROM_DIALOG, pairs["row_said"].to_numpy()
     )
