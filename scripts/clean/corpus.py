@@ -106,9 +106,8 @@ def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shap
     """The entries of a JSON list of objects, of JSON lines or of Parquet, each as `shape` (a
     msgspec type).
 
-    what: the word for one entry (dialog); key: the key that holds an entry's id.
-
-    Raises UserError that names the file and the entry that cannot be read.
+    what: the word for one entry (dialog); key: the key that holds an entry's id. Raises UserError
+    that names the file and the entry that cannot be read.
     """
 
     def behind(before: str) -> str:
@@ -158,9 +157,8 @@ def file_named(fetched: Path, provenance: dict, *suffixes: str) -> Path:
 
 
 def mapped(table: pd.DataFrame, column: str, names: dict, file: Path, first_line: int) -> pd.Series:
-    """A column with other names.
-
-    Raises UserError with the line of a value that has no other name; row 0 is line `first_line`.
+    """A column with other names. Raises UserError with the line of a value that has no other name;
+    row 0 is line `first_line`.
     """
     unknown = table[~table[column].isin(names)]
     if len(unknown):

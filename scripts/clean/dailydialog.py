@@ -68,9 +68,8 @@ QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")
 
 
 def archived(file: Path, split: str) -> str:
-    """The text of dialogues_<split>.txt in a split's archive, read in memory.
-
-    Raises UserError for an archive that is broken, too large when unpacked, or without such a file.
+    """The text of dialogues_<split>.txt in a split's archive, read in memory. Raises UserError for
+    an archive that is broken, too large when unpacked, or without such a file.
     """
     member = f"{split}/dialogues_{split}.txt"
     if not file.exists():

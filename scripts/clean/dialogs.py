@@ -63,9 +63,8 @@ ACCEPTED = (".jsonl", ".json", ".parquet", ".csv", ".tsv", ".txt")
 
 
 def line_of(line: bytes, where: str) -> Dialog:
-    """One line of a JSONL file.
-
-    Raises UserError for a line of another shape, and for a repeated key.
+    """One line of a JSONL file. Raises UserError for a line of another shape, and for a repeated
+    key.
     """
     remedy = f"write one dialog a line, as {EXAMPLE}"
     read = shaped(json_of(decoded(line, where, remedy), where, remedy), Line, where, remedy)
@@ -158,9 +157,8 @@ def fits(kind: pa.DataType, wanted: str) -> bool:
 
 
 def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
-    """The columns to read, and the type to read each one as.
-
-    Raises UserError for a column that is missing, doubled or of another type.
+    """The columns to read, and the type to read each one as. Raises UserError for a column that is
+    missing, doubled or of another type.
     """
     columns = NEEDED | ({"speaker": pa.string()} if "speaker" in schema.names else {})
     check_columns(file, schema, list(columns))
@@ -251,9 +249,8 @@ def reader_of(file: Path) -> Callable[[Path], Iterator[pd.DataFrame]]:
 
 
 def turns_of(file: Path) -> Iterator[pd.DataFrame]:
-    """All turns of the file, piece by piece, each dialog whole.
-
-    Raises UserError for a file without any turn.
+    """All turns of the file, piece by piece, each dialog whole. Raises UserError for a file without
+    any turn.
     """
     try:
         empty = True
@@ -273,9 +270,7 @@ def turns_of(file: Path) -> Iterator[pd.DataFrame]:
 
 def listed(file: Path) -> pd.DataFrame:
     """One row a dialog, in the order of the file: dialog_id, place, split, words (a hash of the
-    dialog's words; 0 for a dialog without words).
-
-    Raises UserError for an id that comes again.
+    dialog's words; 0 for a dialog without words). Raises UserError for an id that comes again.
     """
     parts = []
     for read in turns_of(file):

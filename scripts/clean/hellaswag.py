@@ -62,9 +62,8 @@ def read_release(file: Path) -> pd.DataFrame:
 
 
 def read_text(file: Path) -> pd.DataFrame:
-    """The same columns from the text form; video_id is missing.
-
-    Raises UserError for an item that is cut off or has no label.
+    """The same columns from the text form; video_id is missing. Raises UserError for an item that
+    is cut off or has no label.
     """
     try:
         is_packed = file.suffix == ".bz2"
@@ -97,9 +96,8 @@ def read_text(file: Path) -> pd.DataFrame:
 
 
 def to_options(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
-    """Items as rows of the schema choices.
-
-    Raises UserError for an item without four endings, and if its right ending is not one of them.
+    """Items as rows of the schema choices. Raises UserError for an item without four endings, and
+    if its right ending is not one of them.
     """
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():

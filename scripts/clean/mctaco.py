@@ -56,9 +56,8 @@ class Answer(msgspec.Struct):
 
 
 def cells_of(file: Path) -> tuple[pd.DataFrame, int]:
-    """The five columns as text, and the line of the first row.
-
-    Raises UserError that names the line of a row with too few or too many.
+    """The five columns as text, and the line of the first row. Raises UserError that names the line
+    of a row with too few or too many.
     """
     cells = pd.Series(lines_in(text_of(file), str(file)) or [""], dtype=object).str.split("\t")
     wrong = cells.index[cells.str.len() != len(COLUMNS)]

@@ -50,10 +50,8 @@ class Dialog(msgspec.Struct):
 
 
 def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
-    """A row a turn, in the order of the files (dialogue_id, speaker, raw),
-    and the number of dialogs.
-
-    Raises UserError for a file that cannot be read, and for a dialog whose id is repeated.
+    """A row a turn, in the order of the files (dialogue_id, speaker, raw), and the number of
+    dialogs. Raises UserError for a file that cannot be read, and for a dialog whose id is repeated.
     """
     rows, file_of = [], {}
     for file in files:

@@ -231,9 +231,8 @@ def in_parts(scores: Scores, table: pd.DataFrame) -> np.ndarray:
 
 def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | None:
     """The vectors of the words of all texts that a view or its parts average; None where the
-    control has no file of vectors. Parts then average vectors that training texts give.
-
-    Raises UserError for a view that needs a file or reads none, and where no word has a vector.
+    control has no file of vectors. Parts then average vectors that training texts give. Raises
+    UserError for a view that needs a file or reads none, and where no word has a vector.
     """
     averaged = [part.averaged for part in (view, *view.parts.values()) if part.averaged]
     if not job.get("vectors"):
@@ -255,9 +254,8 @@ def vectors_for(view: View, job: dict, tables: list[pd.DataFrame]) -> Vectors | 
 
 def more_for(view: View, job: dict, train: pd.DataFrame) -> pd.DataFrame | None:
     """Further examples from the captions of the training split before pairs are drawn (video_id,
-    position, text); None where the view takes none.
-
-    Raises UserError for a view that needs the captions or reads none.
+    position, text); None where the view takes none. Raises UserError for a view that needs the
+    captions or reads none.
     """
     if view.more and not job.get("corpus"):
         raise UserError(

@@ -114,9 +114,8 @@ def ranking(rank_by: list[str], train: pd.DataFrame) -> Scores:
 
 
 def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool) -> Scores:
-    """The control's function from a table to (n, labels or 1) scores.
-
-    Raises UserError for a control that the study cannot have.
+    """The control's function from a table to (n, labels or 1) scores. Raises UserError for a
+    control that the study cannot have.
     """
     choices = "choice_id" in train
     if "rank_by" in control:

@@ -130,9 +130,8 @@ def group_margins(alone: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def best_margins(alone: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """(n,) the log-odds of the best labels with each example's last label against the best with
-    its first. alone: (n,) log-odds. weight: (n, n) the log-odds that the label of one gives
-    another.
+    """(n,) the log-odds of the best labels with each example's last label against the best with its
+    first. alone: (n,) log-odds. weight: (n, n) the log-odds that the label of one gives another.
     """
     signs = 2.0 * ((np.arange(2 ** len(alone))[:, None] >> np.arange(len(alone))) & 1) - 1
     total = signs @ (alone / 2) + np.einsum("ai,ij,aj->a", signs, weight, signs) / 4

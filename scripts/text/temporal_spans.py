@@ -153,9 +153,8 @@ def rule_pipeline(rules: Rules) -> Language:
 
 
 def statistical_pipeline(name: str | None) -> Language | None:
-    """Load an installed pipeline (a package or a folder) that finds entities.
-
-    Raises UserError if it is not installed or finds no entities.
+    """Load an installed pipeline (a package or a folder) that finds entities. Raises UserError if
+    it is not installed or finds no entities.
     """
     if not name:
         return None
@@ -284,9 +283,8 @@ def span_table(
 
 
 def turns_in(file: Path) -> Iterator[pd.DataFrame]:
-    """The turns of a cleaned table in chunks.
-
-    Raises UserError when it holds neither dialogs nor a challenge.
+    """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a
+    challenge.
     """
     present = set(schema_of(file).names)
     if set(CHALLENGE.names) <= present:

@@ -108,9 +108,8 @@ class Rules(NamedTuple):
 
 @lru_cache
 def rules_of(path: Path = RULES) -> Rules:
-    """Read the rules of a file.
-
-    Raises UserError if it has no patterns, because an empty span ruler warns for every text.
+    """Read the rules of a file. Raises UserError if it has no patterns, because an empty span ruler
+    warns for every text.
     """
     held = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not held.get("patterns"):

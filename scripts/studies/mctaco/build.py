@@ -52,9 +52,7 @@ def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -
 def with_counterparts(rows: pd.DataFrame, unit_normalization: bool, where: str) -> pd.DataFrame:
     """Return the questions with an answer that another unit writes exactly, then their
     counterparts. A counterpart's ids end in COUNTERPART. Its answers are in the other unit if that
-    unit writes them exactly.
-
-    Raises UserError if no question has a counterpart.
+    unit writes them exactly. Raises UserError if no question has a counterpart.
     """
     rewritten = in_another_unit(rows["answer"])
     kept = rewritten.notna().groupby(rows["group_id"]).transform("any")

@@ -54,9 +54,8 @@ SCHEMA = metrics_schema(Options, {"seconds_apart": pa.float64(), "objectives": p
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
-    """Return the pairs of a split (schema PAIRS), with example_id and group_id.
-
-    Raises UserError if the split has no pairs.
+    """Return the pairs of a split (schema PAIRS), with example_id and group_id. Raises UserError if
+    the split has no pairs.
     """
     pairs = read_complete(file, PAIRS, ["category"]).to_pandas()
     if pairs.empty:

@@ -123,9 +123,8 @@ def examples_of(pairs: pa.Table) -> pd.DataFrame:
 
 @cache
 def judge_of(every: Tables, source: str) -> Judge:
-    """Learn to judge pairs from the pairs of all splits.
-
-    Raises UserError if too few videos have pairs to learn from.
+    """Learn to judge pairs from the pairs of all splits. Raises UserError if too few videos have
+    pairs to learn from.
     """
     sample = examples_of(sample_of(every()))
     if sample["group_id"].nunique() < FOLDS:

@@ -27,10 +27,8 @@ AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns kept on each side
 
 def ordered(file: Path) -> pd.DataFrame:
     """Return the turns in order of dialog (train:2 before train:10) and turn, with the number of
-    their dialog from 0 (`dialog`).
-
-    Raises UserError if the turns cannot be masked: a turn contains a mask or a line break, or turns
-    are not numbered 0, 1, 2, ….
+    their dialog from 0 (`dialog`). Raises UserError if the turns cannot be masked: a turn contains
+    a mask or a line break, or turns are not numbered 0, 1, 2, ….
     """
     dialogs = read_complete(file, DIALOGS).to_pandas()
     for sign, name in ((MASK, MASK), ("\n", "a line break")):
