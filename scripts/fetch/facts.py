@@ -107,41 +107,35 @@ def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
         ) from None
 
 
+def empty_network(name: str, config, kind):
+    """Return a network of a class of transformers, without its numbers."""
+    import torch
+
+    said = f"{name}: transformers cannot build a network from {CONFIG}"
+    with refused(said), torch.device("meta"):
+        return kind.from_config(config)
+
+
 def fills_masks(name: str, config, names: set[str]) -> bool:
     """Return whether weights with these names include the head that fills an encoder's masks."""
-    import torch
     from transformers import AutoModelForMaskedLM
 
     if type(config) not in AutoModelForMaskedLM._model_mapping:
         return False
-    with (
-        refused(f"{name}: transformers cannot build a network from {CONFIG}"),
-        torch.device("meta"),
-    ):
-        network = AutoModelForMaskedLM.from_config(config)
-    renamed = {
-        key.replace("LayerNorm.gamma", "LayerNorm.weight").replace(
-            "LayerNorm.beta", "LayerNorm.bias"
-        )
-        for key in names
-    }
-    shared = set(network.all_tied_weights_keys)
-    head = {
-        key for key in network.state_dict() if not key.startswith(f"{network.base_model_prefix}.")
-    } - shared
-    return bool(head) and head <= renamed
+    network = empty_network(name, config, AutoModelForMaskedLM)
+    for old, new in (("gamma", "weight"), ("beta", "bias")):
+        names = {key.replace(f"LayerNorm.{old}", f"LayerNorm.{new}") for key in names}
+    body = f"{network.base_model_prefix}."
+    head = {key for key in network.state_dict() if not key.startswith(body)}
+    head -= set(network.all_tied_weights_keys)
+    return bool(head) and head <= names
 
 
 def drawn_weights(name: str, config) -> int:
     """Return how many weights a network without pretraining has."""
-    import torch
     from transformers import AutoModel
 
-    with (
-        refused(f"{name}: transformers cannot build a network from {CONFIG}"),
-        torch.device("meta"),
-    ):
-        return sum(one.numel() for one in AutoModel.from_config(config).parameters())
+    return sum(one.numel() for one in empty_network(name, config, AutoModel).parameters())
 
 
 def facts_of(

@@ -22,14 +22,8 @@ def give_padding(tokenizer, model_type: str | None) -> bool:
     reserved = [
         str(token) for _, token in sorted(tokenizer.added_tokens_decoder.items()) if token.special
     ]
-    spare = next(
-        (
-            token
-            for token in (tokenizer.eos_token, tokenizer.unk_token, *reserved)
-            if token is not None
-        ),
-        None,
-    )
+    tokens = (tokenizer.eos_token, tokenizer.unk_token, *reserved)
+    spare = next((token for token in tokens if token is not None), None)
     if spare is None:
         return False
     tokenizer.pad_token = spare
@@ -46,12 +40,9 @@ def token_beyond(tokenizer, vocab_size: int, model_type: str | None) -> tuple[st
     """
     spared = set()
     if is_decoder(model_type or ""):
-        spared = {
-            number for number, token in tokenizer.added_tokens_decoder.items() if token.special
-        }
+        added = tokenizer.added_tokens_decoder.items()
+        spared = {number for number, token in added if token.special}
         spared -= {getattr(tokenizer, name) for name in USED}
-    tokens = (
-        (token, number) for token, number in tokenizer.get_vocab().items() if number not in spared
-    )
+    tokens = (one for one in tokenizer.get_vocab().items() if one[1] not in spared)
     token, number = max(tokens, key=lambda pair: pair[1], default=("", -1))
     return (token, number) if number >= vocab_size else None
