@@ -213,15 +213,9 @@ def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
     table = pd.DataFrame([(source, *count) for count in counts], columns=CLEANING.names)
     with whole(file) as place:
         table.to_csv(place, index=False, lineterminator="\n")
-    log.info(
-        "%s: kept %s; cleaning.csv says what was changed",
-        source,
-        ", ".join(
-            f"{count:,} {unit} of {split}"
-            for split, unit, action, _, count in counts
-            if action == "kept"
-        ),
-    )
+    kept = (count for count in counts if count[2] == "kept")
+    said = ", ".join(f"{count:,} {unit} of {split}" for split, unit, *_, count in kept)
+    log.info("%s: kept %s; cleaning.csv says what was changed", source, said)
 
 
 def write_corpus(

@@ -438,14 +438,11 @@ class Search:
             return Fitted(self.learnt(without), scores)
         of_linear = scores[f"{name}, C={STACKED:g}"]
         of_others = [np.setdiff1d(np.arange(len(rows)), part) for part in parts]
-        said = np.concatenate(
-            [
-                linear(features[others], label[others], self.labels, STACKED, self.exchangeable)(
-                    features[part]
-                )
-                for part, others in zip(parts, of_others)
-            ]
-        )[back]
+        models = (
+            linear(features[others], label[others], self.labels, STACKED, self.exchangeable)
+            for others in of_others
+        )
+        said = np.concatenate([model(features[part]) for part, model in zip(parts, models)])[back]
 
         def joined(given: Inputs, more: np.ndarray, said: np.ndarray) -> list[np.ndarray]:
             return [

@@ -199,9 +199,7 @@ def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None
         log.info(
             "%s: sha256 %s; nobody has published a hash, so the file cannot be checked: pin "
             "this hash in %s",
-            name,
-            found,
-            pin,
+            *(name, found, pin),
         )
 
 

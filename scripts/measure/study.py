@@ -163,13 +163,8 @@ def unread_rows(part: Part, n: int) -> list[dict]:
         }
         if end != "unread" and not any(shares.values()):
             continue
-        same = {
-            "model": model,
-            "method": method,
-            "slice": "all",
-            "metric": f"{end}_answers",
-            "n": n,
-        }
+        same = {"model": model, "method": method, "slice": "all", "n": n}
+        same["metric"] = f"{end}_answers"
         rows += [same | {"wording": one, "seed": 0, "value": shares[one]} for one in shares if one]
         if shares:
             rows.append(same | {"seed": None, "value": sum(shares.values()) / len(shares)})

@@ -108,13 +108,8 @@ def found(texts: pd.Series) -> pd.DataFrame:
     table["every"] = table["every"].str.lower()
     table["bare"] = table["first"].isna()
     table["article"] = table["first"].str.fullmatch("an?", flags=re.I).eq(True)
-    more = (
-        table["more"]
-        .str.contains("half", flags=re.I)
-        .map({True: 0.5, False: 0.25})
-        .fillna(0)
-        .astype(float)
-    )
+    has_half = table["more"].str.contains("half", flags=re.I)
+    more = has_half.map({True: 0.5, False: 0.25}).fillna(0).astype(float)
     table["low"] = values(table["first"]).where(~table["bare"], 1.0) + more
     last = table["last"].fillna(table["or_high"])
     table["high"] = values(last).where(last.notna(), table["low"]) + more.where(last.notna(), 0)
@@ -141,14 +136,9 @@ def merged(table: pd.DataFrame, texts: np.ndarray) -> pd.DataFrame:
         )
         same &= ~table["bare"] & before["bare"].eq(False)
         start = before["end"].fillna(0).astype(int)
-        between = pd.Series(
-            [
-                texts[row][a:b] if pair else ""
-                for row, a, b, pair in zip(table["row"], start, table["outer"], same)
-            ],
-            index=table.index,
-            dtype=object,
-        )
+        places = zip(table["row"], start, table["outer"], same)
+        said = [texts[row][a:b] if pair else "" for row, a, b, pair in places]
+        between = pd.Series(said, table.index, dtype=object)
         if kind == "sum":
             units = table["unit"].to_numpy()
             written = proper(table["low"].to_numpy(), units)

@@ -60,15 +60,9 @@ def shared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     sides = []
     for side in (ours, theirs):
         shared_runs = side.loc[side["run"].isin(runs), ["text", "run"]].drop_duplicates()
-        sides.append(
-            sparse.csr_array(
-                (
-                    np.ones(len(shared_runs), np.int32),
-                    (shared_runs["text"], np.searchsorted(runs, shared_runs["run"])),
-                ),
-                shape=(side["text"].max() + 1 if len(side) else 1, len(runs)),
-            )
-        )
+        places = shared_runs["text"], np.searchsorted(runs, shared_runs["run"])
+        shape = side["text"].max() + 1 if len(side) else 1, len(runs)
+        sides.append(sparse.csr_array((np.ones(len(shared_runs), np.int32), places), shape=shape))
     pairs = (sides[0] @ sides[1].T).tocoo()
     return pd.DataFrame({"ours": pairs.row, "theirs": pairs.col, "count": pairs.data})
 

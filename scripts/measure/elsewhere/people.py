@@ -127,10 +127,7 @@ def on_split(
     if facts["data_options"].get("limit") is not None:
         log.info(
             "%s %s: %d of %d human answers are on items within the limit",
-            facts["source"],
-            facts["dataset"],
-            (part["at"] >= 0).sum(),
-            len(part),
+            *(facts["source"], facts["dataset"], (part["at"] >= 0).sum(), len(part)),
         )
         part = part[part["at"] >= 0].drop_duplicates(["item", "system"])
     why = "item {item} is not in split {split} of {source} {dataset}"

@@ -307,13 +307,8 @@ def released_rows(
         if "contrast" in part.options or (part.source, part.split, limit) in done:
             continue
         done.add((part.source, part.split, limit))
-        same = {
-            "study": "mctaco",
-            "source": part.source,
-            "split": part.split,
-            "limit": limit,
-            "sample": "sample" in part.entry,
-        }
+        same = {"study": "mctaco", "source": part.source, "split": part.split, "limit": limit}
+        same["sample"] = "sample" in part.entry
         answers = STUDY.read(part.file)
         asked = questions_of(answers, resamples)
         for released, accepted in released_answers(part, answers, fetched, others):

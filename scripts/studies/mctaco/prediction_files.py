@@ -84,10 +84,8 @@ def lettered_judgements(
             "that letters name; leave the file out"
         )
     said = [lines[number].lower() for number in question]
-    return np.array(
-        [
-            f"({LETTERS[letter]})" in line or answer.lower() in line
-            for line, letter, answer in zip(said, place, answers["answer"])
-        ],
-        np.int64,
-    )
+    judged = [
+        f"({LETTERS[letter]})" in line or answer.lower() in line
+        for line, letter, answer in zip(said, place, answers["answer"])
+    ]
+    return np.array(judged, np.int64)

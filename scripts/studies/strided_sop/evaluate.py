@@ -199,14 +199,9 @@ def accuracy_of(runs: list[Run], judgements: list[pd.DataFrame], pairs: pd.DataF
     return System({"accuracy": np.stack(right).astype(float)}, replicates_of(runs))
 
 
+FILTER = Filter("pair_id", ("video_id",))
 STUDY = Study(
-    ANSWERED,
-    SCHEMA,
-    read_pairs,
-    rows_of,
-    unit="pair_id",
-    columns=columns_of,
-    filters=Filter("pair_id", ("video_id",)),
+    ANSWERED, SCHEMA, read_pairs, rows_of, unit="pair_id", columns=columns_of, filters=FILTER
 )
 
 

@@ -369,15 +369,8 @@ def people_on(
     return rows
 
 
-STUDY = Study(
-    ANSWERED,
-    SCHEMA,
-    read_pairs,
-    rows_of,
-    filters=Filter(
-        "example_id", ("group_id", "times"), ("part", "choice"), ("part", "part written")
-    ),
-)
+FILTER = Filter("example_id", ("group_id", "times"), ("part", "choice"), ("part", "part written"))
+STUDY = Study(ANSWERED, SCHEMA, read_pairs, rows_of, filters=FILTER)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -80,14 +80,9 @@ def masked(
     # example". "To generate negative example, we randomly sample another temporal span." 4.3: "we
     # draw 3 negative samples per positive sample".
     rows = wrong_rows(masks, places, pool, options)
-    offered = pd.DataFrame(
-        {
-            "mask": np.repeat(np.arange(len(masks)), options.negatives),
-            "candidate": pool["form"].to_numpy()[rows].ravel(),
-            "rule": "drawn",
-            "label": 0,
-        }
-    )
+    offered = pd.DataFrame({"candidate": pool["form"].to_numpy()[rows].ravel()})
+    mask = np.repeat(np.arange(len(masks)), options.negatives)
+    offered = offered.assign(mask=mask, rule="drawn", label=0)
     # 4.2: the full dialog, the turns around the mask, or the turn with the mask
     return cloze(masks, dialogs, offered, options.context_scope)
 

@@ -111,16 +111,12 @@ def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: st
     instance.
     """
     most = AROUND[scope]
-    return [
-        "\n".join(
-            [
-                *lines[row - min(turn, most) : row],
-                line,
-                *lines[row + 1 : row + min(length - turn, most + 1)],
-            ]
-        )
-        for row, turn, length, line in zip(masks["row"], masks["turn"], masks["length"], masked)
-    ]
+    found = []
+    for row, turn, length, line in zip(masks["row"], masks["turn"], masks["length"], masked):
+        before = lines[row - min(turn, most) : row]
+        after = lines[row + 1 : row + min(length - turn, most + 1)]
+        found.append("\n".join([*before, line, *after]))
+    return found
 
 
 def numbered(rows: pd.DataFrame) -> pd.DataFrame:

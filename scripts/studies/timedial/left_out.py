@@ -63,15 +63,10 @@ def funnel(
     """
     rows, stay = [], np.ones(len(reasons), bool)
     for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
-        stay &= reasons != step
-        rows.append(
-            {
-                "reason": step,
-                "dialogs_dropped": (reasons == step).sum(),
-                "dialogs_kept": stay.sum(),
-                "spans": stay[spans["dialog"]].sum(),
-            }
-        )
+        dropped = reasons == step
+        stay &= ~dropped
+        row = {"reason": step, "dialogs_dropped": dropped.sum(), "dialogs_kept": stay.sum()}
+        rows.append(row | {"spans": stay[spans["dialog"]].sum()})
     rows.append(
         rows[-1]
         | {
