@@ -9,19 +9,10 @@ from scripts.plan.workplan import Workplan
 
 # The settings that change what a training step computes. Runs that differ in one of them are
 # rehearsed separately.
-STEP_SETTINGS = (
-    "batch_size",
-    "max_length",
-    "precision",
-    "adapter",
-    "rank",
-    "target",
-    "gradient_checkpointing",
-    "compile",
-    "dropout",
-    "objectives",
-    "shots",
-)
+STEP_SETTINGS = """
+    batch_size max_length precision adapter rank target gradient_checkpointing compile dropout
+    objectives shots
+""".split()
 
 
 def kinds_of_runs(work: Workplan) -> list[dict]:

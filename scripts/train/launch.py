@@ -20,48 +20,18 @@ from scripts.train.work import write_json
 
 # Variables that make Accelerate, torch, oneDNN or MKL compute in another way than the configuration
 # sets.
-FOREIGN = (
-    "ACCELERATE_",
-    "FSDP_",
-    "DEEPSPEED_",
-    "MEGATRON_",
-    "PARALLELISM_CONFIG_",
-    "TORCHELASTIC_",
-    "TORCHDYNAMO_",
-    "TORCHINDUCTOR_",
-    "TORCH_ALLOW_TF32",
-    "TORCH_BLAS_",
-    "NVIDIA_TF32",
-    "NCCL_ALGO",
-    "NCCL_PROTO",
-    "CUBLAS_",
-    "CUDNN_",
-    "ONEDNN_",
-    "DNNL_",
-    "MKL_",
-    "OMP_",
-    "KMP_",
-    "GOMP_",
-    "OPENBLAS_NUM_THREADS",
-    "PYTORCH_TUNABLEOP",
-    "PYTORCH_ENABLE_MPS",
+FOREIGN = tuple(
+    """
+    ACCELERATE_ FSDP_ DEEPSPEED_ MEGATRON_ PARALLELISM_CONFIG_ TORCHELASTIC_ TORCHDYNAMO_
+    TORCHINDUCTOR_ TORCH_ALLOW_TF32 TORCH_BLAS_ NVIDIA_TF32 NCCL_ALGO NCCL_PROTO CUBLAS_ CUDNN_
+    ONEDNN_ DNNL_ MKL_ OMP_ KMP_ GOMP_ OPENBLAS_NUM_THREADS PYTORCH_TUNABLEOP PYTORCH_ENABLE_MPS
+    """.split()
 )
-DISTRIBUTED = (
-    "RANK",
-    "LOCAL_RANK",
-    "WORLD_SIZE",
-    "LOCAL_WORLD_SIZE",
-    "GROUP_RANK",
-    "NODE_RANK",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-    "PMI_RANK",
-    "PMI_SIZE",
-    "OMPI_COMM_WORLD_RANK",
-    "OMPI_COMM_WORLD_SIZE",
-    "MPI_LOCALRANKID",
-    "MV2_COMM_WORLD_RANK",
-)
+DISTRIBUTED = """
+    RANK LOCAL_RANK WORLD_SIZE LOCAL_WORLD_SIZE GROUP_RANK NODE_RANK MASTER_ADDR MASTER_PORT
+    PMI_RANK PMI_SIZE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE MPI_LOCALRANKID
+    MV2_COMM_WORLD_RANK
+""".split()
 
 
 @dataclass
@@ -166,29 +136,11 @@ def become_launcher(launch: Launch, gpus: list[str]) -> NoReturn:
     )
     variables["TIMESTRIDE_LAUNCHER"] = str(os.getpid())
     # --multi_gpu starts several processes on CPUs, too; --cpu would silently start only one.
-    command = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--config_file",
-        configuration,
-        "--multi_gpu",
-        "--main_process_port",
-        0,
-        "--num_processes",
-        launch.processes,
-        "--num_machines",
-        1,
-        "--mixed_precision",
-        "no",
-        "--dynamo_backend",
-        "no",
-        "--quiet",
-        "--module",
-        "scripts.train.process",
-        "--launch",
-        launch.file,
-    ]
+    fixed = "--multi_gpu --main_process_port 0 --num_machines 1 --mixed_precision no --quiet"
+    command: list = [sys.executable, "-m", "accelerate.commands.launch", *fixed.split()]
+    command += ["--dynamo_backend", "no", "--config_file", configuration]
+    command += ["--num_processes", launch.processes]
+    command += ["--module", "scripts.train.process", "--launch", launch.file]
     for claim in CLAIMS:
         # this process becomes the launcher, which keeps its GPUs
         os.set_inheritable(claim, True)

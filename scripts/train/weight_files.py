@@ -24,19 +24,11 @@ from scripts.train.labels import read_config
 from scripts.train.result import selection_of
 from scripts.train.work import write_json
 
-OF_RUN = (
-    "seconds",
-    "tokens",
-    "tokens_per_second",
-    "micro_batch_tokens",
-    "epochs",
-    "best_epoch",
-    "hardware",
-    "versions",
-    "train_examples",
-    "parameters",
-    "trained_parameters",
-)  # facts of run.json: the cost of learning the weights
+# facts of run.json: the cost of learning the weights
+OF_RUN = """
+    seconds tokens tokens_per_second micro_batch_tokens epochs best_epoch hardware versions
+    train_examples parameters trained_parameters
+""".split()
 
 
 def write_adapter(network: torch.nn.Module, training: dict, place: Path, base: str) -> None:

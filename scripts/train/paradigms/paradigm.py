@@ -30,17 +30,10 @@ from scripts.train.batches import Batch, Examples, Ragged, pieces
 from scripts.train.labels import read_config as config_of
 from scripts.train.paradigms.scored_tokens import of_group
 
-DROPOUTS = (
-    "hidden_dropout_prob",
-    "attention_probs_dropout_prob",
-    "classifier_dropout",
-    "classifier_dropout_prob",
-    "dropout_rate",
-    "attention_dropout",
-    "attn_pdrop",
-    "embd_pdrop",
-    "resid_pdrop",
-)
+DROPOUTS = """
+    hidden_dropout_prob attention_probs_dropout_prob classifier_dropout classifier_dropout_prob
+    dropout_rate attention_dropout attn_pdrop embd_pdrop resid_pdrop
+""".split()
 NO_LIMIT = 10**9  # tokens of a text
 LOADED: dict[str, tuple] = {}  # the model that this process has read last
 BLANK = " ___"  # in a mask's place where a tokenizer has no mask
