@@ -72,17 +72,16 @@ def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[st
     ]
 
 
-def configuration(network: torch.nn.Module, training: dict, whole: list[str]):
-    """peft's configuration of the adapter; the modules `whole` learn beside its matrices. Raises
-    UserError for a target that the network does not have.
-    """
+def configuration(network: torch.nn.Module, training: dict, layers: list[str], **more):
+    """peft's configuration of the adapter of these layers. more: other keys of it."""
     from peft import LoraConfig  # the import takes a second, and few runs need it
 
     return LoraConfig(
         r=training["rank"],
         lora_alpha=training["alpha"],
-        target_modules=targets(network, training["target"], whole),
+        target_modules=layers,
         fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()),
+        **more,
     )
 
 
@@ -92,8 +91,6 @@ def peft_configuration(
     """The configuration by which others load the adapter of an adapted network: its layers, and the
     modules that have learnt as a whole.
     """
-    from peft import LoraConfig
-
     kinds = {
         "ForSequenceClassification": "SEQ_CLS",
         "ForCausalLM": "CAUSAL_LM",
@@ -103,15 +100,14 @@ def peft_configuration(
     task = next(
         (task for ending, task in kinds.items() if type(network).__name__.endswith(ending)), None
     )
-    return LoraConfig(
-        r=training["rank"],
-        lora_alpha=training["alpha"],
-        target_modules=adapted,
+    return configuration(
+        network,
+        training,
+        adapted,
         modules_to_save=whole or None,
         task_type=task,
         base_model_name_or_path=base,
         inference_mode=True,
-        fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()),
     )
 
 
@@ -151,7 +147,8 @@ def add(network: torch.nn.Module, training: dict, hardware: Hardware) -> None:
             "none; take it out, or name a trained model"
         )
     beside = learnt_beside(network)
-    LoraModel(network, configuration(network, training, whole_modules(network, beside)), ADAPTER)
+    layers = targets(network, training["target"], whole_modules(network, beside))
+    LoraModel(network, configuration(network, training, layers), ADAPTER)
     narrow = hardware.precision == "bf16" and (hardware.cuda or training["precision"] == "bf16")
     for name, weight in network.named_parameters():
         weight.requires_grad_(weight.requires_grad or name in beside)

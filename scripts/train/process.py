@@ -26,17 +26,7 @@ def hand_out(job: dict, launch: Launch, trained: Trained) -> None:
     work = Path(launch.work)
     facts = write_result(job, trained, work, Path(launch.model))
     if launch.keep != "none" and not launch.is_kept:
-        assert launch.kept, "run.py names the folder of weights that are kept"
-        weight_files.write(
-            job,
-            facts,
-            trained.state,
-            trained.paradigm,
-            Path(launch.kept),
-            launch.keep,
-            launch.merge_adapter,
-            launch.card | {"merged": launch.merge_adapter},
-        )
+        weight_files.write(job, facts, trained, launch)
     if job.get("hands_on"):
         weight_files.write_body(Path(job["hands_on"]), work)
     finish(work, job, work.parent)

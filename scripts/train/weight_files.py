@@ -17,10 +17,10 @@ from scripts.plan.models import CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import log
 from scripts.train import adapter
 from scripts.train.card import model_card
-from scripts.train.epochs import State
 from scripts.train.hardware import Hardware
 from scripts.train.kept_weights import ADAPTER_FILE, FACTS, learnt_digests
 from scripts.train.labels import read_config
+from scripts.train.launch import Launch
 from scripts.train.result import selection_of
 from scripts.train.work import write_json
 
@@ -48,17 +48,15 @@ def write_adapter(network: torch.nn.Module, training: dict, place: Path, base: s
     ).save_pretrained(place)
 
 
-def write(
-    job: dict, facts: dict, state: State, paradigm, place: Path, keep: str, merge: bool, card: dict
-) -> None:
-    """Write the weights of a trained network; facts: those of its run.json;
-    card: what the card says of model and data.
+def write(job: dict, facts: dict, trained, launch: Launch) -> None:
+    """Write the weights of a trained network. facts: those of its run.json; trained: from
+    scripts/train/loop.py.
     """
-    network, training, epoch = (
-        paradigm.network,
-        job["settings"]["training"],
-        facts["best_epoch"] if keep == "best" else state.epoch,
-    )
+    assert launch.kept, "run.py names the folder of weights that are kept"
+    place, keep, merge = Path(launch.kept), launch.keep, launch.merge_adapter
+    state, network, tokenizer = trained.state, trained.paradigm.network, trained.paradigm.tokenizer
+    training, card = job["settings"]["training"], launch.card | {"merged": merge}
+    epoch = facts["best_epoch"] if keep == "best" else state.epoch
     if keep == "best" and state.weights:
         adapter.load_trained_state(network, state.weights)
     shutil.rmtree(place, ignore_errors=True)  # damaged, else the run would have used it
@@ -70,9 +68,9 @@ def write(
             if training.get("adapter"):
                 adapter.merge(network)
             network.save_pretrained(beside)
-        paradigm.tokenizer.backend_tokenizer.no_truncation()
-        paradigm.tokenizer.backend_tokenizer.no_padding()
-        paradigm.tokenizer.save_pretrained(beside)
+        tokenizer.backend_tokenizer.no_truncation()
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.save_pretrained(beside)
         (beside / "README.md").write_text(
             model_card(job, facts, state.history, epoch, keep, card), encoding="utf-8"
         )
