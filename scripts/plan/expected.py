@@ -5,7 +5,6 @@ built. Hours are a guess for CPUs: rates differ by a factor of three between mac
 """
 
 import math
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from scripts.data.declared import method_of_blind
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.model_facts import cached_facts
 from scripts.plan.models import UNTRAINED
-from scripts.plan.plan import CONTROL, Run
+from scripts.plan.plan import Run
 from scripts.plan.probe import ANSWER, WORDED
 from scripts.plan.training import prompts_under
 from scripts.plan.workplan import Workplan
@@ -121,29 +120,20 @@ def of_run(run: Run, how: dict, size: Size, prompt: dict | None) -> Expected:
     return Expected(1, asked=texts, read=read, forward=read)
 
 
-def expected(
-    runs: Iterable[Run], studies: dict, sources: dict, prompt_of: Callable[[Run], dict | None]
-) -> dict[tuple[str, str], Expected]:
-    """Return what runs take, by model and method. Controls take moments and are left out."""
-    found: dict[tuple[str, str], Expected] = {}
-    for run in runs:
-        if run.method == CONTROL:
-            continue
-        how, source = studies[run.study]["methods"][run.method], run.dataset.source
-        splits = len(sources[sources[source].get("measured_on", source)]["evaluate"])
-        try:
-            size = stated_size(run.study, source, run.dataset.data, splits)
-        except UserError:
-            one = Expected(1, unknown=1)
-        else:
-            methods, seeing = studies[run.study]["methods"], method_of_blind(run.method)
-            if seeing and how["inputs"] != methods[seeing]["inputs"]:
-                size = replace(size, tokens=size.blind)
-            prompt = prompt_of(run) if how.get("paradigm") in WORDED else None
-            one = of_run(run, how, size, prompt)
-        key = run.model, run.method
-        found[key] = found.get(key, Expected()) + one
-    return found
+def expected(work: Workplan, run: Run) -> Expected:
+    """Return what a run takes."""
+    methods, source, data = work.studies[run.study]["methods"], run.dataset.source, run.dataset.data
+    how, seeing = methods[run.method], method_of_blind(run.method)
+    try:
+        size = stated_size(run.study, source, data, len(work.evaluated_splits(source)))
+    except UserError:
+        return Expected(1, unknown=1)
+    if seeing and how["inputs"] != methods[seeing]["inputs"]:
+        size = replace(size, tokens=size.blind)
+    if how.get("paradigm") not in WORDED:
+        return of_run(run, how, size, None)
+    prompts = prompts_under(work, data, run.study, run.method)
+    return of_run(run, how, size, prompts[run.wording or ""])
 
 
 def in_words(key: tuple[str, str], expected: Expected, learns: bool, seconds: float) -> str:
@@ -179,28 +169,22 @@ def weights_of(work: Workplan, model: str) -> float:
 
 def cost_of_probe(work: Workplan, cpus: int) -> list[str]:
     """Return what the runs of probed models will take, a line for each model and method; no line
-    for runs that are finished or recorded. cpus: the cores, 0 for a GPU.
+    for runs that are finished or recorded, and for controls, which take moments. cpus: the cores, 0
+    for a GPU.
     """
-    runs = [
-        run
-        for run in work.runs.values()
-        if run.model in work.probed
-        and run.name not in work.recorded
-        and not Path(run.folder, "work/finished.json").exists()
-    ]
-
-    def prompt_of(run: Run) -> dict | None:
-        options = run.dataset.data
-        return prompts_under(work, options, run.study, run.method)[run.wording or ""]
-
-    learning = {
-        (run.model, run.method)
-        for run in runs
-        if work.studies[run.study]["methods"][run.method]["learns"]
-    }
+    found: dict[tuple[str, str], Expected] = {}
+    learning = set()
+    for run in work.runs.values():
+        is_left = run.model in work.probed and run.name not in work.recorded | work.controls
+        if not is_left or Path(run.folder, "work/finished.json").exists():
+            continue
+        key = run.model, run.method
+        found[key] = found.get(key, Expected()) + expected(work, run)
+        if work.studies[run.study]["methods"][run.method]["learns"]:
+            learning.add(key)
     weights = {name: weights_of(work, name) for name in work.probed}
     lines = [
         in_words(key, one, key in learning, 2 * weights[key[0]] / RATE / cpus if cpus else 0)
-        for key, one in expected(runs, work.studies, work.sources, prompt_of).items()
+        for key, one in found.items()
     ]
     return ["What will be asked and learnt, about:", *lines] if lines else []

@@ -33,6 +33,15 @@ def paradigm_of_control(control: dict, study: str) -> str:
     return "left_out" if "left_out" in control else "control"
 
 
+def files_of_run(makes_model: bool, hands_on: bool) -> list[str]:
+    """Return the files that a run writes to its folder: its predictions, the model that it made, or
+    both where other runs start from its weights; its history and its facts.
+    """
+    predictions = [] if makes_model else ["predictions.parquet"]
+    made = MADE_MODEL if makes_model or hands_on else []
+    return [*predictions, *made, "history.parquet", "run.json"]
+
+
 def kind_of(entry: dict) -> str:
     """Return the origin of a model of a checked entry: one of KINDS."""
     return next(kind for kind in KINDS if kind in entry)

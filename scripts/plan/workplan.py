@@ -18,7 +18,7 @@ from scripts.data.yaml_files import read_yaml
 from scripts.plan.configuration import resolve
 from scripts.plan.grid import Dataset, without
 from scripts.plan.model_facts import facts_reader, folder_files
-from scripts.plan.models import MADE_MODEL, STAGES, UNTRAINED, stage_of
+from scripts.plan.models import STAGES, UNTRAINED, files_of_run, stage_of
 from scripts.plan.plan import CONTROL, RECORDED, Run, batches, run_of
 from scripts.plan.schemas import check_figures, check_study, checked, shown
 from scripts.plan.settings import Configuration
@@ -611,15 +611,7 @@ class Workplan:
         return list(dict.fromkeys(self.manifests[run] for run in runs))
 
     def files_of_run(self, run: str) -> list[str]:
-        """Return the files that a run writes to its folder: its predictions, the model that it
-        made, or both; its history and its facts.
-        """
-        return [
-            *([] if run in self.makers else ["predictions.parquet"]),
-            *(MADE_MODEL if run in self.makers | self.starts else []),
-            "history.parquet",
-            "run.json",
-        ]
+        return files_of_run(run in self.makers, run in self.starts)
 
     def fetched_hashes(self, source: str) -> dict:
         """Return the required hashes of a source's files: {file: sha256}. A local folder counts as
@@ -643,7 +635,7 @@ class Workplan:
         splits = {
             Path("results/external", run.study, run.dataset.source, run.dataset.name, split)
             for run in runs
-            for split in self.sources[self.measured_on(run.dataset.source)]["evaluate"]
+            for split in self.evaluated_splits(run.dataset.source)
         }
         folders = sorted(file.parent for split in splits for file in split.glob("*/run.json"))
         if known := [folder for folder in folders if folder.name in self.models]:

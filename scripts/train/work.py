@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from scripts.data.files import sha256_of, whole
 from scripts.data.manifest import check_made, files_in
-from scripts.plan.models import DEFAULT_FILES, GENERATION, MADE_MODEL, TEMPLATE
+from scripts.plan.models import DEFAULT_FILES, GENERATION, TEMPLATE, files_of_run
 from scripts.data.plain_json import as_json
 from scripts.running.code_lock import identity, known_as
 from scripts.running.locks import flock
@@ -212,15 +212,8 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
 
 
 def outputs_of(job: dict) -> list[str]:
-    """The files that a finished job hands out: predictions, or the model that it made; both where
-    other runs start from its weights.
-    """
-    return [
-        *([] if job["makes_model"] else ["predictions.parquet"]),
-        *(MADE_MODEL if job["makes_model"] or job.get("hands_on") else []),
-        "history.parquet",
-        "run.json",
-    ]
+    """The files that a finished job hands out."""
+    return files_of_run(job["makes_model"], bool(job.get("hands_on")))
 
 
 def write_json(value, path: Path) -> None:
