@@ -9,70 +9,64 @@ CLASSES = {
     "fill": "AutoModelForMaskedLM",
     "generate": "AutoModelForSeq2SeqLM",
 }
+CARD = """---
+{terms}tags: [timestride]
+---
+
+# {base}, {study}, {method}, seed {seed}
+
+Trained by timestride, run `{run}`: the {which} epoch, {epoch} of {epochs}. Begins with \
+{base}{from_hub}, licence: {licence}. {labels}
+
+## Data
+
+Study {study}, source {source}, dataset {dataset}: `{options}`; {examples:,} examples learnt from, \
+columns {columns}.
+
+{sources}
+## Numbers
+
+| split | loss | accuracy | n |
+|---|---|---|---|
+{numbers}
+## Settings
+
+```json
+{training}
+```
+
+## Loading
+
+```python
+{loading}
+tokenizer = AutoTokenizer.from_pretrained("FOLDER")
+model.config.pad_token_id = tokenizer.pad_token_id
+```
+
+## Origin
+
+* digest of the run: `{digest}`
+{data}* computed on {device}, {precision}
+* {versions}
+"""
+WHOLE = """from transformers import AutoTokenizer, {name}
+
+model = {name}.from_pretrained("FOLDER")"""
+ADAPTER = """from peft import PeftModel
+from transformers import AutoTokenizer, {name}
+
+base = {name}.from_pretrained("BASE MODEL"{labels})
+model = PeftModel.from_pretrained(base, "FOLDER")"""
 
 
-def front_matter(job: dict, card: dict) -> list[str]:
-    """The fields that the hub reads: the base model and the terms, where they are known."""
-    peft = bool(job["settings"]["training"].get("adapter"))
-    known = {
-        "base_model": card.get("hub"),
-        "library_name": "peft" if peft else "transformers",
-        "license": "other",
-        "license_name": card.get("licence"),
-    }
-    return [
-        "---",
-        *(f"{key}: {json.dumps(value)}" for key, value in known.items() if value),
-        "tags: [timestride]",
-        "---",
-    ]
-
-
-def numbers(history: list[dict], epoch: int) -> list[str]:
-    """The measurements of the kept epoch, one row a split."""
-    rows = [row for row in history if row["epoch"] == epoch]
-    return [
-        "| split | loss | accuracy | n |",
-        "|---|---|---|---|",
-        *(
-            f"| {row['split']} | {row['loss']:.4f} | {row['accuracy']:.4f} | {row['n']:,} |"
-            for row in rows
-        ),
-    ]
-
-
-def loading(job: dict, merged: bool) -> list[str]:
-    """The lines of Python that load the weights."""
-    name = CLASSES.get(job["paradigm"], "AutoModel")
-    labels = f", num_labels={len(job['head']['labels'])}" if job["head"] else ""
-    if merged:
-        code = [
-            f"from transformers import AutoTokenizer, {name}",
-            "",
-            f'model = {name}.from_pretrained("FOLDER")',
-        ]
-    else:
-        code = [
-            "from peft import PeftModel",
-            f"from transformers import AutoTokenizer, {name}",
-            "",
-            f'base = {name}.from_pretrained("BASE MODEL"{labels})',
-            'model = PeftModel.from_pretrained(base, "FOLDER")',
-        ]
-    return [
-        "```python",
-        *code,
-        'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
-        "model.config.pad_token_id = tokenizer.pad_token_id",
-        "```",
-    ]
-
-
-def about_source(entry: tuple[str, dict]) -> str:
-    """Return the line of a source. entry: its name, and what is known of it."""
-    name, source = entry
+def about_source(name: str, source: dict) -> str:
+    """Return the line of a source, with what is known of it."""
     title, licence = source.get("title", name), source.get("licence", "licence unknown")
     return f"* {title}: {licence}; {source.get('citation', 'no citation')}"
+
+
+def in_lines(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def model_card(
@@ -81,51 +75,45 @@ def model_card(
     """The card as Markdown. card: title, licence, hub and revision of the model, `merged`, and
     title, licence and citation of each source, as far as they are known.
     """
-    settings = job["settings"]
-    base = card.get("title", settings["model"])
-    from_hub = f" ({card['hub']} at {card.get('revision')})" if card.get("hub") else ""
-    labels = f"Labels, in order: {', '.join(job['head']['labels'])}." if job["head"] else ""
-    lines = [
-        *front_matter(job, card),
-        "",
-        f"# {base}, {settings['study']}, {settings['method']}, seed {settings['seed']}",
-        "",
-        (
-            f"Trained by timestride, run `{job['run']}`: the "
-            f"{'reported' if keep == 'best' else 'last'} epoch, {epoch} of {facts['epochs']}. "
-            f"Begins with {base}{from_hub}, licence: {card.get('licence', 'unknown')}. {labels}"
+    settings, labels = job["settings"], job["head"]["labels"] if job["head"] else []
+    adapter = bool(settings["training"].get("adapter"))
+    terms = {  # the fields that the hub reads
+        "base_model": card.get("hub"),
+        "library_name": "peft" if adapter else "transformers",
+        "license": "other",
+        "license_name": card.get("licence"),
+    }
+    loading = ADAPTER if adapter and not card.get("merged", False) else WHOLE
+    return CARD.format(
+        **{key: settings[key] for key in ("study", "method", "seed", "source", "dataset")},
+        terms=in_lines([f"{key}: {json.dumps(value)}" for key, value in terms.items() if value]),
+        base=card.get("title", settings["model"]),
+        run=job["run"],
+        which="reported" if keep == "best" else "last",
+        epoch=epoch,
+        epochs=facts["epochs"],
+        from_hub=f" ({card['hub']} at {card.get('revision')})" if card.get("hub") else "",
+        licence=card.get("licence", "unknown"),
+        labels=f"Labels, in order: {', '.join(labels)}." if job["head"] else "",
+        options=json.dumps(settings["data"], sort_keys=True),
+        examples=facts["train_examples"],
+        columns=", ".join(job["inputs"]),
+        sources=in_lines([about_source(*one) for one in card.get("sources", {}).items()]),
+        numbers=in_lines(
+            [
+                f"| {row['split']} | {row['loss']:.4f} | {row['accuracy']:.4f} | {row['n']:,} |"
+                for row in history
+                if row["epoch"] == epoch
+            ]
         ),
-        "",
-        "## Data",
-        "",
-        (
-            f"Study {settings['study']}, source {settings['source']}, dataset "
-            f"{settings['dataset']}: `{json.dumps(settings['data'], sort_keys=True)}`; "
-            f"{facts['train_examples']:,} examples learnt from, columns {', '.join(job['inputs'])}."
+        training=json.dumps(settings["training"], indent=1, sort_keys=True),
+        loading=loading.format(
+            name=CLASSES.get(job["paradigm"], "AutoModel"),
+            labels=f", num_labels={len(labels)}" if job["head"] else "",
         ),
-        "",
-        *map(about_source, card.get("sources", {}).items()),
-        "",
-        "## Numbers",
-        "",
-        *numbers(history, epoch),
-        "",
-        "## Settings",
-        "",
-        "```json",
-        json.dumps(settings["training"], indent=1, sort_keys=True),
-        "```",
-        "",
-        "## Loading",
-        "",
-        *loading(job, card.get("merged", False) or not settings["training"].get("adapter")),
-        "",
-        "## Origin",
-        "",
-        f"* digest of the run: `{job['digest']}`",
-        *(f"* data {split}: `{digest}`" for split, digest in sorted(job["data"].items())),
-        f"* computed on {facts['hardware']['device']}, {facts['hardware']['precision']}",
-        f"* {', '.join(f'{name} {version}' for name, version in facts['versions'].items())}",
-        "",
-    ]
-    return "\n".join(lines)
+        digest=job["digest"],
+        data=in_lines([f"* data {split}: `{of}`" for split, of in sorted(job["data"].items())]),
+        device=facts["hardware"]["device"],
+        precision=facts["hardware"]["precision"],
+        versions=", ".join(f"{name} {version}" for name, version in facts["versions"].items()),
+    )
