@@ -49,9 +49,8 @@ def stated() -> dict:
 
 
 def stated_size(study: str, source: str, data: dict, splits: int) -> Size:
-    """Return the size that sizes.yaml states; splits: the number of evaluation splits.
-
-    Raises UserError if the file states none.
+    """Return the size that sizes.yaml states; splits: the number of evaluation splits. Raises
+    UserError if the file states none.
     """
     for entry in stated()["sizes"]:
         fits = (entry["study"], entry["source"]) == (study, source) and all(

@@ -35,9 +35,8 @@ CORES = ("-c", "--cores", "-j", "--jobs", "--profile", "--help", "-h", "--versio
 
 
 def preset_of(word: str) -> Path | None:
-    """The file of a preset, by its name or path; None for another word.
-
-    Raises UserError for a file that is missing or broken.
+    """The file of a preset, by its name or path; None for another word. Raises UserError for a file
+    that is missing or broken.
     """
     named = ROOT / f"presets/{word}.yaml"
     if named.is_file():
@@ -74,7 +73,6 @@ def taken_out(options: list[str], names: tuple[str, ...]) -> tuple[list[str], li
 
 def snakemake(words: list[str], presets: Iterable[Path] = ()) -> list[str]:
     """The call of Snakemake for these words: presets, targets and KEY=VALUE, then its own options.
-
     Raises UserError for any other word.
     """
     first = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))

@@ -46,9 +46,8 @@ def whole_modules(network: torch.nn.Module, weights: list[str]) -> list[str]:
 
 def targets(network: torch.nn.Module, target: str, beside: list[str]) -> list[str]:
     """Return the names of the linear layers that get matrices: all layers of the base model, or
-    only some. `target` then lists the ends of their names, separated by commas.
-
-    Raises UserError if no layer has such a name.
+    only some. `target` then lists the ends of their names, separated by commas. Raises UserError if
+    no layer has such a name.
     """
     prefix = f"{network.base_model_prefix}."
     linear = [
@@ -205,7 +204,6 @@ def trained_state(network: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def load_trained_state(network: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
     """Put the result of trained_state() into a network of the same kind; frozen weights stay.
-
     Raises RuntimeError for the state of another network.
     """
     frozen = {

@@ -93,9 +93,7 @@ def precision_for(setting: str, cpu: bool) -> str:
 
 def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     """The accelerator and the hardware. torch is set so that the same job gives the same numbers on
-    the same hardware.
-
-    Raises UserError when other processes were started than asked for.
+    the same hardware. Raises UserError when other processes were started than asked for.
     """
     torch.use_deterministic_algorithms(launch.deterministic)
     torch.utils.deterministic.fill_uninitialized_memory = (

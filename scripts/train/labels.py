@@ -63,10 +63,8 @@ def head_of(
     model: Path, labels: list[str], merged_labels: dict[str, list[str]] | None, learns: bool
 ) -> Head:
     """The head to use: the model's own head where its labels are those of the study (or its merged
-    ones), else a fresh one.
-
-    Raises UserError, with the reason, for a model with other labels, and for a model without
-    labels that does not learn.
+    ones), else a fresh one. Raises UserError, with the reason, for a model with other labels, and
+    for a model without labels that does not learn.
     """
     named = labels_of_model(model) if has_weights(model) else []
     wanted = [(labels, list(range(len(labels))))]

@@ -53,7 +53,6 @@ def train_epoch(
     state: State, learner: Learner, examples: Examples, job: dict, saver: Saver, progress: Watch
 ) -> None:
     """Take the remaining steps of an epoch. Afterwards `state` holds the sums over all processes.
-
     Raises Stopped, after all is saved, if the run gets a signal to end. Raises UserError for a loss
     that is not finite.
     """

@@ -44,9 +44,8 @@ def read_job(launch: Launch) -> dict:
 
 
 def train_job(launch: Launch) -> None:
-    """Train the job that <work>/job.json describes.
-
-    Raises SystemExit if the run gets a signal to end before it has finished.
+    """Train the job that <work>/job.json describes. Raises SystemExit if the run gets a signal to
+    end before it has finished.
     """
     job = read_job(launch)
     stop = Stop(os.getppid() if launch.processes > 1 else None)

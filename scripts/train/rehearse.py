@@ -94,9 +94,7 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
 
 def rehearse(job: dict, study: dict, options: list[str], folder: Path) -> str:
     """Take one step and one batch of scores; returns the time and memory that they took. options:
-    of scripts/train/runs.py.
-
-    Raises UserError if the job fails.
+    of scripts/train/runs.py. Raises UserError if the job fails.
     """
     settings, method = rehearsed(job)
     training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]

@@ -41,9 +41,8 @@ class Scorer:
         self.has_warned = False
 
     def scores(self, examples: Examples) -> torch.Tensor:
-        """(n, width) scores on the CPU, in the order of the examples.
-
-        Raises Stopped if the run gets a signal to end.
+        """(n, width) scores on the CPU, in the order of the examples. Raises Stopped if the run
+        gets a signal to end.
         """
         network = self.accelerator.unwrap_model(self.network)
         with in_fp32(network):

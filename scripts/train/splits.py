@@ -14,10 +14,8 @@ HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, str
 
 
 def read_split(data: Path, split: str, job: dict) -> pa.Table:
-    """One split: example_id, group_id, the texts, label, and choice where the study
-    has a choice_id.
-
-    Raises UserError when it is empty or a label is unknown.
+    """One split: example_id, group_id, the texts, label, and choice where the study has a
+    choice_id. Raises UserError when it is empty or a label is unknown.
     """
     ids = {
         name: job["columns"][name]

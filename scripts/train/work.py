@@ -194,9 +194,7 @@ def files_of(model: Path) -> list[str]:
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:
     """A folder, work/model, of links to the named files of a model's folder. Other files of that
-    folder are not read and do not count.
-
-    Raises UserError for a file that is missing.
+    folder are not read and do not count. Raises UserError for a file that is missing.
     """
     view = work / "model"
     shutil.rmtree(view, ignore_errors=True)

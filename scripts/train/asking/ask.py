@@ -96,7 +96,6 @@ def measure(
     job: dict, tables: dict[str, pa.Table], model: Model, kept: Kept
 ) -> tuple[pa.Table, pa.Table, dict[str, dict]]:
     """Ask about all examples: predictions, the answers, and the shares of unread ones by split.
-
     Raises UserError if every question is too long for the model.
     """
     asked = {

@@ -81,7 +81,6 @@ def lists_in(answer: object) -> tuple[list[str], list] | None:
 def echo_of(answer: object, text: str) -> dict:
     """Read an answer for a text: the number of tokens before the text (`front`), the end of each
     token of the text, and its log-probability. A first token without a token before it has None.
-
     Raises UserError for an answer without log-probabilities.
     """
     lists = lists_in(answer)

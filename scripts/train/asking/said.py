@@ -270,9 +270,8 @@ def flags_in(fields: Iterable[tuple[str, object]]) -> list[str]:
 
 
 def text_of(content: object) -> str:
-    """The text of a turn: a text, or the texts of its parts without thoughts.
-
-    Raises Passing for anything else.
+    """The text of a turn: a text, or the texts of its parts without thoughts. Raises Passing for
+    anything else.
     """
     if content is None:
         return ""
@@ -302,9 +301,8 @@ def thought_in(message: dict, parts: list[dict], usage: dict[str, int]) -> str:
 
 
 def answer_of(found: dict) -> Answer:
-    """A server's answer. Where only a thought came, the text is a thought without an end.
-
-    Raises Passing if the answer is no text.
+    """A server's answer. Where only a thought came, the text is a thought without an end. Raises
+    Passing if the answer is no text.
     """
     choice = choice_in(found) or {}
     message = choice["message"]

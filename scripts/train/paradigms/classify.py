@@ -152,9 +152,7 @@ def tokenize_cloze(
 
 
 class Paradigm:
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py defines a
-    paradigm).
-    """
+    """Each label gets its log-probability (paradigm.py defines a paradigm)."""
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         self.model, self.head, self.inputs = model, Head(**job["head"]), job["inputs"]

@@ -27,9 +27,8 @@ from scripts.train.paradigms.paradigm import (
 
 
 def load(model: Path, training: dict):
-    """The tokenizer and the causal language model. The caller seeds torch.
-
-    Raises UserError for a model that is no decoder, and for missing weights.
+    """The tokenizer and the causal language model. The caller seeds torch. Raises UserError for a
+    model that is no decoder, and for missing weights.
     """
     tokenizer = read_tokenizer(model)
     start = tokenizer.bos_token or tokenizer.eos_token

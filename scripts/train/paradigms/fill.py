@@ -32,10 +32,9 @@ FIELDS = ("input_ids", "attention_mask")
 
 
 def load(model: Path, training: dict, learns: bool, new_head: bool = False):
-    """The tokenizer and the masked language model. The caller seeds torch.
-
-    Raises UserError for a model whose weights lack a part; the head that fills masks may be missing
-    with new_head. Raises UserError for a model without weights that does not learn.
+    """The tokenizer and the masked language model. The caller seeds torch. Raises UserError for a
+    model whose weights lack a part; the head that fills masks may be missing with new_head. Raises
+    UserError for a model without weights that does not learn.
     """
     tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
@@ -103,9 +102,7 @@ def logits_at(
 
 
 class Paradigm(Choosing):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py defines a
-    paradigm).
-    """
+    """Each candidate gets one score (paradigm.py defines a paradigm)."""
 
     read: Callable = staticmethod(load)
 

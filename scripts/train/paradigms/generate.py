@@ -31,10 +31,8 @@ from scripts.train.paradigms.paradigm import (
 
 
 def load(model: Path, training: dict, learns: bool):
-    """The tokenizer and the model. The caller seeds torch.
-
-    Raises UserError for a tokenizer without the sentinel, for missing weights, and for a model
-    without weights that does not learn.
+    """The tokenizer and the model. The caller seeds torch. Raises UserError for a tokenizer without
+    the sentinel, for missing weights, and for a model without weights that does not learn.
     """
     tokenizer = read_tokenizer(model)
     if SENTINEL not in tokenizer.get_vocab():
@@ -54,9 +52,7 @@ def load(model: Path, training: dict, learns: bool):
 
 
 class Paradigm(fill.Paradigm):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py defines a
-    paradigm).
-    """
+    """Each candidate gets one score (paradigm.py defines a paradigm)."""
 
     read = staticmethod(load)
 

@@ -132,9 +132,7 @@ def numbers(values: np.ndarray) -> Ragged:
 
 
 class Paradigm:
-    """Each label gets a log-probability, or each candidate a score
-    (scripts/train/paradigms/paradigm.py defines a paradigm).
-    """
+    """Each label gets a log-probability, or each candidate a score (a paradigm: paradigm.py)."""
 
     width = 1  # of a text; finished() makes an example's scores from these
 

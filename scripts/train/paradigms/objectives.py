@@ -28,9 +28,8 @@ from scripts.train.paradigms.paradigm import loading, mask_token
 
 
 def masked_model(model: Path, training: dict):
-    """A model that fills masks, and whether its head is new.
-
-    Raises UserError for a model that is no encoder with masks.
+    """A model that fills masks, and whether its head is new. Raises UserError for a model that is
+    no encoder with masks.
     """
     with loading(model, "config.json"):
         kind = type(AutoConfig.from_pretrained(model, trust_remote_code=False))
@@ -68,9 +67,7 @@ def share_body(network: torch.nn.Module, masked) -> None:
 
 
 class Paradigm(classify.Paradigm):
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py defines a
-    paradigm).
-    """
+    """Each label gets its log-probability (paradigm.py defines a paradigm)."""
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         super().__init__(model, job, tables)

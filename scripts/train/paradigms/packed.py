@@ -22,9 +22,7 @@ from scripts.train.labels import Head
 
 def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
     """The tokens of the first unit of each row, of the second, and so on, without special ones;
-    each distinct unit is tokenized once.
-
-    Raises UserError if rows have different numbers of units.
+    each distinct unit is tokenized once. Raises UserError if rows have different numbers of units.
     """
     lines = table[column].to_pandas().str.split("\n", expand=True)
     if lines.isna().to_numpy().any():
@@ -54,9 +52,7 @@ def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
 
 
 class Paradigm(classify.Paradigm):
-    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py defines a
-    paradigm).
-    """
+    """Each label gets its log-probability (paradigm.py defines a paradigm)."""
 
     def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
         head = Head(job["labels"], list(range(len(job["labels"]))), None)

@@ -88,9 +88,8 @@ def check_vocabulary(model: Path, tokenizer, config) -> None:
 
 
 def read_config(model: Path, tokenizer, training: dict, **options):
-    """The configuration of a model's folder, with the training's dropout.
-
-    Raises UserError when max_length is too long.
+    """The configuration of a model's folder, with the training's dropout. Raises UserError when
+    max_length is too long.
     """
     with loading(model, "config.json"):
         config = AutoConfig.from_pretrained(
@@ -302,9 +301,7 @@ def cloze_examples(
 def separate_pairs(tokenizer, model: Path) -> None:
     """Let a tokenizer without a separator for pairs write a newline between the two texts:
     `<start> a <newline> b <end>`. GPT-2 and Qwen write nothing there, Llama and Gemma write their
-    start token again.
-
-    Raises UserError for a tokenizer that reads no newline.
+    start token again. Raises UserError for a tokenizer that reads no newline.
     """
     before, after = frame_of(tokenizer, model)
     first, second = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in "ab")
@@ -359,9 +356,8 @@ def mask_token(tokenizer, model: Path) -> int:
 
 
 def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
-    """The special tokens before and after a text.
-
-    Raises UserError for a tokenizer that changes the text itself.
+    """The special tokens before and after a text. Raises UserError for a tokenizer that changes the
+    text itself.
     """
     inside, whole = (
         tokenizer("a", add_special_tokens=False)["input_ids"],

@@ -33,9 +33,8 @@ class Texts:
 def columns_of(table: pa.Table, inputs: list[str]) -> pd.DataFrame:
     """The values of placeholders, one column each.
 
-    The two sides of a mask are the context around it, with one space before the mask.
-
-    Raises UserError for a context without exactly one <MASK>.
+    The two sides of a mask are the context around it, with one space before the mask. Raises
+    UserError for a context without exactly one <MASK>.
     """
     columns = table.select([name for name in inputs if name != "context"]).to_pandas()
     if "context" in inputs:

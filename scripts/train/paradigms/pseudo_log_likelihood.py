@@ -23,9 +23,7 @@ from scripts.train.paradigms.paradigm import (
 
 
 class Paradigm(fill.Paradigm):
-    """Each candidate gets one score (scripts/train/paradigms/paradigm.py defines a
-    paradigm).
-    """
+    """Each candidate gets one score (paradigm.py defines a paradigm)."""
 
     def encode(self, table: pa.Table) -> Examples:
         """The texts with their candidates in place."""

@@ -39,10 +39,8 @@ def count_true(marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
     """The tokens of texts (columns context, scored, must_stay: characters of `scored` that must
-    stay).
-
-    Raises UserError for a scored part, or a part that must stay, without any token or with unknown
-    tokens only.
+    stay). Raises UserError for a scored part, or a part that must stay, without any token or with
+    unknown tokens only.
     """
     parts = []
     for start in range(0, len(frame), CHUNK):
@@ -96,9 +94,8 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
 
 def words_of(tokenizer, frame: pd.DataFrame) -> Ragged:
     """The number of each token's word in its text. A word is a piece of text that the tokenizer
-    separates before it makes tokens.
-
-    Raises UserError for a tokenizer that takes a text of several words for one word.
+    separates before it makes tokens. Raises UserError for a tokenizer that takes a text of several
+    words for one word.
     """
     texts = (frame["context"] + frame["scored"]).to_list()
     numbers = []

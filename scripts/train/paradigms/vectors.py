@@ -36,9 +36,8 @@ DAMAGED = (
 @contextmanager
 def opened(file: Path) -> Iterator[tuple[io.BufferedIOBase, io.BufferedIOBase]]:
     """The text of a plain, gzipped or zipped file (its first bytes show which), and the file as it
-    lies on the disk.
-
-    Raises UserError when there is no such file, when it is damaged, and for a zip of several texts.
+    lies on the disk. Raises UserError when there is no such file, when it is damaged, and for a zip
+    of several texts.
     """
     try:
         with file.open("rb") as raw:
