@@ -65,8 +65,5 @@ def without_pretraining(work: Workplan, experiment: str) -> list[str]:
 
 def datasets_of(work: Workplan, study: str) -> list[str]:
     """Return every planned dataset of a study: the ones that people's answers may name."""
-    return [
-        f"{dataset.source}/{dataset.name}"
-        for dataset in work.plan.datasets.values()
-        if dataset.study == study
-    ]
+    datasets = (one for one in work.plan.datasets.values() if one.study == study)
+    return [f"{one.source}/{one.name}" for one in datasets]

@@ -181,7 +181,8 @@ class Start:
         file, its manifest is removed when jobs start, so its rule runs again. A dry run plans as if
         it were removed.
         """
-        for note in [*self.work.notes, *self.expected_cost()]:
+        cpus = 0 if self.gpus.per_run else self.workflow.cores or 1
+        for note in [*self.work.notes, *cost_of_probe(self.work, cpus)]:
             logger.info(note)
         lost_outputs = checks.lost_outputs(self.work)
         for manifest, lost in lost_outputs.items():
@@ -223,11 +224,6 @@ class Start:
         runs = [self.work.runs[name].settings for name in self.work.training_jobs.get(job, ())]
         return new_runs(runs, Path(output).parent) if runs else ""
 
-    def expected_cost(self) -> list[str]:
-        """Return what the probed models' runs will take, a line for each method."""
-        cpus = 0 if self.gpus.per_run else self.workflow.cores or 1
-        return cost_of_probe(self.work, cpus)
-
     def explain(self, target: str) -> str:
         if manifest := checks.manifest_of(self.work, Path(target)):
             return (
@@ -249,7 +245,10 @@ class Start:
             internals.keep_records_with_results()
             if self.is_main:
                 internals.start_jobs_when_one_ends(self.workflow)
-                internals.put_first(self.workflow, self.published.manifest(self.shortest_study()))
+                # the figures of the study with the fewest runs, which are ready first
+                runs = Counter(run.study for run in self.work.runs.values())
+                study = min(runs, key=lambda study: runs[study], default=ALL)
+                internals.put_first(self.workflow, self.published.manifest(study))
 
     def keep_records_without_hooks(self) -> None:
         """Keep Snakemake's records with the results, also with --no-hooks, which skips begin()."""
@@ -262,11 +261,6 @@ class Start:
         for name, item in self.published.items.items():
             with whole(CAPTIONS / f"{name}.rst") as place:
                 place.write_text(item["caption"], encoding="utf-8")
-
-    def shortest_study(self) -> str:
-        """The study with the fewest runs, whose figures are ready first."""
-        runs = Counter(run.study for run in self.work.runs.values())
-        return min(runs, key=lambda study: runs[study], default=ALL)
 
     def list_results(self) -> None:
         """Write a card of each study's datasets and the list of studies, from all existing results.

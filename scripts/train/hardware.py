@@ -34,14 +34,8 @@ class Hardware:
         """The facts that must be the same for a checkpoint to continue to the same numbers; the
         number of threads is taken from the checkpoint.
         """
-        return {
-            "device": self.device,
-            "processes": self.processes,
-            "precision": self.precision,
-            "deterministic": self.deterministic,
-            "torch": str(torch.__version__),
-            "transformers": transformers.__version__,
-        }
+        found = {name: fact for name, fact in self.facts().items() if name != "threads"}
+        return found | {name: versions()[name] for name in ("torch", "transformers")}
 
     def use_threads(self, threads: int) -> None:
         """Compute with as many threads as the checkpoint was made with."""
@@ -61,13 +55,8 @@ class Hardware:
 
     def facts(self) -> dict:
         """For run.json."""
-        return {
-            "device": self.device,
-            "processes": self.processes,
-            "threads": self.threads,
-            "precision": self.precision,
-            "deterministic": self.deterministic,
-        }
+        names = "device", "processes", "threads", "precision", "deterministic"
+        return {name: getattr(self, name) for name in names}
 
 
 def versions() -> dict:

@@ -31,12 +31,8 @@ class Scorer:
     """
 
     def __init__(self, accelerator: Accelerator, network: torch.nn.Module, paradigm, stop: Stop):
-        self.accelerator, self.network, self.paradigm, self.stop = (
-            accelerator,
-            network,
-            paradigm,
-            stop,
-        )
+        self.accelerator, self.network = accelerator, network
+        self.paradigm, self.stop = paradigm, stop
         self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
         self.has_warned = False
 

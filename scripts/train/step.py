@@ -3,6 +3,8 @@ that fit into memory.
 """
 
 from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -84,33 +86,25 @@ def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) ->
     return max(width, int(SHARE * beside_weights / a_token))
 
 
+@dataclass
 class Learner:
     """A network that learns: `step` takes one step with a batch."""
 
-    def __init__(
-        self,
-        accelerator: Accelerator,
-        paradigm,
-        optimizer,
-        network: torch.nn.Module,
-        training: dict,
-        seed: int,
-        steps: int,
-        precision: str,
-        micro_batch_tokens: int | None,
-    ):
-        self.accelerator, self.paradigm, self.optimizer, self.network = (
-            accelerator,
-            paradigm,
-            optimizer,
-            network,
-        )
-        self.training, self.seed, self.steps, self.precision = training, seed, steps, precision
-        self.micro_batch_tokens = micro_batch_tokens
-        self.compiled = bool(training.get("compile"))
+    accelerator: Accelerator
+    paradigm: Any
+    optimizer: Any
+    network: torch.nn.Module
+    training: dict
+    seed: int
+    steps: int
+    precision: str
+    micro_batch_tokens: int | None
+
+    def __post_init__(self) -> None:
+        self.compiled = bool(self.training.get("compile"))
         # A gradient in a graph's own memory would be overwritten by the gradient of the next part.
         if self.compiled:
-            for weight in network.parameters():
+            for weight in self.network.parameters():
                 weight.grad = torch.zeros_like(weight) if weight.requires_grad else None
 
     def step(

@@ -41,6 +41,8 @@ NO_STEPS = dict.fromkeys(
     "held_out_examples truncated_examples epochs best_epoch tokens tokens_per_second".split(), 0
 ) | {"threshold": None, "micro_batch_tokens": None}
 
+OF_METHOD = "columns labels held_out peak paradigm learns inputs makes_model".split()
+
 
 def code_of(paradigm: str) -> str:
     """The identity of the code of a paradigm: of the loop with the paradigm, or of
@@ -134,19 +136,7 @@ def describe(run: GivenRun, model: Path) -> dict:
         "settings": run.settings,
         "splits": splits,
         "head": head,
-        **{
-            key: method[key]
-            for key in (
-                "columns",
-                "labels",
-                "held_out",
-                "peak",
-                "paradigm",
-                "learns",
-                "inputs",
-                "makes_model",
-            )
-        },
+        **{key: method[key] for key in OF_METHOD},
         **({"prompt": prompt} if prompt else {}),
         "data": {split: content_digest(run.data / f"{split}.parquet", columns) for split in read},
         "model_files": hashes_of(model),
