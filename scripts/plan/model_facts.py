@@ -78,7 +78,7 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
             return facts
         limit = "; a hub that does not answer ends this in half a minute" if "hub" in entry else ""
         print(f"Reading the kind of the model {name}{limit}.", file=sys.stderr)
-        options = {"model": name, "entry": json.dumps(entry), "place": place_of(name)}
+        options: dict = {"model": name, "entry": json.dumps(entry), "place": place_of(name)}
         options |= {"mirror": mirror, "root": root, "output": f"{PLACE / name}.json"}
         command = [sys.executable, "-m", "scripts.fetch.facts"]
         command += [f"--{key}={value}" for key, value in options.items()]

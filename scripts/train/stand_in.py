@@ -15,12 +15,15 @@ import pyarrow.parquet as pq
 from scripts.plan.models import CONFIG, TOKENIZER_CONFIG, UNTRAINED, WEIGHTS, kind_of
 from scripts.running.program import UserError
 from scripts.fetch.model import write_scratch
+from scripts.train.labels import read_config
+from scripts.train.work import write_json
 
 # random numbers that are written again and again: the cost of a step does not depend on their
 # values
 BLOCK = 4_000_000
 T5_TOKENS = 32_128  # of the models whose tokenizer is a released one of T5
 CANDIDATES = 4  # for one mask
+OF_INIT = ("model_type", "max_position_embeddings")  # keys of a config.json
 ONLY_RIGHT = ("fill", "generate", "mlm", "clm")  # paradigms that learn from right candidates alone
 
 
@@ -82,34 +85,20 @@ def of_pretrained(
             f"{name}: its config.json could not be fetched, so its architecture is not known; see "
             "which files are missing"
         )
-    config = configs[CONFIG]
-    longest = (
-        {"max_position_embeddings": config["max_position_embeddings"]}
-        if "max_position_embeddings" in config
-        else {}
-    )
-    write_scratch(
-        name,
-        {"init": {"model_type": config["model_type"]} | longest, "vocabulary": str(vocabulary)},
-        name,
-        folder,
-        None,
-    )
-    written = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    special = {key: value for key, value in written.items() if key.endswith("_token_id")}
-    (folder / CONFIG).write_text(json.dumps(config | special), encoding="utf-8")
-    tokenizer_config = json.loads((folder / TOKENIZER_CONFIG).read_text(encoding="utf-8"))
-    if (
-        getattr(AutoConfig.from_pretrained(folder, trust_remote_code=False), "type_vocab_size", 0)
-        < 2
-    ):
-        tokenizer_config["model_input_names"] = [
-            field for field in tokenizer_config["model_input_names"] if field != "token_type_ids"
-        ]
-    longest_text = configs.get(TOKENIZER_CONFIG, {}).get("model_max_length")
-    tokenizer_config |= {"model_max_length": longest_text} if longest_text else {}
-    (folder / TOKENIZER_CONFIG).write_text(json.dumps(tokenizer_config), encoding="utf-8")
-    write_weights(folder, config | special, masked)
+    init = {key: configs[CONFIG][key] for key in OF_INIT if key in configs[CONFIG]}
+    write_scratch(name, {"init": init, "vocabulary": str(vocabulary)}, name, folder, None)
+    special = {key: one for key, one in read_config(folder).items() if key.endswith("_token_id")}
+    config = configs[CONFIG] | special
+    write_json(config, folder / CONFIG)
+    of_tokenizer = json.loads((folder / TOKENIZER_CONFIG).read_text(encoding="utf-8"))
+    read = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    if getattr(read, "type_vocab_size", 0) < 2:
+        fields = of_tokenizer["model_input_names"]
+        of_tokenizer["model_input_names"] = [one for one in fields if one != "token_type_ids"]
+    if longest_text := configs.get(TOKENIZER_CONFIG, {}).get("model_max_length"):
+        of_tokenizer["model_max_length"] = longest_text
+    write_json(of_tokenizer, folder / TOKENIZER_CONFIG)
+    write_weights(folder, config, masked)
 
 
 def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> None:
@@ -123,25 +112,18 @@ def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> N
     if kind in ("mlm", "clm"):
         write_model(entry[kind]["model"], study, folder, masked=kind == "mlm")
         if not (folder / WEIGHTS).exists():  # a model that starts from scratch
-            write_weights(
-                folder, json.loads((folder / CONFIG).read_text(encoding="utf-8")), kind == "mlm"
-            )
+            write_weights(folder, read_config(folder), kind == "mlm")
     elif kind == "init":
         size = {"vocab_size": T5_TOKENS} if "tokenizer" in entry else {}
-        written = {key: value for key, value in entry.items() if key != "tokenizer"} | {
-            "vocabulary": str(vocabulary)
-        }
-        write_scratch(name, written, name, folder, None)
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        (folder / CONFIG).write_text(json.dumps(config | size), encoding="utf-8")
+        own = {key: value for key, value in entry.items() if key != "tokenizer"}
+        write_scratch(name, own | {"vocabulary": str(vocabulary)}, name, folder, None)
+        write_json(read_config(folder) | size, folder / CONFIG)
     elif kind == UNTRAINED:
         write_model(entry[UNTRAINED], study, folder)
         (folder / WEIGHTS).unlink()
     elif kind == "esim":
         words = {"encoder": True} if "encoder" in entry else {"vectors": "vectors.txt"}
-        (folder / CONFIG).write_text(
-            json.dumps({"model_type": "esim"} | entry["esim"] | words), encoding="utf-8"
-        )
+        write_json({"model_type": "esim"} | entry["esim"] | words, folder / CONFIG)
         if "encoder" in entry:
             write_model(entry["encoder"], study, folder / "encoder")
         else:
@@ -170,7 +152,7 @@ def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: boo
     mask has CANDIDATES candidates.
     """
     draw, known = np.random.default_rng(0), np.array(words_of(vocabulary))
-    texts = [" ".join(words) for words in draw.choice(known, (rows, length))]
+    texts = draw.choice(known, (rows, length)).tolist()
     number, cloze = np.arange(rows), "candidate" in method["inputs"]
     place = number if learns or not cloze else number // CANDIDATES
     if cloze:
@@ -187,18 +169,13 @@ def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: boo
             [f"r{one}" for one in (place if field == "choice_id" else number)]
         )
     for name in method["inputs"]:
+        written = texts
         if name == "context":
-            halves = [text.split(" ") for text in texts]
-            columns[name] = pa.array(
-                [
-                    " ".join([*half[: length // 2], "<MASK>", *half[length // 2 :]])
-                    for half in halves
-                ]
-            )
-        else:
-            columns[name] = pa.array(
-                [" ".join(text.split(" ")[:2]) for text in texts] if name == "candidate" else texts
-            )
+            middle = length // 2
+            written = [[*words[:middle], "<MASK>", *words[middle:]] for words in texts]
+        elif name == "candidate":
+            written = [words[:2] for words in texts]
+        columns[name] = pa.array([" ".join(words) for words in written])
     return pa.table(columns)
 
 
