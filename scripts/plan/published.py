@@ -51,21 +51,12 @@ class Published:
                 return False
         runs = work.model_runs(study) if item.get("needs_model") else work.measured_runs(study)
         if item.get("needs_people"):
-            answered = {
-                run
-                for name, files in work.people.items()
-                if files
-                for run in work.plan.experiments[name]
-            }
-            return any(run.name in answered for run in runs)
+            asked = [work.plan.experiments[name] for name, files in work.people.items() if files]
+            return any(run.name in names for run in runs for names in asked)
         if of_all:
             altered = sum(work.altered.values(), [])
-            plain = {
-                run
-                for name, names in work.plan.experiments.items()
-                if name not in altered
-                for run in names
-            }
+            experiments = work.plan.experiments.items()
+            plain = {run for name, names in experiments if name not in altered for run in names}
             runs = [run for run in runs if run.name in plain]
             studies, models = ({getattr(run, of) for run in runs} for of in ("study", "model"))
             compares = work.probed or len(studies) > 1 or len(models) > 1
@@ -267,17 +258,13 @@ class Published:
         """The settings that change the numbers, without where and how fast the numbers are
         computed.
         """
-        work = self.workplan
-        return (
-            work.config.model_dump(include=OF_CONFIGURATION)
-            | {"model": work.probed}
-            | {
-                "experiments": {
-                    name: work.config.experiments[name].model_dump(exclude_unset=True)
-                    for name in (*work.config.run, *sorted(work.plan.initials))
-                }
-            }
-        )
+        config, initials = self.workplan.config, sorted(self.workplan.plan.initials)
+        experiments = {
+            name: config.experiments[name].model_dump(exclude_unset=True)
+            for name in (*config.run, *initials)
+        }
+        more = {"model": self.workplan.probed, "experiments": experiments}
+        return config.model_dump(include=OF_CONFIGURATION) | more
 
     @cached_property
     def page_provenance(self) -> dict:

@@ -5,7 +5,6 @@ The user's own Accelerate configuration and environment never reach the loop, si
 change a number.
 """
 
-import json
 import os
 import sys
 from dataclasses import asdict, dataclass, field
@@ -58,16 +57,6 @@ class Launch:
     is_kept: bool = False  # the kept weights exist: they score the run
     card: dict = field(default_factory=dict)  # facts of the model and the data, for the model card
     log: str | None = None
-
-    @property
-    def file(self) -> Path:
-        """The file from which several processes read this."""
-        return Path(self.work) / "launch.json"
-
-
-def read_launch(file: Path) -> Launch:
-    """The launch that was written to a file."""
-    return Launch(**json.loads(file.read_text(encoding="utf-8")))
 
 
 @cache  # a process claims its GPUs once, however many runs it trains
@@ -127,9 +116,10 @@ def become_launcher(launch: Launch, gpus: list[str]) -> NoReturn:
     """Turn this process into Accelerate's launcher, which runs the loop in several processes."""
     variables = environment(gpus, launch.threads, launch.processes)
     sys.stderr.flush()
-    write_json(asdict(launch), launch.file)
+    file = Path(launch.work) / "launch.json"  # the processes read it
+    write_json(asdict(launch), file)
     # ours, so that the user's own is not read
-    configuration = launch.file.with_name("accelerate.yaml")
+    configuration = file.with_name("accelerate.yaml")
     configuration.write_text(
         "{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', "
         "use_cpu: false}\n"
@@ -140,7 +130,7 @@ def become_launcher(launch: Launch, gpus: list[str]) -> NoReturn:
     command: list = [sys.executable, "-m", "accelerate.commands.launch", *fixed.split()]
     command += ["--dynamo_backend", "no", "--config_file", configuration]
     command += ["--num_processes", launch.processes]
-    command += ["--module", "scripts.train.process", "--launch", launch.file]
+    command += ["--module", "scripts.train.process", "--launch", file]
     for claim in CLAIMS:
         # this process becomes the launcher, which keeps its GPUs
         os.set_inheritable(claim, True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from scripts.running.locks import flock
 from scripts.running.program import UserError, execute, log, log_to, parser, ran_out
 from scripts.train import weight_files
-from scripts.train.launch import Launch, read_launch
+from scripts.train.launch import Launch
 from scripts.train.loop import Trained, train
 from scripts.train.result import write_result
 from scripts.train.early_end import Stop, Stopped, blames_files, remedies
@@ -82,7 +82,7 @@ def train_job(launch: Launch) -> None:
 
 def main(given: argparse.Namespace) -> None:
     """One of several processes: holds work/trainers while it lives, and ends with the launcher."""
-    launch = read_launch(given.launch)
+    launch = Launch(**json.loads(given.launch.read_text(encoding="utf-8")))
     if launch.log and os.environ["RANK"] == "0":  # one process writes the log
         log_to(Path(launch.log), mode="a")
     opened = open(Path(launch.work) / "trainers")

@@ -161,24 +161,13 @@ def add_hardware_options(options: argparse.ArgumentParser) -> None:
         default="auto",
         help="the device of the model; default: %(default)s",
     )
-    options.add_argument(
-        "--devices",
-        type=whole_number(1, 64),
-        default=1,
-        help="the number of GPUs (or of CPU processes); default: %(default)s",
-    )
-    options.add_argument(
-        "--runs-per-gpu",
-        type=whole_number(1, 64),
-        default=1,
-        help="the number of runs that share a GPU; default: %(default)s",
-    )
-    options.add_argument(
-        "--threads",
-        type=whole_number(1, 10_000),
-        default=1,
-        help="the number of CPU threads, over all processes; default: %(default)s",
-    )
+    for name, most, what in (
+        ("--devices", 64, "the number of GPUs (or of CPU processes)"),
+        ("--runs-per-gpu", 64, "the number of runs that share a GPU"),
+        ("--threads", 10_000, "the number of CPU threads, over all processes"),
+    ):
+        said = f"{what}; default: %(default)s"
+        options.add_argument(name, type=whole_number(1, most), default=1, help=said)
     options.add_argument(
         "--micro-batch-tokens",
         type=whole_number(8, 100_000_000),
