@@ -7,12 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.train.asking.answer import CUT, TOO_LONG, WHOLE, Answer, Reading, reading_of
-from scripts.train.asking.questions import Questions, chosen, readings_of, scores_of
+from scripts.train.asking.questions import Questions, readings_of, scores_of
 from tests.rows import each_row
 
 LABELS, TURNED = ["Yes", "No"], ["No", "Yes"]
 CANDIDATES = ["two hours", "ten years", "a day", "three weeks"]
 NLI = ["Yes, it must be true", "It may be true or false", "No, it must be false"]
+
+
+def chosen(answer: str, *asked) -> set[int] | None:
+    """The options that a whole answer names; None if the answer cannot be read."""
+    return reading_of(Answer(answer), *asked).named
 
 
 def letters_of(read: str | None) -> set[int] | None:
@@ -62,7 +67,7 @@ def letters_of(read: str | None) -> set[int] | None:
     """,
 )
 def test_one_option_is_read(answer, read):
-    assert chosen(answer, LABELS, several=False) == letters_of(read)
+    assert chosen(answer, LABELS, False) == letters_of(read)
 
 
 @each_row(
@@ -93,7 +98,7 @@ def test_one_option_is_read(answer, read):
     """,
 )
 def test_several_options_are_read(answer, read):
-    assert chosen(answer, CANDIDATES, several=True) == letters_of(read)
+    assert chosen(answer, CANDIDATES, True) == letters_of(read)
 
 
 @each_row(

@@ -86,13 +86,6 @@ def questions_of(table: pa.Table, prompt: dict, inputs: list[str]) -> Questions:
     return Questions(text, options, [], pd.factorize(place)[0], option)
 
 
-def chosen(
-    answer: str, options: Sequence[str], several: bool, thought_end: str | None = None
-) -> set[int] | None:
-    """The options that a whole answer names; None if the answer cannot be read."""
-    return reading_of(Answer(answer), options, several, thought_end).named
-
-
 def readings_of(
     questions: Questions, answers: Sequence[Answer], thought_end: str | None = None
 ) -> list[Reading]:
