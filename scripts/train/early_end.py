@@ -69,23 +69,13 @@ def remedies(training: dict, learns: bool = True) -> str:
     """The settings to change so that a run takes less memory, without those that
     are already set so.
     """
-    smaller = [
-        name
-        for name in ("batch_size", "micro_batch_tokens", "max_length")
-        if learns or name == "max_length"
-    ]
-    wanted = (
-        {"precision": "bf16", "adapter": "lora", "gradient_checkpointing": "true"} if learns else {}
-    )
-    now = {"gradient_checkpointing": str(training.get("gradient_checkpointing", False)).lower()}
-    settings = ", ".join(
-        f"{name}: {value}" for name, value in wanted.items() if (training | now).get(name) != value
-    )
-    lower = " or ".join(filter(None, (", ".join(smaller[:-1]), smaller[-1])))
-    return (
-        f"{f'set {settings}, ' if settings else ''}lower {lower}, or take a smaller model or a "
-        "machine with more memory"
-    )
+    more = "max_length, or take a smaller model or a machine with more memory"
+    if not learns:
+        return f"lower {more}"
+    wanted = {"precision": "bf16", "adapter": "lora", "gradient_checkpointing": True}
+    left = [f"{name}: {value}" for name, value in wanted.items() if training.get(name) != value]
+    settings = f"set {', '.join(left)}, ".replace("True", "true") if left else ""
+    return f"{settings}lower batch_size, micro_batch_tokens or {more}"
 
 
 # ---- the model is broken

@@ -69,16 +69,8 @@ def head_of(
     named = labels_of_model(model) if has_weights(model) else []
     wanted = [(labels, list(range(len(labels))))]
     if merged_labels:
-        merged = list(merged_labels)
-        wanted.append(
-            (
-                merged,
-                [
-                    next(place for place, name in enumerate(merged) if label in merged_labels[name])
-                    for label in labels
-                ],
-            )
-        )
+        place = {label: at for at, of in enumerate(merged_labels.values()) for label in of}
+        wanted.append((list(merged_labels), [place[label] for label in labels]))
     if not named:
         if not learns:
             raise UserError(

@@ -314,16 +314,10 @@ def separate_pairs(tokenizer, model: Path) -> None:
             f"{model}: its tokenizer puts nothing between two texts, not even a newline; choose "
             "another model"
         )
-    special = {
-        name: ids
-        for name, ids in (("before", before), ("newline", newline), ("after", after))
-        if ids
-    }
-    template = [
-        name
-        for name in ("before", "$A", "newline", "$B", "after")
-        if name[0] == "$" or name in special
-    ]
+    named = {"before": before, "newline": newline, "after": after}
+    special = {name: ids for name, ids in named.items() if ids}
+    order = ("before", "$A", "newline", "$B", "after")
+    template = [name for name in order if name[0] == "$" or name in special]
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single=[name for name in template if name not in ("newline", "$B")],
         pair=template,

@@ -98,12 +98,7 @@ def groups_of(context: pd.Series) -> np.ndarray:
     """
     turn = context.groupby(context, sort=False).cumcount() // AT_ONCE
     turn = turn.where(context != "", np.arange(len(context)))
-    return (
-        pd.DataFrame({"context": context, "turn": turn})
-        .groupby(["context", "turn"], sort=False)
-        .ngroup()
-        .to_numpy()
-    )
+    return context.groupby([context, turn], sort=False).ngroup().to_numpy()
 
 
 def shots_of(
