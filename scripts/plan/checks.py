@@ -47,18 +47,14 @@ def manifest_with(work: Workplan, file: Path) -> str | None:
     manifest = manifest_of(work, file)
     if manifest is None or str(file) == manifest:
         return manifest
-    folder, run = (
-        Path(manifest).parent,
-        work.runs.get(file.parts[3]) if len(file.parts) > 3 else None,
-    )
-    if run:
-        listed = {str(Path(run.folder, name)) for name in work.files_of_run(run.name)}
-        folder = Path(run.folder)
+    folder = Path(manifest).parent
+    if run := work.runs.get(file.parts[3]) if len(file.parts) > 3 else None:
+        folder, names = Path(run.folder), work.files_of_run(run.name)
     elif Path(manifest).exists():
-        listed = {str(folder / name) for name in files_in(Path(manifest))}
+        names = list(files_in(Path(manifest)))
     else:
         return manifest
-    return manifest if file == folder or str(file) in listed else None
+    return manifest if file == folder or file in [folder / name for name in names] else None
 
 
 def lost_outputs(work: Workplan) -> dict[Path, list[str]]:

@@ -28,11 +28,8 @@ class Entries:
         """
         entries = self.resources[kind]
         if name not in entries:
-            known, controls = (
-                [*names, *entries],
-                [one for one in entries if "control" in entries[one]],
-            )
-            raise UserError(f"{what} {shown(name)}{closest(name, known, controls)}")
+            controls = [one for one in entries if "control" in entries[one]]
+            raise UserError(f"{what} {shown(name)}{closest(name, [*names, *entries], controls)}")
         return entries[name]
 
     def study(self, name: str, where: str) -> dict:

@@ -192,24 +192,19 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
     folder, refused = Path(tempfile.gettempdir()), set()
     with _turn(folder):
         free = {gpu: _free_slots(gpu, runs_per_gpu, folder, refused) for gpu in visible}
-        emptiest = sorted((gpu for gpu in visible if free[gpu]), key=lambda gpu: -len(free[gpu]))[
-            :wanted
-        ]
+        emptiest = sorted(filter(free.get, visible), key=lambda gpu: -len(free[gpu]))[:wanted]
         enough = len(emptiest) == wanted
         for gpu, places in free.items():
             CLAIMS.extend(places.pop(0) if enough and gpu in emptiest else [])
             for descriptor in (each for place in places for each in place):
                 os.close(descriptor)
     if not enough:
-        names = ", ".join(map(str, sorted(refused)))
-        hindered = (
-            (
+        hindered = ""
+        if names := ", ".join(map(str, sorted(refused))):
+            hindered = (
                 f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a "
                 "folder on a disk that has locks)"
             )
-            if refused
-            else ""
-        )
         raise UserError(
             f"{wanted} free GPUs are needed, but of {len(visible)}{within} only {len(emptiest)} "
             f"are free{hindered}; wait for the other runs, or give Snakemake `--resources "

@@ -420,15 +420,12 @@ class Gpus:
     ):
         self.workflow, self.runs_per_gpu = workflow, runs_per_gpu
         if "gpu" not in workflow.global_resources and is_known():
-            allotted = (
-                int(os.environ.get("SLURM_GPUS_ON_NODE", 0))
-                if workflow.remote_exec
-                else visible * runs_per_gpu
-            )
+            allotted = visible * runs_per_gpu
+            if workflow.remote_exec:
+                allotted = int(os.environ.get("SLURM_GPUS_ON_NODE", 0))
             workflow.register_resource("gpu", allotted)
-        at_once = (
-            workflow.global_resources["gpu"].value if "gpu" in workflow.global_resources else 0
-        )
+        known = workflow.global_resources
+        at_once = known["gpu"].value if "gpu" in known else 0
         self.per_run = devices_per_run if at_once > 0 and may_use else 0
         self.shared = "shared_gpu" if self.per_run and runs_per_gpu > 1 else None
         if self.shared and not workflow.remote_exec and is_known():
@@ -444,22 +441,14 @@ class Gpus:
 
     def alone(self, wildcards) -> int:
         """Return the number of GPUs that a run requests itself; 0 if its group requests them."""
-        return (
-            0
-            if self.shared and (self.workflow.remote_exec or not self.workflow.local_exec)
-            else self.per_run
-        )
+        is_sent = self.workflow.remote_exec or not self.workflow.local_exec
+        return 0 if self.shared and is_sent else self.per_run
 
     @property
     def request(self) -> dict[str, int | str | Callable]:
-        return {
-            "gpu": self.alone,
-            **(
-                {"gres": f"gpu:{self.per_run}", "gpu_runs": self.per_run}
-                if self.shared
-                else {"nodes": 1}
-            ),
-        }
+        if not self.shared:
+            return {"gpu": self.alone, "nodes": 1}
+        return {"gpu": self.alone, "gres": f"gpu:{self.per_run}", "gpu_runs": self.per_run}
 
     def threads(self, allotted_by_rule: int, cpus_per_task) -> int | str:
         """The threads of a run. Inside a job that Snakemake sent, these are the cores that the

@@ -129,21 +129,16 @@ class Saver:
 
         Saving may take at most a twentieth of the time.
         """
-        due, must_stop = (
-            time.time() - self.last > max(self.every, 20 * self.took),
-            self.stop.must_stop(),
-        )
+        due = time.time() - self.last > max(self.every, 20 * self.took)
+        must_stop = self.stop.must_stop()
         accelerator = self.learner.accelerator
         if accelerator.num_processes == 1:
             return due, must_stop
         # all processes must agree; asking costs a GPU a synchronisation
         if accelerator.device.type == "cuda" and step % 10:
             return False, False
-        due, must_stop = (
-            accelerator.gather(torch.tensor([[due, must_stop]], device=accelerator.device))
-            .any(0)
-            .tolist()
-        )
+        mine = torch.tensor([[due, must_stop]], device=accelerator.device)
+        due, must_stop = accelerator.gather(mine).any(0).tolist()
         return due, must_stop
 
     def seconds(self) -> float:

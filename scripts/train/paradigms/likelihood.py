@@ -195,16 +195,9 @@ class Paradigm:
                 "the wording with a word before its |, or leave this method out"
             )
         divisors = {"sum": np.ones(n, np.int64), "token": start + scored - first}
-        divisor = (
-            divisors[self.prompt["score"]]
-            if self.prompt["score"] in divisors
-            else bytes_of(frame, tokens, scored)
-        )
-        fields = {
-            "scored_from": first,
-            "scored_to": start + scored,
-            "divisor": np.maximum(divisor, 1),
-        }
+        divisor = divisors.get(self.prompt["score"])
+        divisor = np.maximum(bytes_of(frame, tokens, scored) if divisor is None else divisor, 1)
+        fields = {"scored_from": first, "scored_to": start + scored, "divisor": divisor}
         words = self.words(frame, tokens.context - context, context + scored)
         is_cut = (context + scored < tokens.ids.lengths)[texts.places].any(0)
         choices = len(np.unique(table["choice"].to_numpy()[is_cut])) if self.chooses else None
@@ -308,15 +301,11 @@ class Paradigm:
         """
         places = torch.tensor(texts_of(table, self.prompt, self.inputs, self.shots).places)
         count = len(self.prompt["texts"])
-        each = found[places[:count]] - (
-            found[places[count:]] if self.prompt["domain"] is not None else 0
-        )
-        order = (
-            range(count)
-            if self.chooses
-            else np.argsort([self.labels.index(label) for label in self.prompt["texts"]])
-        )
-        return each[list(order)].T
+        has_domain = self.prompt["domain"] is not None
+        each = found[places[:count]] - (found[places[count:]] if has_domain else 0)
+        if not self.chooses:
+            each = each[np.argsort([self.labels.index(label) for label in self.prompt["texts"]])]
+        return each.T
 
     def margin(self, each: torch.Tensor) -> torch.Tensor:
         """(n,) how much an example's texts favour the second label: the difference of two texts, or

@@ -90,10 +90,8 @@ class Paradigm(fill.Paradigm):
         """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the
         model would write itself.
         """
-        ids, places = (
-            batch["input_ids"],
-            torch.arange(batch["input_ids"].shape[1], device=batch["input_ids"].device),
-        )
+        ids = batch["input_ids"]
+        places = torch.arange(ids.shape[1], device=ids.device)
         inside = places < batch["attention_mask"].sum(1, keepdim=True) - len(self.after)
         inside &= places >= len(self.before)
         share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)

@@ -353,10 +353,8 @@ def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
     """The special tokens before and after a text. Raises UserError for a tokenizer that changes the
     text itself.
     """
-    inside, whole = (
-        tokenizer("a", add_special_tokens=False)["input_ids"],
-        tokenizer("a")["input_ids"],
-    )
+    inside = tokenizer("a", add_special_tokens=False)["input_ids"]
+    whole = tokenizer("a")["input_ids"]
     for place in range(len(whole) - len(inside) + 1):
         if whole[place : place + len(inside)] == inside:
             return whole[:place], whole[place + len(inside) :]
