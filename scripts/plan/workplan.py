@@ -569,11 +569,9 @@ class Workplan:
     def fetched(self, source: str) -> str:
         """Return the file that represents a source's files: its manifest, or a local file."""
         entry = self.sources[source]
-        return (
-            self.project_path(entry["local"])
-            if "local" in entry
-            else f"results/fetch/{source}/manifest.json"
-        )
+        if "local" in entry:
+            return self.project_path(entry["local"])
+        return f"results/fetch/{source}/manifest.json"
 
     def model_files(self, model: str) -> list[str]:
         """Return the manifest of a model that is fetched; an empty list for other models."""

@@ -69,21 +69,16 @@ def printable(text: str) -> str:
 
 def cut(text: str, longest: int = SHOWN) -> str:
     """Return a text from a user's data for a message: in one line, and cut if it is long."""
-    return (
-        printable(text)
-        if len(text) <= longest
-        else f"{printable(text[:longest])}… ({len(text):,} characters)"
-    )
+    if len(text) <= longest:
+        return printable(text)
+    return f"{printable(text[:longest])}… ({len(text):,} characters)"
 
 
 def shown(value: object) -> str:
     """Return a value from a user's data for a message: as Python writes it, cut if it is long."""
     if isinstance(value, str):
-        return (
-            repr(value)
-            if len(value) <= SHOWN
-            else f"{value[:SHOWN]!r}… ({len(value):,} characters)"
-        )
+        end = f"… ({len(value):,} characters)" if len(value) > SHOWN else ""
+        return repr(value[:SHOWN]) + end
     try:
         return cut(repr(value))
     except (ValueError, RecursionError):

@@ -258,13 +258,10 @@ class Terminal(logging.StreamHandler):
         if event == LogEvent.SHELLCMD:
             return str(facts.get("shellcmd") or "")  # the target of a stage has none
         text = str(record.msg or "")
-        if record.levelno >= logging.ERROR:
+        is_error = record.levelno >= logging.ERROR
+        if is_error:
             text = "\n".join(told_by(text))
-        chatter = (
-            REPEATED.match(text)
-            if record.levelno >= logging.ERROR
-            else event is None and CHATTER.match(text)
-        )
+        chatter = REPEATED.match(text) if is_error else event is None and CHATTER.match(text)
         is_again = event is None and text in self.said  # `Will exit after …`, at each job's end
         self.said.add(text)
         return "" if event in HIDDEN or chatter or is_again else text

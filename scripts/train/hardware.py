@@ -115,11 +115,7 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     # nothing is trained: rounding must decide no rank, unless a user asks for 16 bit
     if precision == "auto" and "prompt" in job:
         precision = "fp32"
-    memory = (
-        torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu
-        if cuda
-        else 0
-    )
+    memory = torch.cuda.get_device_properties(accelerator.device).total_memory if cuda else 0
     return accelerator, Hardware(
         device=torch.cuda.get_device_name() if cuda else processor(),
         processes=accelerator.num_processes,
@@ -127,5 +123,5 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
         precision=precision_for(precision, not cuda),
         deterministic=launch.deterministic,
         cuda=cuda,
-        memory=memory,
+        memory=memory // launch.runs_per_gpu,
     )

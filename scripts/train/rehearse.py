@@ -58,24 +58,16 @@ def outcome(folder: Path, said: str, learns: bool) -> str:
     facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     cost = facts["cost"]
     rate = RATE.findall(said)
-    step = (
-        f"{facts['tokens'] / max(int(rate[-1]), 1):.2f} s a step of {facts['tokens']:,} tokens"
-        if learns and rate
-        else f"{facts['seconds']} s a batch of scores"
-    )
-    parts = (
-        f", in parts of {facts['micro_batch_tokens']:,} tokens"
-        if facts["micro_batch_tokens"]
-        else ""
-    )
+    tokens, most = facts["tokens"], facts["micro_batch_tokens"]
+    step = f"{facts['seconds']} s a batch of scores"
+    if learns and rate:
+        step = f"{tokens / max(int(rate[-1]), 1):.2f} s a step of {tokens:,} tokens"
+    parts = f", in parts of {most:,} tokens" if most else ""
     gpu = f"{size(cost['gpu_peak_bytes'])} of the GPU, " if cost["gpu_peak_bytes"] else ""
-    trained = (
-        f" ({facts['trained_parameters']:,} learn)"
-        if 0 < facts["trained_parameters"] < facts["parameters"]
-        else ""
-    )
+    parameters, learnt = facts["parameters"], facts["trained_parameters"]
+    trained = f" ({learnt:,} learn)" if 0 < learnt < parameters else ""
     return (
-        f"{facts['parameters']:,} parameters{trained}, {gpu}{size(cost['peak_bytes'])} of memory, "
+        f"{parameters:,} parameters{trained}, {gpu}{size(cost['peak_bytes'])} of memory, "
         f"{step}, {facts['hardware']['precision']}{parts}"
     )
 

@@ -54,11 +54,9 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
     """Count the training examples that were trained on, set a threshold, or are in the prompt."""
     if "prompt" not in job:
         return len(examples.get("learned", []))
-    return (
-        len(tables["learned"])
-        if job["prompt"]["threshold"]
-        else job["settings"]["training"].get("shots", 0)
-    )
+    if job["prompt"]["threshold"]:
+        return len(tables["learned"])
+    return job["settings"]["training"].get("shots", 0)
 
 
 def write_result(job: dict, trained, work: Path, model: Path) -> dict:

@@ -155,14 +155,9 @@ def table_of(method: dict, rows: int, length: int, vocabulary: Path, learns: boo
     texts = draw.choice(known, (rows, length)).tolist()
     number, cloze = np.arange(rows), "candidate" in method["inputs"]
     place = number if learns or not cloze else number // CANDIDATES
-    if cloze:
-        labels = (
-            np.ones(rows)
-            if learns and method["paradigm"] in ONLY_RIGHT
-            else number % CANDIDATES == 0
-        )
-    else:
-        labels = number % len(method["labels"])
+    labels = number % CANDIDATES == 0 if cloze else number % len(method["labels"])
+    if cloze and learns and method["paradigm"] in ONLY_RIGHT:
+        labels = np.ones(rows)
     columns = {"label": pa.array(labels.astype(np.int8))}
     for field, column in method["columns"].items():
         columns[column] = pa.array(

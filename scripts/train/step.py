@@ -73,11 +73,9 @@ def tokens_that_fit(network: torch.nn.Module, hardware: Hardware, width: int) ->
         return None
     layers, hidden, heads = sizes
     a_layer = 34 * hidden + 5 * heads * width
-    a_token = (
-        layers * a_layer
-        if not getattr(network, "is_activation_checkpointing", False)
-        else layers * 2 * hidden + a_layer
-    )
+    a_token = layers * a_layer
+    if getattr(network, "is_activation_checkpointing", False):
+        a_token = layers * 2 * hidden + a_layer
     a_token *= 1 if hardware.precision == "bf16" else 2
     beside_weights = hardware.memory - sum(
         weight.numel() * (WEIGHT_BYTES if weight.requires_grad else FROZEN_BYTES[weight.dtype])

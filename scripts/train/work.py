@@ -172,14 +172,11 @@ def files_of(model: Path) -> list[str]:
     model usually has.
     """
     manifest = model / "manifest.json"
-    return (
-        sorted(files_in(manifest))
-        if manifest.exists()
-        else sorted(
-            {file for file in (*DEFAULT_FILES, TEMPLATE, GENERATION) if (model / file).exists()}
-            | {file.name for file in model.glob("model*.safetensors*")}  # shards and their index
-        )
-    )
+    if manifest.exists():
+        return sorted(files_in(manifest))
+    shards = {file.name for file in model.glob("model*.safetensors*")}  # and their index
+    usual = (*DEFAULT_FILES, TEMPLATE, GENERATION)
+    return sorted(shards | {file for file in usual if (model / file).exists()})
 
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:

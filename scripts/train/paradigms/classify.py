@@ -43,15 +43,11 @@ def load(model: Path, head: Head, training: dict):
     """
     tokenizer = read_tokenizer(model)
     separate_pairs(tokenizer, model)
-    fresh = (
-        {}
-        if head.order
-        else {
-            "num_labels": len(head.labels),
-            "id2label": dict(enumerate(head.labels)),
-            "label2id": {name: number for number, name in enumerate(head.labels)},
-        }
-    )
+    fresh: dict = {}
+    if not head.order:
+        names = dict(enumerate(head.labels))
+        back = {name: number for number, name in names.items()}
+        fresh = {"num_labels": len(names), "id2label": names, "label2id": back}
     config = read_config(
         model,
         tokenizer,
