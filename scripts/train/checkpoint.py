@@ -153,16 +153,11 @@ class Saver:
         accelerator = self.learner.accelerator
         if accelerator.is_main_process:
             network = accelerator.unwrap_model(self.learner.network)
-            save(
-                self.path,
-                self.digest,
-                self.hardware.maker(),
-                vars(state)
-                | {
-                    "threads": self.hardware.threads,
-                    "network": adapter.trained_state(network),
-                    "optimizer": self.learner.optimizer.state_dict(),
-                },
-            )
+            more = {
+                "threads": self.hardware.threads,
+                "network": adapter.trained_state(network),
+                "optimizer": self.learner.optimizer.state_dict(),
+            }
+            save(self.path, self.digest, self.hardware.maker(), vars(state) | more)
         self.last = time.time()
         self.took = self.last - begun

@@ -51,19 +51,11 @@ def share_body(network: torch.nn.Module, masked) -> None:
     """
     setattr(masked, masked.base_model_prefix, network.base_model)
     masked.tie_weights()  # the head's word vectors are those of the body
-    network.add_module(
-        "mask_head",
-        nn.ModuleDict(
-            {
-                name: module
-                for name, module in masked.named_children()
-                if name != masked.base_model_prefix
-            }
-        ),
-    )
-    network._keys_to_ignore_on_save = {
-        name for name in network.state_dict() if name.startswith("mask_head.")
-    }
+    parts = dict(masked.named_children())
+    del parts[masked.base_model_prefix]
+    network.add_module("mask_head", nn.ModuleDict(parts))
+    names = network.state_dict()
+    network._keys_to_ignore_on_save = {one for one in names if one.startswith("mask_head.")}
 
 
 class Paradigm(classify.Paradigm):
