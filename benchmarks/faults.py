@@ -88,7 +88,7 @@ def killed(given: argparse.Namespace) -> Iterator[End]:
     """Yield the ends of a study that is killed in each stage and started again."""
     rng = random.Random(f"kills {given.seed}")
     with tempfile.TemporaryDirectory(prefix="faults-", ignore_cleanup_errors=True) as name:
-        study = kills.undisturbed_study(Path(name, "undisturbed"))
+        study = kills.finished_study(Path(name, "undisturbed"), kills.overlay(short=True))
         folder = kills.copy_of(study, Path(name, "study"))
         for case in range(max(1, round(KILLS * given.share))):
             yield kills.killed(study, folder, rng, case)

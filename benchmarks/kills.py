@@ -119,10 +119,10 @@ def differences(undisturbed: Path, disturbed: Path) -> list[str]:
 def start(folder: Path, *options: str) -> subprocess.Popen:
     """Start the command in its own process group; its output goes to a .txt beside the folder."""
     environment = {key: value for key, value in os.environ.items() if key != "TIMESTRIDE_MIRROR"}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "reduced.json"]
+    command = [*"-m snakemake --cores 2".split(), *options, "--configfile", "reduced.json"]
     with open(folder.with_suffix(".txt"), "w") as text:
         return subprocess.Popen(
-            [*command, *options],
+            [sys.executable, *command],
             cwd=folder,
             env=environment | {"SLURM_CONF": "/dev/null"},
             start_new_session=True,
@@ -142,11 +142,11 @@ def finish(folder: Path, *options: str) -> tuple[int | None, str]:
     return code, folder.with_suffix(".txt").read_text(errors="replace")
 
 
-def undisturbed_study(folder: Path) -> Path:
-    """Make a checkout and run the reduced study in it."""
+def finished_study(folder: Path, configuration: dict, *options: str) -> Path:
+    """Make a checkout and run a configuration in it."""
     checkout(folder)
-    (folder / "reduced.json").write_text(json.dumps(overlay(short=True)))
-    code, said = finish(folder)
+    (folder / "reduced.json").write_text(json.dumps(configuration))
+    code, said = finish(folder, *options)
     if code != 0:
         raise SystemExit(f"the undisturbed run failed ({code}):\n{said[-2000:]}")
     return folder
