@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from benchmarks.measure import checkout as copy_project
 from scripts.data.yaml_files import read_yaml
-from tests.conftest import ROOT
 from tests.files import write_yaml
 from tests.forking import snakemake
 from tests.samples import captions, downloads, speech, zipped
@@ -80,17 +80,8 @@ class Study:
 
 
 def checkout(folder: Path) -> Study:
-    """Copy the project's files that git tracks or does not ignore into a new folder."""
-    listed = subprocess.run(
-        "git ls-files -co --exclude-standard".split(), cwd=ROOT, capture_output=True, text=True
-    )
-    names = listed.stdout.split("\n") if listed.returncode == 0 else []
-    assert names, "the tests copy what `git ls-files` lists: run them in a git checkout"
-    for name in filter(None, names):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    study = Study(folder)
+    """Return a copy of the project's files that git tracks or does not ignore, in a new folder."""
+    study = Study(copy_project(folder))
     # bf16, which `auto` takes on some processors, slows tiny models down
     study.edit("config.yaml", "precision: auto ", "precision: fp32 ")
     return study
