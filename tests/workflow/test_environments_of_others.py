@@ -57,9 +57,15 @@ def test_the_command_with_a_python_that_lacks_the_packages(project, tmp_path):
     assert done.returncode == 1 and done.stderr.startswith("error: python3 is older than 3.11, or ")
 
 
-def test_a_vocabulary_that_is_missing_is_said_by_a_dry_run(project):
+def test_a_file_that_is_missing_is_said_by_a_dry_run_if_an_experiment_uses_it(project):
+    local = {"local": "no-such.csv", "cleaner": "event_templates"}
     project.change(
-        "resources/models.yaml",
-        lambda models: models["tiny_bert"].update(vocabulary="resources/gone.txt"),
+        "resources/sources.yaml",
+        lambda sources: sources.update(mine=sources["event_templates"] | local),
     )
+    mine = {"folder": "models/mine", "licence": "MIT"}
+    project.change("resources/models.yaml", lambda models: models.update(mine=mine))
+    project.snakemake("-n").checked()
+    gone = {"vocabulary": "resources/gone.txt"}
+    project.change("resources/models.yaml", lambda models: models["tiny_bert"].update(gone))
     project.snakemake("-n").refused("resources/gone.txt was not found")

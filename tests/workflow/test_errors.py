@@ -34,28 +34,3 @@ def test_a_file_or_a_folder_is_asked_for_by_its_name(study):
     for folder in ("results/build/strided_sop/mini/stride-0", "results/clean/mini/"):
         assert study.jobs(folder) == {}
         assert study.jobs(f"{folder.rstrip('/')}/train.parquet") == {}
-
-
-def test_what_is_missing_is_said_before_work_begins(study):
-    """A dry run names a model's folder and a local file, if an experiment uses them."""
-    mine = {"folder": "models/mine", "licence": "MIT"}
-    study.change("resources/models.yaml", lambda models: models.update(mine=mine))
-    local = {"local": "no-such.csv", "cleaner": "event_templates"}
-    study.change(
-        "resources/sources.yaml",
-        lambda sources: sources.update(mine=sources["event_templates"] | local),
-    )
-    assert study.jobs("fetch") == {}
-    of_times = {"source": "mine", "challenge_set": "temp_order"}
-    for changed, said in (
-        ({"models": ["mine"]}, "models/mine was not found"),
-        (
-            {"study": "temporal_nli", "data": of_times, "models": ["tiny_bert"]},
-            "no-such.csv cannot be read",
-        ),
-    ):
-        study.change(
-            "config.yaml",
-            lambda config, changed=changed: config["experiments"]["other_sop"].update(changed),
-        )
-        study.snakemake("--dry-run").refused(said)
