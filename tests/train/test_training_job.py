@@ -79,13 +79,6 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
     assert forced.returncode == 0 and "epoch 2 of 2" in forced.stderr
 
 
-def test_several_processes_write_the_manifest_too(prepared, tmp_path):
-    done = job(tmp_path, [line_on(prepared, "two", {"epochs": 1})], "--devices", "2")
-    assert done.returncode == 0, done.stderr
-    assert json.loads((tmp_path / "two/run.json").read_text())["hardware"]["processes"] == 2
-    assert (tmp_path / "job.manifest.json").exists()
-
-
 @pytest.mark.parametrize(
     "lines, said",
     [

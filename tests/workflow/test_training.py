@@ -224,6 +224,7 @@ def test_two_processes_agree_with_one_once_those_of_a_killed_launcher_have_ended
     process.wait()
     train(place, {"dropout": 0.0}, devices=2)
     assert read_json(place / "run.json")["hardware"]["processes"] == 2
+    assert (tmp_path / "two.manifest.json").exists(), "several processes write the manifest, too"
     train(tmp_path / "one", {"dropout": 0.0})
     one, two = results(tmp_path / "one"), results(place)
     assert [len(table) for table in one] == [len(table) for table in two]
