@@ -6,7 +6,6 @@ import io
 import json
 import sys
 import time
-import zipfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -27,6 +26,7 @@ from scripts.data.files import sha256_of
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
+from tests.fetch.fetch_sources import zipped as zip_of
 from tests.conftest import ROOT
 from tests.files import read_json
 from tests.rows import each_row, texts_of
@@ -85,10 +85,7 @@ def place(folder, corpus=CORPUS, name="raw_caption.json", listing=LISTING):
 
 
 def zipped(content, member="raw_caption.json"):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(member, content)
-    return buffer.getvalue()
+    return zip_of(**{member: content})
 
 
 def command(fetched, output, *more):

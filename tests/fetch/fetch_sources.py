@@ -171,13 +171,13 @@ def kept(tmp_path) -> list[str]:
     return sorted(file.suffix for file in files if file.suffix != ".lock")
 
 
-def zipped(**entries: bytes) -> io.BytesIO:
+def zipped(**entries: bytes) -> bytes:
     """Return a zip with the entries; a keyword has `__` in place of `/`."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
             archive.writestr(name.replace("__", "/"), content)
-    return buffer
+    return buffer.getvalue()
 
 
 @pytest.fixture(name="archive")

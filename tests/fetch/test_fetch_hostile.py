@@ -105,15 +105,13 @@ def test_https_does_not_lead_to_http(server):
 
 
 def test_members_are_opened(fetch_corpus, archive, tmp_path):
-    content = zipped(deep__train=BODY, val=OTHER, unused=b"").getvalue()
-    assert fetch_corpus(archive(content, deep__train=BODY, val=OTHER)) == {
-        "train": BODY,
-        "val": OTHER,
-    }
+    content = zipped(deep__train=BODY, val=OTHER, unused=b"")
+    fetched = fetch_corpus(archive(content, deep__train=BODY, val=OTHER))
+    assert fetched == {"train": BODY, "val": OTHER}
     assert kept(tmp_path) == []
 
 
-WHOLE = zipped(train=BODY).getvalue()
+WHOLE, TRAIN = zipped(train=BODY), {"train": BODY}
 END = WHOLE.rindex(b"PK\5\6") + 16
 # Entries before the file's beginning: zipfile notices this in the seek (OSError, ValueError).
 BEFORE_IT = struct.pack("<I", int.from_bytes(WHOLE[END : END + 4], "little") + 10)
@@ -121,61 +119,48 @@ BEFORE_IT = struct.pack("<I", int.from_bytes(WHOLE[END : END + 4], "little") + 1
 
 def with_entry(name: str, mode: int = 0) -> bytes:
     """Return a zip that has a second entry."""
-    buffer, entry = zipped(train=BODY), zipfile.ZipInfo(name)
+    buffer, entry = io.BytesIO(WHOLE), zipfile.ZipInfo(name)
     entry.external_attr = mode << 16
     with zipfile.ZipFile(buffer, "a") as opened:
         opened.writestr(entry, "/etc/passwd")
     return buffer.getvalue()
 
 
+def with_wrong_size() -> bytes:
+    """Return a zip whose header gives a wrong size."""
+    return zipped(train=bytes(10**6)).replace(struct.pack("<I", 10**6), struct.pack("<I", 5))
+
+
+def with_more() -> bytes:
+    return zipped(**TRAIN, val=bytes(5), unused=random.Random(4).randbytes(3_000_000))
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(
     "content, members, said",
     [
-        (lambda: WHOLE[:-4000], {"train": BODY}, "truncated or damaged"),
-        (
-            lambda: WHOLE[:END] + BEFORE_IT + WHOLE[END + 4 :],
-            {"train": BODY},
-            "truncated or damaged",
-        ),
+        (lambda: WHOLE[:-4000], TRAIN, "truncated or damaged"),
+        (lambda: WHOLE[:END] + BEFORE_IT + WHOLE[END + 4 :], TRAIN, "truncated or damaged"),
         (
             lambda: WHOLE,
-            {"train": BODY, "val_9": OTHER},
+            TRAIN | {"val_9": OTHER},
             "member val_9 is missing from the archive, which holds train;",
         ),
         (
-            lambda: zipped(train=BODY, val=BODY).getvalue(),
-            {"train": BODY, "val": OTHER},
+            lambda: zipped(**TRAIN, val=BODY),
+            TRAIN | {"val": OTHER},
             f"(expected sha256 {sha256(OTHER)}",
         ),
+        (lambda: with_entry("../train"), TRAIN, "entry ../train leads out of the archive's folder"),
+        (lambda: with_entry("val", stat.S_IFLNK | 0o777), TRAIN, "entry val is a link"),
+        (lambda: with_entry("train"), TRAIN, "entry train is there twice"),
         (
-            lambda: with_entry("../train"),
-            {"train": BODY},
-            "entry ../train leads out of the archive's folder",
-        ),
-        (lambda: with_entry("val", stat.S_IFLNK | 0o777), {"train": BODY}, "entry val is a link"),
-        (lambda: with_entry("train"), {"train": BODY}, "entry train is there twice"),
-        (
-            lambda: zipped(train=bytes(50_000_000)).getvalue(),
+            lambda: zipped(train=bytes(50_000_000)),
             {"train": b"small"},
             "unpacks to more than the 5 bytes",
         ),
-        (
-            lambda: (
-                zipped(train=bytes(10**6))
-                .getvalue()
-                .replace(struct.pack("<I", 10**6), struct.pack("<I", 5))
-            ),
-            {"train": bytes(5)},
-            "captions.zip",
-        ),  # the header gives a wrong size
-        (
-            lambda: zipped(
-                train=BODY, val=bytes(5), unused=random.Random(4).randbytes(3_000_000)
-            ).getvalue(),
-            {"val": bytes(5)},
-            "is more than 1,000,050 bytes",
-        ),
+        (with_wrong_size, {"train": bytes(5)}, "captions.zip"),
+        (with_more, {"val": bytes(5)}, "is more than 1,000,050 bytes"),
     ],
 )
 def test_an_archive_that_is_refused(

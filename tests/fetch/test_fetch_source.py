@@ -163,7 +163,7 @@ def test_entries_that_are_refused(refused_corpus, change, said):
 
 
 def test_files_of_one_name(refused_corpus, archive):
-    twice = archive(zipped(a__train=BODY, b__train=OTHER).getvalue(), a__train=BODY, b__train=OTHER)
+    twice = archive(zipped(a__train=BODY, b__train=OTHER), a__train=BODY, b__train=OTHER)
     assert "have the name train" in refused_corpus(twice)
 
 
