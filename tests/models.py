@@ -1,4 +1,4 @@
-"""Tiny models of the project's entries, and the scores of a paradigm with such a model."""
+"""Tiny models of the project's entries, what the loop gives to a paradigm, and its scores."""
 
 import contextlib
 from pathlib import Path
@@ -46,6 +46,18 @@ def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
             for number, candidate in enumerate(candidates)
         ]
     )
+
+
+def job_of(
+    inputs=("text_a", "text_b"), labels=("swapped", "in_order"), max_length: int = 64, **training
+) -> dict:
+    """Return a job, as the loop gives it to a paradigm. training: further settings of training."""
+    known = {"max_length": max_length, "dropout": None}
+    return {
+        **{"inputs": [*inputs], "labels": [*labels], "learns": True},
+        "head": {"labels": [*labels], "columns": [*range(len(labels))], "order": None},
+        "settings": {"method": "train", "seed": 3, "training": known | training},
+    }
 
 
 def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:

@@ -17,9 +17,10 @@ from scripts.train.batches import Examples, collate
 from scripts.train.hardware import Hardware
 from scripts.train.step import Learner, parameter_groups
 from tests.files import read_json, write_json
+from tests.models import job_of
 from tests.training import arguments, write_pairs
 from tests.train.decoders import write_decoder
-from tests.train.test_classify_decoders import PAIRS, job
+from tests.train.test_classify_decoders import PAIRS
 from tests.train.test_keep import LORA
 from tests.train.test_train_step import scores
 
@@ -39,7 +40,7 @@ def decoders(tmp_path_factory):
 
 def paradigm_of(folder, hardware=CPU, **training):
     torch.manual_seed(3)
-    paradigm = classify.Paradigm(folder, job(**training), {})
+    paradigm = classify.Paradigm(folder, job_of(**{"max_length": 128} | training), {})
     adapter.prepare(paradigm.network, TRAINING | training, hardware)
     return paradigm
 

@@ -7,10 +7,11 @@ import pytest
 
 from scripts.measure.bootstrap import resampling
 from tests.compared import compared
+from tests.models import job_of
 from scripts.measure.tally import Replicate, Tally, metric_rows, share
 from scripts.train.paradigms import classify
 from tests.registers import STUDIES
-from tests.train.test_likelihood import KINDS, cloze, cloze_job, job, models, pairs, scores_of  # noqa: F401
+from tests.train.test_likelihood import cloze, models, pairs  # noqa: F401 (a fixture)
 
 BLIND = [
     (study, name)
@@ -36,14 +37,9 @@ def test_what_learns_without_its_context_cannot_see_it(models, study, method):  
     other = table.set_column(
         place, hidden, [[f"on another day , {text}" for text in table[hidden].to_pylist()]]
     )
-    head = {"labels": entry["labels"], "columns": [*range(len(entry["labels"]))], "order": None}
     reads = {}
     for name in (first, method):
-        given = {
-            "inputs": entry["methods"][name]["inputs"],
-            "head": head,
-            "settings": {"training": {"max_length": 64, "dropout": None}},
-        }
+        given = job_of(entry["methods"][name]["inputs"], entry["labels"])
         paradigm = classify.Paradigm(models / "bert", given, {})
         reads[name] = [
             paradigm.encode(one).fields["input_ids"].flat.tolist() for one in (table, other)

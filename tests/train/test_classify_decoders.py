@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from scripts.train.paradigms import classify
-from tests.models import cloze_table, scores_of
+from tests.models import cloze_table, job_of, scores_of
 from tests.train.decoders import TRAINED, write_decoder
 
 pytestmark = pytest.mark.models
@@ -28,19 +28,6 @@ PAIRS = pa.table(
     }
 )
 CLOZE = cloze_table([("A: how long ?\nB: about <MASK> , i think .", ["two hours", "ten days"])])
-
-
-def job(inputs=("text_a", "text_b"), max_length: int = 128, **training) -> dict:
-    return {
-        "learns": True,
-        "inputs": list(inputs),
-        "labels": ["swapped", "in_order"],
-        "head": {"labels": ["swapped", "in_order"], "columns": [0, 1], "order": None},
-        "settings": {
-            "method": "train",
-            "training": {"max_length": max_length, "dropout": None} | training,
-        },
-    }
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +51,7 @@ def alone(paradigm, ids: list[int]) -> torch.Tensor:
 @pytest.mark.parametrize("kind", TRAINED)
 @pytest.mark.parametrize("inputs", [("text_a", "text_b"), ("text_b",)])
 def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
-    paradigm = classify.Paradigm(decoders[kind], job(inputs), {})
+    paradigm = classify.Paradigm(decoders[kind], job_of(inputs, max_length=128), {})
     tokenizer = paradigm.tokenizer
     start = tokenizer.convert_tokens_to_ids([TRAINED[kind]]) if TRAINED[kind] else []
     found = scores_of(paradigm, paradigm.encode(PAIRS))
@@ -85,7 +72,9 @@ def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
 
 @pytest.mark.parametrize("kind", TRAINED)
 def test_a_context_without_a_mask_has_a_blank(decoders, kind):
-    paradigm = classify.Paradigm(decoders[kind], job(("context", "candidate")), {})
+    paradigm = classify.Paradigm(
+        decoders[kind], job_of(("context", "candidate"), max_length=128), {}
+    )
     ids = paradigm.encode(CLOZE).fields["input_ids"]
     hole = "<mask>" if kind == "gemma3" else " ___"
     for row, words in enumerate(["two hours", "ten days"]):

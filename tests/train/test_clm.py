@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from scripts.running.program import UserError
 from scripts.train.paradigms import clm
 from scripts.train.batches import collate
-from tests.models import cloze_table, fetched, scores_of
+from tests.models import cloze_table, fetched, job_of, scores_of
 from tests.train.decoders import TRAINED, write_decoder
 
 pytestmark = pytest.mark.models
@@ -24,18 +24,9 @@ START = {"gpt2": ["<|endoftext|>"], "llama": ["<bos>"], "qwen3": [], "gemma3": [
 CLOZE = cloze_table(ROWS)
 
 
-def job(max_length: int = 64) -> dict:
-    return {
-        "learns": True,
-        "inputs": ["context", "candidate"],
-        "head": None,
-        "settings": {"training": {"max_length": max_length, "dropout": None}},
-    }
-
-
 @pytest.mark.parametrize("kind", TRAINED)
 def test_each_dialog_is_scored_as_alone(kind, tmp_path):
-    paradigm = clm.Paradigm(write_decoder(kind, tmp_path), job(), {})
+    paradigm = clm.Paradigm(write_decoder(kind, tmp_path), job_of(), {})
     examples = paradigm.encode(CLOZE)
     assert len(examples) == 3 and examples.truncated == 1
     found = scores_of(paradigm, examples)
@@ -67,4 +58,4 @@ def test_a_model_that_does_not_write_is_refused(tmp_path):
     with pytest.raises(
         UserError, match="a t5 model does not write from left to right; a CLM stage needs a decoder"
     ):
-        clm.Paradigm(fetched("tiny_t5", tmp_path / "t5"), job(), {})
+        clm.Paradigm(fetched("tiny_t5", tmp_path / "t5"), job_of(), {})

@@ -28,7 +28,7 @@ from scripts.train.early_end import Stop
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
 from scripts.train.scoring import Scorer
 from scripts.train.threshold import best_threshold
-from tests.models import cloze_table, fetched
+from tests.models import cloze_table, fetched, job_of
 from tests.models import scores_of as unfinished
 from tests.rows import rows_of
 from tests.train.decoders import DECODERS, tokenizer_of, write_decoder
@@ -63,24 +63,9 @@ texts: {swapped: '{text_a} then {text_b}? Answer:| no, naïve', in_order: '{text
 """)
 
 
-def job(
-    prompt: dict,
-    inputs=("text_a", "text_b"),
-    labels=("swapped", "in_order"),
-    max_length: int = 120,
-    **training,
-) -> dict:
-    return {
-        "prompt": prompt,
-        "inputs": list(inputs),
-        "labels": list(labels),
-        "learns": False,
-        "head": None,
-        "settings": {
-            "seed": 3,
-            "training": {"max_length": max_length, "precision": "auto"} | training,
-        },
-    }
+def job(prompt: dict, *given, max_length: int = 120, **training) -> dict:
+    known = {"precision": "auto"} | training
+    return job_of(*given, max_length=max_length, **known) | {"prompt": prompt}
 
 
 def cloze_job(prompt: dict = CLOZE, **training) -> dict:

@@ -21,7 +21,7 @@ from transformers import (
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify, fill, generate, masking, pseudo_log_likelihood
-from tests.models import cloze_table, fetched, scores_of
+from tests.models import cloze_table, fetched, job_of, scores_of
 from tests.rows import each_row, rows_of
 
 pytestmark = pytest.mark.models
@@ -43,12 +43,7 @@ def cloze() -> pa.Table:
 
 
 def job(learns: bool, max_length: int = 64) -> dict:
-    return {
-        "learns": learns,
-        "inputs": ["context", "candidate"],
-        "head": {"labels": ["wrong", "right"], "columns": [0, 1], "order": None},
-        "settings": {"training": {"max_length": max_length, "dropout": None}},
-    }
+    return job_of(["context", "candidate"], ["wrong", "right"], max_length) | {"learns": learns}
 
 
 @pytest.fixture(scope="module")

@@ -10,18 +10,9 @@ from transformers import AutoModelForSequenceClassification
 from scripts.running.program import UserError
 from scripts.train.paradigms import symmetric
 from scripts.train.batches import collate
-from tests.models import fetched
+from tests.models import fetched, job_of
 
 pytestmark = pytest.mark.models
-
-
-def job(inputs=("text_a", "text_b"), labels=("swapped", "in_order")) -> dict:
-    return {
-        "inputs": list(inputs),
-        "labels": list(labels),
-        "head": {"labels": list(labels), "columns": [0, 1], "order": None},
-        "settings": {"method": "train_symmetric", "training": {"max_length": 24, "dropout": None}},
-    }
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +62,7 @@ def scores_of(paradigm, table: pa.Table, way) -> np.ndarray:
 
 
 def test_a_score_of_a_pair_is_exactly_minus_that_of_the_pair_turned_round(bert):
-    paradigm = symmetric.Paradigm(bert, job(), {})
+    paradigm = symmetric.Paradigm(bert, job_of(max_length=24), {})
     table = pairs(80)
     other = table.set_column(2, "text_a", table["text_b"]).set_column(3, "text_b", table["text_a"])
     there, back = (scores_of(paradigm, each, paradigm.scores) for each in (table, other))
@@ -94,5 +85,5 @@ def test_a_score_of_a_pair_is_exactly_minus_that_of_the_pair_turned_round(bert):
     """),
 )
 def test_what_cannot_be_turned_round_is_refused(bert, changed):
-    with pytest.raises(UserError, match="train_symmetric reads two texts both ways"):
-        symmetric.Paradigm(bert, job(**changed), {})
+    with pytest.raises(UserError, match="the method train reads two texts both ways"):
+        symmetric.Paradigm(bert, job_of(**changed), {})

@@ -14,10 +14,11 @@ from scipy.stats import kendalltau
 from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
+from tests.models import job_of
 from tests.studies.strided_sop.conftest import build
 from tests.studies.strided_sop.test_build_strided_sop import PERMUTATIONS
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
-from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
+from tests.train.test_symmetric import bert  # noqa: F401 (a fixture)
 from tests.rows import rows_of
 
 
@@ -113,7 +114,7 @@ def test_units_are_apart_as_the_texts_of_a_pair_and_the_longest_is_cut(bert):  #
         table = pa.table({"example_id": ["a"], "units": ["\n".join(units)], "label": [1]})
         return paradigm.encode(table)
 
-    paradigm = packed.Paradigm(bert, job(inputs=["units"]) | {"head": None}, {})
+    paradigm = packed.Paradigm(bert, job_of(["units"], max_length=24), {})
     tokenizer, texts = paradigm.tokenizer, ["the man cuts", "bread", "and opens doors " * 9]
     words = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in texts]
     start, end = tokenizer.cls_token_id, tokenizer.sep_token_id
