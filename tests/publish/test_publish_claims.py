@@ -14,16 +14,7 @@ import yaml
 from scripts.data.csv_files import read_csv
 from scripts.measure.comparisons import SCHEMA
 from scripts.studies.strided_sop import evaluate as strided_sop
-from scripts.publish.claims import (
-    CONTRADICTED,
-    NOT_COMPARABLE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    outcomes_of,
-    read_claims,
-    verdict,
-    weakest,
-)
+from scripts.publish.claims import outcomes_of, read_claims, verdict, weakest
 from tests.compared import compared, write_comparisons
 from tests.conftest import ROOT
 from tests.registers import SOURCES
@@ -31,7 +22,7 @@ from scripts.data import studies
 from scripts.data.yaml_files import read_yaml
 from tests.files import write_rows, write_yaml
 from tests.publish.publish_inputs import metric_row
-from tests.rows import each_row
+from tests.rows import each_row, rows_of
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
 
 CLASSES = read_yaml(ROOT / "resources/classes.yaml")
@@ -94,58 +85,38 @@ same: [source, model, method]
 than: {stride: 0}
 control: {shows: same_effect}
 """)
+SHAPES = {"trend": TREND, "above": ABOVE, "last": LAST}
 EXPECTED = [  # shape, source, further rows, verdict, why
-    (TREND, "holds", {}, REPRODUCED, ""),
-    (TREND, "fails", {}, NOT_REPRODUCED, ""),
-    (TREND, "unclear", {}, NOT_COMPARABLE, "unclear here: the interval includes zero"),
-    (
-        TREND,
-        "control",
-        {},
-        CONTRADICTED,
-        "bag of words: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride",
-    ),
-    (
-        TREND,
-        "control_alone",
-        {},
-        NOT_COMPARABLE,
-        "no such run; a control shows the same: bag of words",
-    ),
-    (TREND, "nowhere", {}, NOT_COMPARABLE, "no such run"),
-    (TREND, "one", {}, NOT_COMPARABLE, "no comparable run beside it"),
-    (TREND, "sampled", {}, NOT_COMPARABLE, "sample data"),
-    (TREND, "limited", {}, NOT_COMPARABLE, "at most 200 items"),
-    (TREND, "class", {}, REPRODUCED, "by MPNet-base (all-mpnet-base-v2), of the same class"),
-    (TREND, "other", {}, NOT_COMPARABLE, "other model class: MiniLM-L6 (a small model) shows it"),
-    (TREND, "both", {}, REPRODUCED, ""),
-    (TREND, "wide", {}, NOT_COMPARABLE, "unclear here"),
-    (ABOVE, "holds", {"stride": 2}, REPRODUCED, ""),
-    (ABOVE | {"value": 90}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
-    (
-        ABOVE | {"value": 71},
-        "holds",
-        {"stride": 2},
-        NOT_COMPARABLE,
-        "unclear here: the interval allows both",
-    ),
-    (ABOVE, "control", {"stride": 2}, CONTRADICTED, "bag of words 70.0 %, the model 0.0 points"),
-    (LAST, "holds", {"stride": 2}, REPRODUCED, ""),
-    (LAST | {"by": 15}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
-    (LAST, "control", {"stride": 2}, CONTRADICTED, "bag of words: 70.0 % beside 60.0 % (0)"),
-    (LAST | {"direction": "alike"}, "unclear", {"stride": 2}, REPRODUCED, ""),
-    (
-        LAST | {"than": [{"stride": 0}, {"stride": 1}], "by": 0},
-        "fails",
-        {"stride": 2},
-        NOT_REPRODUCED,
-        "",
-    ),
-    (TREND, "few", {}, REPRODUCED, "one run"),
-    (TREND, "capped", {}, REPRODUCED, "stopped at its cap"),
-    (LAST, "capped", {"stride": 2}, REPRODUCED, "stopped at its cap"),
-    (ABOVE, "capped", {"stride": 2}, REPRODUCED, ""),
-    (TREND, "peak", {"metric": "peak_accuracy"}, REPRODUCED, ""),
+    (SHAPES[shape] | changed, *rest)
+    for shape, changed, *rest in rows_of("""
+        trend | {} | holds | {} | reproduced | ''
+        trend | {} | fails | {} | not reproduced | ''
+        trend | {} | unclear | {} | not comparable | 'unclear here: the interval includes zero'
+        trend | {} | control | {} | contradicted by a control | 'bag of words: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride'
+        trend | {} | control_alone | {} | not comparable | 'no such run; a control shows the same: bag of words'
+        trend | {} | nowhere | {} | not comparable | no such run
+        trend | {} | one | {} | not comparable | no comparable run beside it
+        trend | {} | sampled | {} | not comparable | sample data
+        trend | {} | limited | {} | not comparable | at most 200 items
+        trend | {} | class | {} | reproduced | by MPNet-base (all-mpnet-base-v2), of the same class
+        trend | {} | other | {} | not comparable | 'other model class: MiniLM-L6 (a small model) shows it'
+        trend | {} | both | {} | reproduced | ''
+        trend | {} | wide | {} | not comparable | unclear here
+        above | {} | holds | {stride: 2} | reproduced | ''
+        above | {value: 90} | holds | {stride: 2} | not reproduced | ''
+        above | {value: 71} | holds | {stride: 2} | not comparable | 'unclear here: the interval allows both'
+        above | {} | control | {stride: 2} | contradicted by a control | bag of words 70.0 %, the model 0.0 points
+        last | {} | holds | {stride: 2} | reproduced | ''
+        last | {by: 15} | holds | {stride: 2} | not reproduced | ''
+        last | {} | control | {stride: 2} | contradicted by a control | 'bag of words: 70.0 % beside 60.0 % (0)'
+        last | {direction: alike} | unclear | {stride: 2} | reproduced | ''
+        last | {than: [{stride: 0}, {stride: 1}], by: 0} | fails | {stride: 2} | not reproduced | ''
+        trend | {} | few | {} | reproduced | one run
+        trend | {} | capped | {} | reproduced | stopped at its cap
+        last | {} | capped | {stride: 2} | reproduced | stopped at its cap
+        above | {} | capped | {stride: 2} | reproduced | ''
+        trend | {} | peak | {metric: peak_accuracy} | reproduced | ''
+    """)
 ]
 
 

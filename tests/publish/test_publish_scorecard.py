@@ -97,6 +97,12 @@ def measured(
     return rows + ([comparison(row, "bag_of_words", (*above, p_value_of(*above)))] if above else [])
 
 
+def at(stride: int) -> dict:
+    return {"stride": stride, "dataset": f"stride-{stride}"}
+
+
+WORDINGS = {"plain": 0.55, "then": 0.61}
+LIMITED = {"dataset": "stride-0-train_pairs-4000", "train_pairs": 4000}
 ROWS = [
     *(
         row
@@ -108,35 +114,15 @@ ROWS = [
                 "train",
                 0.6 + stride / 100,
                 (0.05, 0.01, 0.09),
-                stride=stride,
-                dataset=f"stride-{stride}",
+                **at(stride),
             ),
-            *measured(
-                "strided_sop",
-                "bag_of_words",
-                "control",
-                0.55,
-                stride=stride,
-                dataset=f"stride-{stride}",
-            ),
+            *measured("strided_sop", "bag_of_words", "control", 0.55, **at(stride)),
         ]
     ),
     *measured("strided_sop", "small", "train", 0.99, stride=0, size_matched=3, dataset="matched"),
     *measured("strided_sop", "small", "train", 0.98, split="val_2"),
-    *measured(
-        "strided_sop",
-        "gpt",
-        "likelihood",
-        0.58,
-        (0.03, -0.01, 0.07),
-        {"plain": 0.55, "then": 0.61},
-        dataset="stride-0",
-    ),
-    *measured(
-        *("strided_sop", "large", "train", 0.8, (0.25, 0.2, 0.3)),
-        dataset="stride-0-train_pairs-4000",
-        train_pairs=4000,
-    ),
+    *measured("strided_sop", "gpt", "likelihood", 0.58, (0.03, -0.01, 0.07), WORDINGS, **at(0)),
+    *measured("strided_sop", "large", "train", 0.8, (0.25, 0.2, 0.3), **LIMITED),
     *measured("strided_sop", "human", "human", 0.9, metric="human_accuracy"),
     *measured("temporal_nli", "old", "train", 0.7),
     *measured("temporal_nli", "old", "hypothesis_only", 0.75),
@@ -156,20 +142,11 @@ ROWS = [
 ]
 BOTH = ["scorecard", "scorecard_table"]
 LEFT_OUT = [
-    {
-        "experiment": "tried",
-        "study": "mctaco",
-        "model": "mute",
-        "method": "likelihood",
-        "reason": f"it has no head {HOSTILE}",
-    },
-    {
-        "experiment": "tried",
-        "study": "mctaco",
-        "model": "small",
-        "method": "train",
-        "reason": "it learns",
-    },
+    dict(zip(("experiment", "study", "model", "method", "reason"), ("tried", "mctaco", *row)))
+    for row in [
+        ("mute", "likelihood", f"it has no head {HOSTILE}"),
+        ("small", "train", "it learns"),
+    ]
 ]
 
 
@@ -184,15 +161,8 @@ class Card(Inputs):
         self.write_resources(**of)
         write_published(self.resources)
         for model, (kind, parameters) in NETWORKS.items():
-            facts = {
-                "run": f"{model}-0",
-                "study": "mctaco",
-                "source": "mctaco",
-                "dataset": "default",
-                "model": model,
-                "method": "train",
-                "seed": 1,
-            }
+            facts = {"study": "mctaco", "source": "mctaco", "dataset": "default", "method": "train"}
+            facts |= {"run": f"{model}-0", "model": model, "seed": 1}
             self.runs.append(f"mctaco/{model}-0")
             place = self.results / f"train/mctaco/{model}-0/run.json"
             place.parent.mkdir(parents=True)
