@@ -3,11 +3,11 @@
 import pandas as pd
 
 
-def call(program, name, fetched, output, provenance="{}", ok=True):
+def call(program, name, fetched, output, provenance="{}", *more, ok=True):
+    """Call the cleaner of this name; return its output, or its error. more: further options."""
     done = program(
         f"scripts.clean.{name} --source {name} --fetched {fetched} --output {output}",
-        "--provenance",
-        provenance,
+        *("--provenance", provenance, *more),
     ).checked(ok)
     assert ok or done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
     assert ok or not list(output.glob("*")), "nothing half done is left"

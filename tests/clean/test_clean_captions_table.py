@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from scripts.data.tables import CAPTIONS, read_table
-from tests.clean.cleaned_dialogs import counted
+from tests.clean.cleaned_dialogs import call, counted
 from tests.conftest import ROOT
 from tests.files import write_json, write_yaml
 from tests.rows import each_row, texts_of
@@ -36,21 +36,11 @@ def rows_of_videos(text='Step  {start}, "then"\nvideo {video}') -> pd.DataFrame:
     )
 
 
-def timed(video: pd.DataFrame) -> list[list[float]]:
-    return video[["start", "end"]].to_numpy().tolist()
-
-
 def clean(program, folder, name, output, *more, ok=True):
     """Clean the captions `name` of a folder; returns the tables by split, or the error."""
-    done = program(
-        f"scripts.clean.captions_table --source own --fetched {folder} --output {output}",
-        *("--provenance", named(name)),
-        *more,
-    ).checked(ok)
+    found = call(program, "captions_table", folder, output, named(name), *more, ok=ok)
     if not ok:
-        assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
-        assert not list(output.glob("*")), "nothing half done is left"
-        return done.stderr
+        return found
     return {
         split: read_table(output / f"{split}.parquet", schema=CAPTIONS).to_pandas()
         for split in ("train", "test")

@@ -11,8 +11,11 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from scripts.data.tables import read_metrics, read_table
+from scripts.plan.workplan import laid_over
+from tests.clean.cleaned_dialogs import call as clean
 from tests.rows import each_row, texts_of
 from tests.train.api_server import teaching
 from tests.train.test_asking import KEY
@@ -68,9 +71,6 @@ def write_csv(path, rows: list[list[str]], header=HEADER) -> None:
 
 
 def merged(preset: str, more: str) -> dict:
-    from scripts.data.yaml_files import yaml
-    from scripts.plan.workplan import laid_over
-
     return laid_over(yaml.safe_load(preset), yaml.safe_load(more))
 
 
@@ -136,6 +136,11 @@ def test_controls_of_a_test_alone_learn_from_other_groups(study, page):
     assert (value < 0.5).all(), "chance is a third; three standard errors are 0.12"
 
 
+COLUMNS = yaml.safe_load("""
+{question: Question, context: Text, answer: Answer, category: Kind, options: [Option A, Option B, Option C]}
+""")
+
+
 def test_permuted_columns_give_the_same_items(program, tmp_path):
     """The order of columns, the form of the answer and a zip change no item."""
     rows = items(12, cue=True)
@@ -152,31 +157,16 @@ def test_permuted_columns_give_the_same_items(program, tmp_path):
         write_csv(
             tmp_path / name, [[row[i] for i in order] for row in table], [HEADER[i] for i in order]
         )
+        files = {}
         if kind == "numbers0":
             with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
                 archive.write(tmp_path / name, f"deep/{name}")
                 archive.writestr("deep/other.csv", "a,b")
             files, name = {"files": {"test": f"deep/{name}"}}, "all.zip"
-        else:
-            files = {}
-        layout = files | {
-            "columns": {
-                "question": "Question",
-                "context": "Text",
-                "answer": "Answer",
-                "category": "Kind",
-                "options": ["Option A", "Option B", "Option C"],
-            },
-            "answers_are": kind,
-        }
-        program(
-            f"scripts.clean.choices --source mine --fetched {tmp_path} --output {tmp_path}/{kind}",
-            "--columns",
-            json.dumps(layout),
-            "--provenance",
-            json.dumps({"sha256": {name: None}}),
-        ).checked()
-        found.append(read_table(tmp_path / kind / "test.parquet"))
+        layout = files | {"columns": COLUMNS, "answers_are": kind}
+        given = json.dumps({"sha256": {name: None}}), "--columns", json.dumps(layout)
+        output = clean(program, "choices", tmp_path, tmp_path / kind, *given)
+        found.append(read_table(output / "test.parquet"))
     assert found[0].equals(found[1]) and found[0].equals(found[2])
     assert found[0]["label"].to_pandas().sum() == 12 and len(found[0]) == 36
 
@@ -203,8 +193,6 @@ def refused(study: Study, **config) -> str:
 
 @each_row("change, said", FAULTS)
 def test_a_wrong_declaration_is_one_sentence_in_a_dry_run(study, change, said):
-    from scripts.data.yaml_files import yaml
-
     entry = {"title": "t", "kind": "choices", "local": "mine.csv", "licence": "MIT"}
     entry |= {"citation": "none"} | yaml.safe_load(f"{{{change}}}")
     experiment = {"study": "choices", "data": {"source": "mine"}, "models": ["bag_of_words"]}
