@@ -8,6 +8,7 @@ from scripts.data.tables import read_table
 from scripts.measure.comparisons import comparisons_beside
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.files import write_rows
+from tests.studies.programs import evaluate as evaluate_runs, metrics_in
 
 FACTS = {
     "study": "strided_sop",
@@ -27,17 +28,11 @@ def write_split(pairs: list[dict], folder: Path, dataset: str = "stride-0") -> p
     return pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"})
 
 
-def evaluate(program, folder: Path, runs, resamples: int = 200, ok: bool = True):
+def evaluate(program, folder: Path, runs, *more, ok: bool = True):
     """Evaluate runs of a folder as the experiment e; return its metrics and comparisons, or the
     message.
     """
-    output = folder / "metrics.parquet"
-    done = program(
-        f"scripts.studies.strided_sop.evaluate --experiment e --runs {' '.join(runs)} "
-        f"--contest scripts/studies/strided_sop/study.yaml --trained {folder} "
-        f"--build {folder}/{BUILT} --sources resources/sources.yaml --resamples {resamples} "
-        f"--output {output}"
-    ).checked(ok)
-    if not ok:
-        return done.stderr
-    return tuple(read_table(file).to_pandas() for file in (output, comparisons_beside(output)))
+    built = folder / BUILT
+    done = evaluate_runs(program, "strided_sop", folder, runs, *more, built=built).checked(ok)
+    compared = comparisons_beside(folder / "metrics.parquet")
+    return (metrics_in(folder), read_table(compared).to_pandas()) if ok else done.stderr

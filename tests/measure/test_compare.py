@@ -44,7 +44,7 @@ def study(tmp_path_factory, program):
         file = file.assign(example_id=examples["example_id"])
         file.to_csv(folder / f"{'ab'[number]}.csv", index=False)
         file[:4].to_csv(folder / f"{'ab'[number]}-one.csv", index=False)
-    evaluate(program, folder, ["model", "control"], resamples=2000)
+    evaluate(program, folder, ["model", "control"], "--resamples", 2000)
     return folder, rights
 
 

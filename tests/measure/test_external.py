@@ -21,6 +21,7 @@ from tests.files import write_rows, write_yaml
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 from tests.studies.mctaco.test_mctaco import printed
+from tests.studies.programs import evaluate, metrics_in
 from tests.studies.timedial.test_timedial_metrics import cloze
 
 pytestmark = pytest.mark.slow
@@ -294,10 +295,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     """Evaluate an experiment of one run that is always right and a control whose scores all tie,
     with systems from elsewhere.
     """
-    trained, names = (
-        tmp_path / "trained",
-        {"pair_id": "example_id", "video_id": "group_id", "dialog_id": "group_id"},
-    )
+    names = {"pair_id": "example_id", "video_id": "group_id", "dialog_id": "group_id"}
     table, labels = pd.DataFrame(examples(study)[0]).rename(columns=names), list(SETS[study])
     right = np.eye(len(labels))[table["label"]][:, -1 if study == "timedial" else 0 :]
     options = yaml.safe_load("""
@@ -311,7 +309,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     ):
         facts = {} if study == "timedial" else {"labels": labels}
         write_run(
-            trained,
+            tmp_path,
             name,
             [("test", "direct", table, scores)],
             study=study,
@@ -327,17 +325,10 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
         )
     sources = {folder.parent.name: {"evaluate": ["test"], "domain": "in"}}
     write_yaml(tmp_path / "sources.yaml", sources)
-    beside = ["--external", *external] if external else []
-    done = program(
-        f"scripts.studies.{study}.evaluate --experiment e --runs run control "
-        f"--contest scripts/studies/{study}/study.yaml "
-        f"--build {tmp_path}/results/build/{study} --sources {tmp_path}/sources.yaml "
-        f"--resamples 50 --output {tmp_path}/metrics.parquet",
-        "--trained",
-        trained,
-        *beside,
-    ).checked(ok)
-    return read_table(tmp_path / "metrics.parquet").to_pandas() if ok else done.stderr
+    more = ["--resamples", 50, *(["--external", *external] if external else [])]
+    where = {"built": tmp_path / "results/build" / study, "sources": tmp_path / "sources.yaml"}
+    done = evaluate(program, study, tmp_path, ["run", "control"], *more, **where).checked(ok)
+    return metrics_in(tmp_path) if ok else done.stderr
 
 
 def test_a_named_system_joins_an_experiment_with_its_distance_to_the_controls(
