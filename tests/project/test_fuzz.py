@@ -8,40 +8,17 @@ import yaml
 from hypothesis import settings
 
 from scripts.data.manifest import write_manifest
-from tests.fuzz import (
-    GIVEN,
-    SILENCE,
-    TARGETS,
-    attempt,
-    called,
-    content_of,
-    filled,
-    judged,
-    place,
-    stdin_of,
-)
+from tests.fuzz import GIVEN, SILENCE, TARGETS, attempt, content_of, place, run_case
 
 CASES = 25  # of each program, 1,000 in all; `make test` tries a hundred
 QUICK = 2
 
 
-def ended(target, files, folder):
-    """Run a target with these files; return its exit code, its stderr, and the problem."""
-    place(files, folder / "in")
-    (folder / "work").mkdir()
-    return called(
-        target.module,
-        filled(target.arguments, folder / "in", folder / "work/out"),
-        stdin_of(target, folder / "in"),
-    )
-
-
 @pytest.mark.parametrize("name", TARGETS)
 def test_whole_input_is_accepted(name, tmp_path):
     target = TARGETS[name]
-    code, said, problem = ended(target, target.files, tmp_path)
-    assert (code, problem) == (0, ""), said
-    assert judged(target, tmp_path / "work/out", code, said) == ""
+    end = run_case(target, target.files, target.arguments, tmp_path)
+    assert (end.code, end.problem) == (0, ""), end.said
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -69,9 +46,8 @@ def test_a_result_that_its_manifest_does_not_know_is_refused(name, tmp_path):
             names = sorted(one.name for one in folder.iterdir() if one.is_file())
             write_manifest(folder, names, folder / "manifest.json")
         pq.write_table(pq.read_table(given / file).slice(1), given / file)
-        code, said, problem = ended(target, {}, tmp_path / file)
-        assert (code, problem) == (1, ""), file
-        assert judged(target, tmp_path / file / "work/out", code, said) == ""
+        end = run_case(target, {}, target.arguments, tmp_path / file)
+        assert (end.code, end.problem) == (1, ""), file
 
 
 HUGE = ("a", " ", '\\"', " before 1", "1", ". ", "s ' ", "5 days ")
@@ -104,6 +80,5 @@ def test_a_cell_of_two_megabytes_takes_no_20_seconds(name, tmp_path):
     else:
         file = next(key for key, content in files.items() if words.encode() in content)
         files[file] = files[file].replace(words.encode(), (words + huge).encode(), 1)
-    code, said, problem = ended(target, files, tmp_path)
+    problem = run_case(target, files, target.arguments, tmp_path).problem
     assert problem == "", f"{problem} (the limit is {SILENCE} s)"
-    assert judged(target, tmp_path / "work/out", code, said) == ""
