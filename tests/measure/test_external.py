@@ -199,58 +199,32 @@ def test_the_form_of_the_authors_gives_the_same_numbers(program, dataset, tmp_pa
         assert said in done.stderr and len(done.stderr.splitlines()) == 1, (said, done.stderr)
 
 
-def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
-    label = SETS[study][0]
-    good = [f"{one},{label}" for one in ids]
-
-    def csv(rows: list[str]) -> str:
-        return "\n".join(["example_id,label", *rows])
-
-    first = {name: 0.5 for name in SETS[study]}
-    lines = [json.dumps({"example_id": one, "scores": first}) for one in ids]
-    scores = [
-        "example_id," + ",".join(SETS[study]),
-        *(f"{one}" + ",0.5" * len(SETS[study]) for one in ids),
-    ]
-    values = ["1000000.06", "1000000.05"]
-    merged = [scores[0], f"{ids[0]},{','.join(values)}", *scores[2:]]
-    return [
-        (
-            "a.csv",
-            csv(good[:-1]),
-            f"is for the example {ids[-1]} (1 of {len(ids)} examples of default test have no row)",
-        ),
-        (
-            "b.csv",
-            csv([*good, "nobody,x"]),
-            f"row {len(ids) + 2}: default test has no example nobody",
-        ),
-        (
-            "c.csv",
-            csv([*good[:5], good[1], *good[5:]]),
-            f"row 7: example {ids[1]} is already in row 3; keep one of them",
-        ),
-        (
-            "t.jsonl",
-            "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]),
-            "line 3: its example_id is 7",
-        ),
-        # The label may be the right one, beside the scores of a model.
-        (
-            "l.csv",
-            "\n".join([f"{scores[0]},label", *(f"{row},{label}" for row in scores[1:])]),
-            "answers in two ways, by label and by swapped, in_order; leave one of them",
-        ),
-        # Numbers that are equal in 32 bits: a tie that the file does not have.
-        ("y.csv", "\n".join(merged), f"the scores of {ids[0]} are so close to each other"),
-    ]
-
-
 @pytest.mark.parametrize("dataset", ["strided_sop"], indirect=True)
 def test_wrong_files_are_refused_in_one_sentence(program, dataset, tmp_path):
     study, folder, table = dataset
-    for name, content, said in wrong_files(study, list(table["example_id"])):
-        (tmp_path / name).write_text(content)
+    ids = list(table["example_id"])
+    good = ["example_id,label", *(f"{one},swapped" for one in ids)]
+    scored = ["example_id,swapped,in_order", *(f"{one},0.5,0.5" for one in ids)]
+    # The label may be the right one, beside the scores of a model.
+    both = [f"{scored[0]},label", *(f"{row},swapped" for row in scored[1:])]
+    # Numbers that are equal in 32 bits: a tie that the file does not have.
+    close = [scored[0], f"{ids[0]},1000000.06,1000000.05", *scored[2:]]
+    scores = {"swapped": 0.5, "in_order": 0.5}
+    lines = [json.dumps({"example_id": one, "scores": scores}) for one in [*ids[:2], 7, *ids[3:]]]
+    lacks = f"is for the example {ids[-1]} (1 of {len(ids)} examples of default test have no row)"
+    for name, rows, said in (
+        ("a.csv", good[:-1], lacks),
+        ("b.csv", [*good, "nobody,x"], f"row {len(ids) + 2}: default test has no example nobody"),
+        (
+            "c.csv",
+            [*good[:6], good[2], *good[6:]],
+            f"row 7: example {ids[1]} is already in row 3; keep one of them",
+        ),
+        ("t.jsonl", lines, "line 3: its example_id is 7"),
+        ("l.csv", both, "in two ways, by label and by swapped, in_order; leave one of them"),
+        ("y.csv", close, f"the scores of {ids[0]} are so close to each other"),
+    ):
+        (tmp_path / name).write_text("\n".join(rows))
         done = measure(program, study, folder, tmp_path / name, ok=False)
         assert done.stderr.startswith(f"error: {tmp_path / name}: ")
         assert said in done.stderr, (name, done.stderr)
