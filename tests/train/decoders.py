@@ -5,6 +5,7 @@ special tokens of the real ones.
 from pathlib import Path
 
 import torch
+import yaml
 from tokenizers import (
     Tokenizer,
     decoders,
@@ -14,83 +15,45 @@ from tokenizers import (
     processors,
     trainers,
 )
-from transformers import (
-    AutoModelForCausalLM,
-    BartConfig,
-    Gemma3TextConfig,
-    GPT2Config,
-    LlamaConfig,
-    ModernBertDecoderConfig,
-    OPTConfig,
-    PreTrainedTokenizerFast,
-    Qwen3Config,
-    RobertaConfig,
-    RwkvConfig,
-)
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 WORDS = (
     "the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock "
     "then ! ten days ago ; yes , a year naïve “quoted” 3 : 30 pm"
 ).split()
-SIZES = {
-    "hidden_size": 16,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 2,
-    "intermediate_size": 24,
-    "max_position_embeddings": 400,
-}
-DECODERS = {
-    "gpt2": (GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=400), "bytes"),
-    "llama": (LlamaConfig(**SIZES, num_key_value_heads=1), "spaces"),
-    "gemma3": (
-        Gemma3TextConfig(
-            **SIZES,
-            head_dim=8,
-            num_key_value_heads=1,
-            sliding_window=7,
-            final_logit_softcapping=3.0,
-            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-        ),
-        "spaces",
-    ),
-    "qwen3": (Qwen3Config(**SIZES, head_dim=8, num_key_value_heads=1), "startless"),
-    "opt": (
-        OPTConfig(
-            hidden_size=16,
-            word_embed_proj_dim=16,
-            ffn_dim=24,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            max_position_embeddings=400,
-        ),
-        "bytes",
-    ),
-    # counts positions from the padding's number on
-    "roberta": (RobertaConfig(**SIZES, is_decoder=True), "spaces"),
-    # its get_decoder() is the last part of its head
-    "modernbert": (ModernBertDecoderConfig(**SIZES, local_attention=6), "spaces"),
-}
+SIZES = """
+sizes: &sizes {hidden_size: 16, num_hidden_layers: 3, num_attention_heads: 2, intermediate_size: 24,
+  max_position_embeddings: 400}
+"""
+
+
+def architectures(text: str) -> dict[str, tuple]:
+    """Return each architecture's configuration and the kind of its tokenizer."""
+    entries = yaml.safe_load(SIZES + text)
+    del entries["sizes"]
+    return {name: (AutoConfig.for_model(**entry), kind) for name, (kind, entry) in entries.items()}
+
+
+DECODERS = architectures("""
+gpt2: [bytes, {model_type: gpt2, n_embd: 16, n_layer: 3, n_head: 2, n_positions: 400}]
+llama: [spaces, {model_type: llama, <<: *sizes, num_key_value_heads: 1}]
+gemma3: [spaces, {model_type: gemma3_text, <<: *sizes, head_dim: 8, num_key_value_heads: 1, sliding_window: 7,
+  final_logit_softcapping: 3.0, layer_types: [sliding_attention, full_attention, sliding_attention]}]
+qwen3: [startless, {model_type: qwen3, <<: *sizes, head_dim: 8, num_key_value_heads: 1}]
+opt: [bytes, {model_type: opt, hidden_size: 16, word_embed_proj_dim: 16, ffn_dim: 24, num_hidden_layers: 2,
+  num_attention_heads: 2, max_position_embeddings: 400}]
+# counts positions from the padding's number on
+roberta: [spaces, {model_type: roberta, <<: *sizes, is_decoder: true}]
+# its get_decoder() is the last part of its head
+modernbert: [spaces, {model_type: modernbert-decoder, <<: *sizes, local_attention: 6}]
+""")
 # Answers of these depend on the padding of their batch: it is text to one, and counts as places
 # to the other.
-READ_PADDING = {
-    "rwkv": (
-        RwkvConfig(
-            hidden_size=16, attention_hidden_size=16, num_hidden_layers=2, context_length=400
-        ),
-        "spaces",
-    ),
-    "bart": (
-        BartConfig(
-            d_model=16,
-            decoder_layers=2,
-            decoder_attention_heads=2,
-            decoder_ffn_dim=24,
-            max_position_embeddings=400,
-            init_std=0.4,
-        ),
-        "spaces",
-    ),
-}
+READ_PADDING = architectures("""
+rwkv: [spaces, {model_type: rwkv, hidden_size: 16, attention_hidden_size: 16, num_hidden_layers: 2, context_length: 400}]
+bart: [spaces, {model_type: bart, d_model: 16, decoder_layers: 2, decoder_attention_heads: 2, decoder_ffn_dim: 24,
+  max_position_embeddings: 400, init_std: 0.4}]
+""")
 # The decoders that are trained, and the token that each writes before a text.
 TRAINED = {"gpt2": "", "llama": "<bos>", "qwen3": "", "gemma3": "<bos>"}
 
