@@ -30,23 +30,20 @@ from tests.rows import each_row
 MASK = 2**64 - 1
 
 
+def shares(sums: np.ndarray, counts: np.ndarray) -> Tally:
+    return Tally("all", {"accuracy": share}, sums, counts)
+
+
 def rows_of(
     values: list[np.ndarray], groups: np.ndarray, seeds: list[int] = (), resamples: int = 400
 ) -> list[dict]:
     """Return the rows of one metric, a mean of (n,) values of each seed; groups: (n,) integers from
     0.
     """
-    tally = Tally(
-        "all",
-        {"accuracy": share},
-        sums_by_group(values, groups, groups.max() + 1),
-        np.bincount(groups),
-    )
-    return metric_rows(
-        [tally],
-        [Replicate(seed) for seed in seeds],
-        resampling([f"g{group}" for group in range(groups.max() + 1)], resamples),
-    )
+    counts = np.bincount(groups)
+    drawn = resampling([f"g{group}" for group in range(len(counts))], resamples)
+    tally = shares(sums_by_group(values, groups, len(counts)), counts)
+    return metric_rows([tally], [Replicate(seed) for seed in seeds], drawn)
 
 
 def slow_weight(block: int, draw: int) -> float:
@@ -137,10 +134,8 @@ def test_wordings_of_a_seed_do_not_count_as_seeds():
     [*single, mean] = rows_of(values, groups, [1, 2, 3])
     sums = sums_by_group([one for one in values for _ in "abc"], groups, 1000)
     replicates = [Replicate(seed, wording) for seed in (1, 2, 3) for wording in "abc"]
-    tally = Tally("all", {"accuracy": share}, sums, np.full(1000, 2))
-    [*_, asked] = metric_rows(
-        [tally], replicates, resampling([f"g{one}" for one in range(1000)], 400)
-    )
+    drawn = resampling([f"g{one}" for one in range(1000)], 400)
+    [*_, asked] = metric_rows([shares(sums, np.full(1000, 2))], replicates, drawn)
     names = ["value", "seeds", "sd_beyond_groups", "ci_low", "ci_high"]
     assert [asked[name] for name in names] == pytest.approx([mean[name] for name in names])
     [control] = rows_of([(draw.random(2000) < 0.55).astype(float)], groups)
@@ -174,7 +169,7 @@ def test_wordings_are_no_sample():
     """The interval of the wordings' mean is over groups alone; that of seeds is wider."""
     draw, groups = np.random.default_rng(2), np.arange(2000) // 2
     values = [(draw.random(2000) < rate).astype(float) for rate in (0.5, 0.6, 0.7)]
-    tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, 1000), np.full(1000, 2))
+    tally = shares(sums_by_group(values, groups, 1000), np.full(1000, 2))
     drawn = resampling(range(1000), 400)
     mean = metric_rows([tally], [Replicate(1, wording) for wording in "abc"], drawn)[-1]
     seeds = metric_rows([tally], [Replicate(seed) for seed in (1, 2, 3)], drawn)[-1]
@@ -201,27 +196,16 @@ def test_draws_pair_by_id_in_any_order_and_beside_any_others():
     ids = np.array([f"video {number}" for number in range(60)])
     shuffled = np.random.default_rng(4).permutation(60)
     both = [
-        draws_of(
-            Tally("all", {"accuracy": share}, sums[:, order], counts[order]),
-            resampling(ids[order], 100),
-        )["accuracy"]
+        draws_of(shares(sums[:, order], counts[order]), resampling(ids[order], 100))["accuracy"]
         for order in (np.arange(60), shuffled)
     ]
     np.testing.assert_allclose(both[0], both[1], rtol=1e-6)
     more = resampling([*ids, *(f"other {number}" for number in range(500))], 100)
-    padded = Tally(
-        "all", {"accuracy": share}, np.pad(sums, ((0, 0), (0, 500))), np.pad(counts, (0, 500))
-    )
+    padded = shares(np.pad(sums, ((0, 0), (0, 500))), np.pad(counts, (0, 500)))
     np.testing.assert_allclose(draws_of(padded, more)["accuracy"], both[0], rtol=1e-6)
     other = resampling([f"elsewhere {number}" for number in range(60)], 100)
-    assert (
-        abs(
-            np.corrcoef(
-                draws_of(Tally("all", {"a": share}, sums, counts), other)["a"][0, 0], both[0][0, 0]
-            )[0, 1]
-        )
-        < 0.4
-    )
+    apart = draws_of(shares(sums, counts), other)["accuracy"]
+    assert abs(np.corrcoef(apart[0, 0], both[0][0, 0])[0, 1]) < 0.4
 
 
 def test_an_interval_stays_within_a_share_and_around_its_value():
@@ -325,11 +309,7 @@ def test_differences_of_items_in_two_groupings_vary_as_their_own_clusters_say(of
     group, drawn = grouped(pd.DataFrame({"first": template, "second": time}), 2000)
     counts = np.bincount(group)
     rows = [
-        metric_rows(
-            [Tally("all", {"accuracy": share}, sums_by_group([one], group, len(counts)), counts)],
-            [],
-            drawn,
-        )[0]
+        metric_rows([shares(sums_by_group([one], group, len(counts)), counts)], [], drawn)[0]
         for one in right
     ]
     each = right[0] - right[1]
