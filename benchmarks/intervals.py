@@ -16,6 +16,7 @@ Prints Markdown.
 """
 
 import argparse
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
@@ -65,7 +66,7 @@ DIFFERENCES = [
     (30, 42, 1000, 0.1, 0.1),
 ]
 PAIRED = ["templates", "times", "items", "sd of both", "sd of the second", "covered (%)"]
-PAIRED += ["no difference: p < 0.05 (%)", "width / its truth"]
+PAIRED += ["no difference: p < 0.05 (%)", "width / its truth (%)"]
 
 # How far seeds differ (sd), numbers of seeds and of wordings.
 SEEDS = [*product((0.0, 0.02, 0.03, 0.05, 0.08), (2, 3, 5), (1, 3))]
@@ -146,11 +147,8 @@ def answers(
     """
     sizes = draw.lognormal(np.log(world.per_group), world.uneven, world.groups).round().clip(1)
     group = np.repeat(np.arange(world.groups), sizes.astype(int))
-    every, shared, systems = (
-        shares_of_groups(world, world.groups, draw),
-        draw.random(len(group)),
-        [],
-    )
+    every, shared = shares_of_groups(world, world.groups, draw), draw.random(len(group))
+    systems = []
     for gain in gains:
         seeds = draw.normal(0, world.sd_seeds, (world.seeds, 1)) if world.seeds > 1 else 0
         shift = np.reshape(seeds + world.shifts, (-1, 1))
@@ -187,16 +185,16 @@ def mean_row(tally: Tally, world: World, drawn: Resampling) -> dict:
     return metric_rows([tally], world.replicates, drawn)[-1]
 
 
+def covered(row: dict, wanted: float) -> tuple[bool, float]:
+    """Return whether a row's interval covers the truth, and its width."""
+    return row["ci_low"] <= wanted <= row["ci_high"], row["ci_high"] - row["ci_low"]
+
+
 def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.ndarray:
     """Return how often (%) the interval covers the truth, and its mean width in points."""
     draw = np.random.default_rng([world.groups, world.seeds, int(1000 * world.share)])
-    wanted, drawn, found = (
-        truth(world, draw),
-        resampling(range(world.groups), resamples),
-        np.zeros(2),
-    )
-    if f1:
-        wanted = true_f1(wanted)
+    wanted, drawn = truth(world, draw), resampling(range(world.groups), resamples)
+    wanted, found = true_f1(wanted) if f1 else wanted, np.zeros(2)
     for _ in range(times):
         (right,), group = answers(world, [0.0], draw)
         if f1:
@@ -204,7 +202,7 @@ def coverage(world: World, times: int, resamples: int, f1: bool = False) -> np.n
         else:
             tally = tally_of(right, group, world.groups)
         row = mean_row(tally, world, drawn)
-        found += [row["ci_low"] <= wanted <= row["ci_high"], row["ci_high"] - row["ci_low"]]
+        found += covered(row, wanted)
     return found / times * 100
 
 
@@ -230,9 +228,7 @@ def comparisons(
     return {name: count / times * 100 for name, count in found.items()}
 
 
-def differing_seeds(
-    sd: float, seeds: int, wordings: int, times: int, resamples: int
-) -> tuple[float, ...]:
+def differing_seeds(sd: float, seeds: int, wordings: int, times: int, resamples: int) -> np.ndarray:
     """Return how often (%) the interval of a mean over seeds that differ covers the truth, and its
     width in points. Also return how often two equal systems differ clearly.
     """
@@ -243,12 +239,8 @@ def differing_seeds(
     for _ in range(times):
         right, group = answers(world, [0.0, 0.0], draw)
         row, other = (mean_row(tally_of(each, group, world.groups), world, drawn) for each in right)
-        is_covered, width = (
-            row["ci_low"] <= wanted <= row["ci_high"],
-            row["ci_high"] - row["ci_low"],
-        )
-        found += [is_covered, width, difference(row, other).p_value < 0.05]
-    return tuple(found / times * 100)
+        found += [*covered(row, wanted), difference(row, other).p_value < 0.05]
+    return found / times * 100
 
 
 def two_ways(
@@ -269,16 +261,15 @@ def two_ways(
         )
         for place, (drawn, group, groups) in enumerate(ways):
             (row,) = metric_rows([tally_of(right[None], group, groups)], [], drawn)
-            found[place] += row["ci_low"] <= 0.7 <= row["ci_high"]
-            found[2 + place] += row["ci_high"] - row["ci_low"]
+            found[place::2] += covered(row, 0.7)
     return found / cases * 100
 
 
 def paired_two_ways(
     templates: int, times: int, items: int, sds: tuple[float, float], cases: int, resamples: int
-) -> tuple[float, float, float]:
+) -> np.ndarray:
     """Return how often (%) the interval of a difference without a true value covers 0, how often
-    its p-value is below 0.05, and its mean width as a multiple of the true one (3.92 sd). Two
+    its p-value is below 0.05, and its mean width in per cent of the true one (3.92 sd). Two
     systems are right on 0.7 of the items. They share half of their luck on an item.
     """
     draw, found, values = np.random.default_rng([templates, times, items, 2]), np.zeros(3), []
@@ -301,40 +292,32 @@ def paired_two_ways(
         values.append(estimate.value)
         covers = estimate.ci_low <= 0 <= estimate.ci_high
         found += covers, estimate.p_value < 0.05, estimate.ci_high - estimate.ci_low
-    covered, clear, width = found / cases
-    return covered * 100, clear * 100, width / (3.92 * np.std(values))
+    return found / cases / (1, 1, 3.92 * np.std(values)) * 100
 
 
 def main(given: argparse.Namespace) -> None:
+    many = given.times, given.resamples
+
+    def show(title: str, head: list[str], rows: Iterable[tuple[Iterable, Iterable]]) -> None:
+        """Print a table. A row: the cells that tell its case, and its numbers."""
+        rows = [[*case, *(f"{number:.1f}" for number in found)] for case, found in rows]
+        print(f"{title}:\n\n{table(head, rows)}\n", flush=True)
+
     for title, f1, uneven, numbers_of_seeds in KINDS:
-        rows = []
-        for groups, right, seeds in product(given.groups, TRUTHS, numbers_of_seeds):
-            world = World(groups, right, seeds, uneven=uneven)
-            cells = coverage(world, given.times, given.resamples, f1)
-            rows.append([groups, f"{right:g}", seeds, *(f"{cell:.1f}" for cell in cells)])
-        print(f"{title}:\n\n{table(COVERED, rows)}\n", flush=True)
-    rows = []
-    for name, world, gain, systems in CASES:
-        found = comparisons(world, gain, systems, given.times, given.resamples)
-        rows.append([name, *(f"{percent:.1f}" for percent in found.values())])
-    print(f"Differences and slopes, in per cent of cases:\n\n{table(COMPARED, rows)}\n", flush=True)
-    rows = []
-    for *world, by_template, by_time in TWO_WAYS:
-        sds = by_template, by_time
-        found = two_ways(*world, sds, given.times, given.resamples)
-        rows.append([*world, *sds, *(f"{percent:.1f}" for percent in found)])
-    print(f"Items that go together in two ways:\n\n{table(CROSSED, rows)}\n", flush=True)
-    rows = []
-    for *world, of_both, of_second in DIFFERENCES:
-        sds = of_both, of_second
-        cells = paired_two_ways(*world, sds, given.times, given.resamples)
-        rows.append([*world, *sds, *(f"{cell:.1f}" for cell in cells[:2]), f"{cells[2]:.2f}"])
-    print(f"Their differences, paired:\n\n{table(PAIRED, rows)}\n", flush=True)
-    rows = []
-    for sd, seeds, wordings in SEEDS:
-        found = differing_seeds(sd, seeds, wordings, given.times, given.resamples)
-        rows.append([f"{sd:g}", seeds, wordings, *(f"{cell:.1f}" for cell in found)])
-    print(f"Seeds that differ, 300 groups:\n\n{table(DIFFERING, rows)}")
+        worlds = [
+            World(groups, right, seeds, uneven=uneven)
+            for groups, right, seeds in product(given.groups, TRUTHS, numbers_of_seeds)
+        ]
+        cases = (((one.groups, one.share, one.seeds), coverage(one, *many, f1)) for one in worlds)
+        show(title, COVERED, cases)
+    cases = (((name,), comparisons(*case, *many).values()) for name, *case in CASES)
+    show("Differences and slopes, in per cent of cases", COMPARED, cases)
+    crossed_cases = ((case, two_ways(*case[:3], case[3:], *many)) for case in TWO_WAYS)
+    show("Items that go together in two ways", CROSSED, crossed_cases)
+    paired = ((case, paired_two_ways(*case[:3], case[3:], *many)) for case in DIFFERENCES)
+    show("Their differences, paired", PAIRED, paired)
+    differing = ((case, differing_seeds(*case, *many)) for case in SEEDS)
+    show("Seeds that differ, 300 groups", DIFFERING, differing)
 
 
 if __name__ == "__main__":
