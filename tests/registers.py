@@ -15,11 +15,11 @@ STUDIES = read_studies()
 FIGURES = read_figures(STUDIES)
 
 
-def write_published(folder: Path, studies=STUDIES) -> Path:
-    """Write the published.csv of these studies that the workflow gives to programs."""
+def write_published(folder: Path) -> Path:
+    """Write the published.csv of all studies that the workflow gives to programs."""
     file = folder / "published.csv"
     rows = [*read_published(STUDIES), *numbers_of(SOURCES, STUDIES)]
-    file.write_text(rows_of(rows, "study", set(studies)), encoding="utf-8")
+    file.write_text(rows_of(rows, "study", set(STUDIES)), encoding="utf-8")
     return file
 
 

@@ -45,22 +45,16 @@ def items(count: int, seed: int, option=None, right: bool = True) -> pd.DataFram
     return pd.DataFrame(rows, columns=["question", "A", "B", "C", "answer", "category"])
 
 
-def as_test(table: pd.DataFrame, train: pd.DataFrame | None = None) -> Benchmark:
-    def options_of(part: pd.DataFrame) -> pd.DataFrame:
-        rows = part.assign(item_id=[str(number) for number in range(len(part))], context="")
-        rows = rows.melt(
-            ["item_id", "question", "context", "answer", "category"],
-            list("ABC"),
-            "letter",
-            "option",
-        )
-        rows = rows.assign(
-            group_id=rows["item_id"], place=rows["letter"].map("ABC".index),
-            right=(rows["letter"] == rows["answer"]).astype(int),
-        )  # fmt: skip
-        return rows.sort_values(["item_id", "place"], key=lambda column: column.astype(int))
-
-    return benchmark_of(options_of(table), None if train is None else options_of(train), "test.csv")
+def as_test(table: pd.DataFrame) -> Benchmark:
+    rows = table.assign(item_id=[str(number) for number in range(len(table))], context="")
+    same = ["item_id", "question", "context", "answer", "category"]
+    rows = rows.melt(same, list("ABC"), "letter", "option")
+    rows = rows.assign(
+        group_id=rows["item_id"], place=rows["letter"].map("ABC".index),
+        right=(rows["letter"] == rows["answer"]).astype(int),
+    )  # fmt: skip
+    rows = rows.sort_values(["item_id", "place"], key=lambda column: column.astype(int))
+    return benchmark_of(rows, None, "test.csv")
 
 
 def audit(program, folder, table: pd.DataFrame, *words: str, ok: bool = True):

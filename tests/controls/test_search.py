@@ -200,11 +200,11 @@ def test_the_two_options_that_are_nearest_in_size_are_on_top(options):
         assert set(ranks.nlargest(2).index) == set(options[:2]), ranks.to_dict()
 
 
-def dated(seed: int, names: list[str], rows: int = 1200) -> pd.DataFrame:
+def dated(seed: int, names: list[str]) -> pd.DataFrame:
     """Draw pairs of times. The hypothesis says that the premise's time is before, or after, its
     own.
     """
-    draw = np.random.default_rng(seed)
+    draw, rows = np.random.default_rng(seed), 1200
     one, other = np.array([draw.choice(len(names), 2, replace=False) for _ in range(rows)]).T
     before = draw.integers(2, size=rows) == 1
     template = draw.integers(20, size=rows)

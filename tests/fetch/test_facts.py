@@ -37,8 +37,8 @@ def saved(folder: Path, network, **options) -> Path:
     return folder
 
 
-def bert(kind=transformers.BertForMaskedLM, **changed):
-    return kind(transformers.BertConfig(**SMALL | changed))
+def bert(**changed):
+    return transformers.BertForMaskedLM(transformers.BertConfig(**SMALL | changed))
 
 
 def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:

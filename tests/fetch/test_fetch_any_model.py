@@ -111,22 +111,13 @@ DEBERTA = yaml.safe_load("""
 """)
 
 
-def older(folder: Path, model_type: str = "deberta-v2", vocab_size: int = 302) -> None:
+def older(folder: Path, model_type: str = "deberta-v2") -> None:
     """Change a folder's configuration to another model type, and remove its tokenizer."""
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer_config.json").write_text("{}")
-    write_json(
-        folder / "config.json",
-        {
-            "model_type": model_type,
-            "num_hidden_layers": 1,
-            "hidden_size": 8,
-            "num_attention_heads": 2,
-            "intermediate_size": 8,
-            "vocab_size": vocab_size,
-            "type_vocab_size": 0,
-        },
-    )
+    sizes = {"num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2}
+    sizes |= {"intermediate_size": 8, "vocab_size": 302, "type_vocab_size": 0}
+    write_json(folder / "config.json", {"model_type": model_type} | sizes)
 
 
 def test_a_tokenizer_of_sentence_pieces_is_written_as_json(fetch, refused, server, folder, caplog):

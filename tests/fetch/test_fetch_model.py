@@ -79,9 +79,6 @@ def test_a_vocabulary_that_is_no_text(refused, tmp_path):
     assert "words.txt: is not UTF-8 at byte 4" in said
 
 
-# ---- from scratch
-
-
 # ---- from the hub and from folders
 
 

@@ -17,17 +17,17 @@ pytestmark = pytest.mark.slow
 EVAL = {"task": "order", "model": "openai/gpt-5", "created": "2026-11-29T10:00:00+00:00"}
 
 
-def sample(name, text, choices=None, epoch=1, reason="stop", **more) -> dict:
+def sample(name, text, choices=None, reason="stop", **more) -> dict:
     """Return a sample. The text is the content of the model's message, or its parts."""
     message = {"role": "assistant", "content": text, "source": "generate"}
     output = {"model": "gpt-5", "choices": [{"message": message, "stop_reason": reason}]}
-    fields = {"id": name, "epoch": epoch, "input": "?", "target": "A", "messages": [message]}
+    fields = {"id": name, "epoch": 1, "input": "?", "target": "A", "messages": [message]}
     choices = {} if choices is None else {"choices": choices}
     return fields | choices | {"output": output, "scores": {"choice": {"value": "I"}}} | more
 
 
-def write_log(samples: list, file, status="success", **header):
-    header = {"version": 2, "status": status, "eval": EVAL} | header
+def write_log(samples: list, file):
+    header = {"version": 2, "status": "success", "eval": EVAL}
     if file.suffix == ".json":
         file.write_text(json.dumps(header | {"samples": samples}, indent=2))
         return file

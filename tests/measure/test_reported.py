@@ -32,7 +32,7 @@ def log_probabilities(margin: np.ndarray, label: np.ndarray) -> np.ndarray:
     return np.where(np.arange(2) == label[:, None], right[:, None], wrong[:, None])
 
 
-def write_runs(folder: Path, label: np.ndarray = LABEL, history: bool = True) -> list[str]:
+def write_runs(folder: Path, label: np.ndarray = LABEL) -> list[str]:
     """Write two rates with two seeds each, and a control that tried three learners. label: of the
     evaluation split; the scores stay those of LABEL.
     """
@@ -48,8 +48,7 @@ def write_runs(folder: Path, label: np.ndarray = LABEL, history: bool = True) ->
             runs.append(
                 write_run(folder, name, [("val", "held_out", examples, scores)], **FACTS, **facts)
             )
-            if history:
-                write_history(folder / name, [0.9, LOSSES[rate, seed], 0.8])
+            write_history(folder / name, [0.9, LOSSES[rate, seed], 0.8])
     scores = np.random.default_rng(9).normal(size=(len(PAIRS), 2))
     facts = {"model": "words", "method": "control", "seed": 0}
     facts |= {"learners": {"a": 0.6, "b": 0.7, "c": 0.5}, "held_out_examples": 0}

@@ -259,8 +259,8 @@ def test_a_kind_that_nobody_knows():
     assert asked(planned(config))["mctaco"] == {"likelihood"}, "what is named is taken as it is"
 
 
-def named(asked, models=MODELS, here: Path = ROOT, root: Path = ROOT):
-    names, models, notes = probed_models(asked, models, root, here)
+def named(asked, here: Path = ROOT, root: Path = ROOT):
+    names, models, notes = probed_models(asked, MODELS, root, here)
     return names, {name: models[name] for name in names}, notes
 
 

@@ -39,12 +39,12 @@ def p_value_of(value: float, low: float, high: float) -> float:
     return 2 * NormalDist().cdf(-1.959964 * abs(value) / ((high - low) / 2))
 
 
-def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
+def with_draws(rows: list[dict]) -> list[dict]:
     """Add an evaluation's numbers of seeds and groups to rows, and draws. Draws of the same split
-    are paired; they vary by `sd`.
+    are paired.
     """
     noise = {
-        place: np.random.default_rng(number).normal(0, sd, 200)
+        place: np.random.default_rng(number).normal(0, 0.015, 200)
         for number, place in enumerate(dict.fromkeys((row["source"], row["split"]) for row in rows))
     }
     return [

@@ -3,19 +3,17 @@ and with three labels.
 """
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.data.tables import read_table
-from scripts.studies.temporal_nli.evaluate import LABELS, accuracy, counts_of, weighted_f1
+from scripts.studies.temporal_nli.evaluate import LABELS, SLICES, accuracy, counts_of, weighted_f1
 from tests.clean.cleaned_dialogs import call as clean
 from tests.runs import write_run
 from tests.studies.programs import evaluate as evaluate_runs, metrics_in
 from tests.studies.temporal_nli.test_build_temporal_nli import OPTIONS, build
 from tests.rows import rows_of
-from scripts.studies.temporal_nli.evaluate import SLICES
 
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
 
@@ -47,35 +45,6 @@ def test_metrics_equal_a_slow_reference(rows):
     assert accuracy(counts.sum(0), many) == pytest.approx(np.mean(gold == predicted))
     assert weighted_f1(counts.sum(0), many) == pytest.approx(
         slow_weighted_f1(list(gold), list(predicted))
-    )
-
-
-def write_nli_run(
-    folder,
-    dataset,
-    pairs: pd.DataFrame,
-    predicted: np.ndarray,
-    method: str,
-    seed: int,
-    labels=tuple(LABELS),
-    held_out: str = "template",
-) -> str:
-    """Write a run with given predictions, as the training loop writes it."""
-    scores = np.where(np.arange(len(labels)) == predicted[:, None], -0.1, -3.0)
-    direct = method == "direct"
-    return write_run(
-        folder,
-        f"{dataset}-{method}-{seed}",
-        [("test", "direct" if direct else "held_out", pairs, scores)],
-        study="temporal_nli",
-        source="temporal_nli_release",
-        dataset=dataset,
-        model="m",
-        method=method,
-        seed=seed,
-        labels=list(labels),
-        train_examples=0 if direct else 9,
-        data_options={"test_templates": None, "held_out": held_out},
     )
 
 
@@ -113,10 +82,12 @@ def test_majority_is_the_published_one_and_every_partition_adds_up_to_all(
     released, program, tmp_path, challenge_set, ternary, binary, kinds
 ):
     built, pairs = released[0], released[1][challenge_set]
-    gold = pairs["label"].to_numpy()
-    metrics = evaluate(
-        program, built, tmp_path, [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)]
-    )
+    scores = np.where(np.arange(len(LABELS)) == pairs["label"].to_numpy()[:, None], -0.1, -3.0)
+    facts = {"study": "temporal_nli", "source": "temporal_nli_release", "dataset": challenge_set}
+    facts |= {"model": "m", "method": "direct", "seed": 0, "labels": LABELS, "train_examples": 0}
+    facts |= {"data_options": {"test_templates": None, "held_out": "template"}}
+    run = write_run(tmp_path, "direct", [("test", "direct", pairs, scores)], **facts)
+    metrics = evaluate(program, built, tmp_path, [run])
     rows = metrics.query("model == 'm' and scoring == 'ternary' and metric == 'accuracy'")
     n = rows.set_index("slice")["n"]
     for columns in map(str.split, SLICES[challenge_set]):

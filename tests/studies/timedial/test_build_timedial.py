@@ -39,9 +39,7 @@ def dialog_rows(
 
 
 def challenge_rows(
-    instances: dict[str, list[str]],
-    options=("two weeks", "14 days", "six weeks", "9 years"),
-    labels=(1, 1, 0, 0),
+    instances: dict[str, list[str]], options=("two weeks", "14 days", "six weeks", "9 years")
 ) -> pd.DataFrame:
     return pd.DataFrame(
         [
@@ -56,7 +54,7 @@ def challenge_rows(
                 "rule": "" if label else "phrase",
             }
             for name, turns in instances.items()
-            for number, (option, label) in enumerate(zip(options, labels))
+            for number, (option, label) in enumerate(zip(options, (1, 1, 0, 0)))
         ]
     )
 

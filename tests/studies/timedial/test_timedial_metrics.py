@@ -21,8 +21,6 @@ from tests.rows import rows_of
 from tests.runs import write_run
 from tests.studies.programs import evaluate, metrics_in
 
-AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
-
 # Few different scores, so that ties are frequent; labels in any order.
 SCORED = st.integers(-3, 3).map(float)
 INSTANCES = st.lists(
@@ -101,14 +99,14 @@ DATA_OPTIONS = yaml.safe_load("""
 """)
 
 
-def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
+def cloze(many: int, right: int) -> list[dict]:
     """Make instances with `right` right options and two wrong ones, and with 3 to 20 turns; every
     fourth has no known kind.
     """
     rules = ["phrase", "numeral", "open_ended"]
     return [
         {"example_id": f"{number}:{place}", "instance_id": str(number), "dialog_id": str(number)}
-        | {"context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": scope}
+        | {"context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": "full"}
         | {"candidate": f"{place + 1} hours", "label": int(place < right)}
         | {"rule": "" if place < right else rules[(number + place - right) % 3]}
         | {"is_original": place == 0, "kind": KINDS[number % 4], "has_numeral": number % 2 == 0}
