@@ -4,8 +4,6 @@ unfinished study is refused.
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -235,21 +233,16 @@ def test_a_run_that_is_asked_otherwise_is_refused(made, record, program, tmp_pat
     assert not list((tmp_path / "again").rglob("predictions.parquet"))
 
 
-def test_a_job_takes_the_other_runs_where_one_is_refused(made, record, tmp_path):
+def test_a_job_takes_the_other_runs_where_one_is_refused(made, record, program, tmp_path):
     first, *others = ({key: run[key] for key in ASKED} for run in made.runs)
     write_manifest(
         made.data, [file.name for file in made.data.iterdir()], made.data / "manifest.json"
     )
     manifest = tmp_path / "manifest.json"
     options = {"folder": tmp_path, "record": record / "mctaco", "output": manifest}
-    job = subprocess.run(
-        [sys.executable, "-m", "scripts.train.runs"]
-        + [f"--{name}={value}" for name, value in options.items()],
-        input="\n".join(json.dumps(run) for run in [first | {"settings": "{}"}, *others]),
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-    )
+    given = "\n".join(json.dumps(run) for run in [first | {"settings": "{}"}, *others])
+    named = [f"--{name}={value}" for name, value in options.items()]
+    job = program("scripts.train.runs", *named, "<<<", given)
     assert job.returncode == 1 and f"(1 of {len(made.runs)} failed)" in job.stderr
     taken = {file.parent.name for file in tmp_path.glob("*/predictions.parquet")}
     assert taken == {run["run"] for run in others}
