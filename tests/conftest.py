@@ -104,6 +104,18 @@ def here_string(command: list[str]) -> tuple[list[str], str]:
     return command[:place] + command[place + 2 :], command[place + 1]
 
 
+def call(*command, **options) -> subprocess.CompletedProcess:
+    """Call a command in the project's folder, and return its output as text, if no option says
+    otherwise.
+    """
+    usual = {"cwd": ROOT, "capture_output": True, "text": True}
+    return subprocess.run([*map(str, command)], **usual | options)
+
+
+def python_code(code: str, *arguments, **options) -> subprocess.CompletedProcess:
+    return call(sys.executable, "-c", code, *arguments, **options)
+
+
 def programs(shared: tuple[str, ...]):
     """Return a function that calls `python -m <module> <arguments>` in the project. It forks an
     interpreter that has imported the shared modules, or those that the program needs.
@@ -117,7 +129,7 @@ def programs(shared: tuple[str, ...]):
         )
     )
 
-    def call(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
+    def call_program(typed: str, *arguments, cwd: Path = ROOT, **changed) -> Ended:
         """Call a program. typed: the module and options, split at spaces; arguments: further
         arguments, not split; after `<<<` stands its standard input, as in a shell.
         """
@@ -134,17 +146,10 @@ def programs(shared: tuple[str, ...]):
         # a late import may read the HF_ variables
         if all(name.startswith("HF_") and imports != LOOP for name in differs):
             return server(imports).call(command, cwd, wanted, given=given)
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            input=given,
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            env=wanted,
-        )
+        done = call(sys.executable, "-m", *command, input=given, cwd=cwd, env=wanted)
         return Ended(command, done.returncode, done.stdout, done.stderr)
 
-    return call
+    return call_program
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import pytest
 from scripts.data.files import whole, whole_set
 from scripts.running.program import UserError, number, whole_number
 from scripts.data.tables import read_table, write_table
-from tests.conftest import ROOT
+from tests.conftest import ROOT, python_code
 from tests.rows import each_row, texts_of
 
 
@@ -57,7 +57,7 @@ def test_what_a_killed_process_left_goes_when_the_next_writes(tmp_path, code):
 
     def write_again() -> None:
         environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        subprocess.run([sys.executable, "-c", again], check=True, cwd=tmp_path, env=environment)
+        python_code(again, check=True, cwd=tmp_path, env=environment)
 
     write_again()
     assert left.exists(), "it is not a minute old: the other host's clock may differ"
@@ -127,13 +127,8 @@ def test_an_error_is_one_sentence(tmp_path, code, wanted, said):
         f"execute(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))"
     )
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", program],
-            cwd=ROOT,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        piped = {"stdout": full, "stderr": subprocess.PIPE}
+        done = python_code(program, capture_output=False, **piped)
     assert done.returncode == int(wanted) and said in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert len(done.stderr) < 2000
@@ -147,9 +142,7 @@ def test_ctrl_c_before_a_program_begins_is_one_line():
         "import signal, scripts\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "signal.raise_signal(signal.SIGINT)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, stderr=subprocess.PIPE, text=True
-    )
+    done = python_code(program)
     said = "error: stopped by Ctrl-C; give the same command again\n"
     assert (done.returncode, done.stderr) == (-signal.SIGINT, said)
 
@@ -162,18 +155,9 @@ def test_a_log_that_cannot_be_written_hides_no_error(log_only):
     program = (
         "from scripts.running.program import *\ndef main(given):\n    log.info('begins')\n"
         "    raise UserError('f.json: is broken; mend it')\n"
+        "execute(main, parser('x').parse_args(['--log', '/dev/full']))"
     )
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            program + "execute(main, parser('x').parse_args(['--log', '/dev/full']))",
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"TIMESTRIDE_LOG_ONLY": log_only},
-    )
+    done = python_code(program, env=os.environ | {"TIMESTRIDE_LOG_ONLY": log_only})
     assert (done.returncode, done.stderr) == (1, "begins\nerror: f.json: is broken; mend it\n")
 
 
@@ -208,8 +192,7 @@ def test_a_good_file_is_not_blamed_for_too_little_memory(tmp_path):
     file = tmp_path / "a.parquet"
     values = np.random.default_rng(1).integers(0, 2**60, 2_000_000)
     pq.write_table(pa.table({"a": values, "b": values[::-1]}), file, write_page_checksum=True)
-    command = [sys.executable, "-c", READS_IN_LITTLE_MEMORY, file]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    said = python_code(READS_IN_LITTLE_MEMORY, file).stdout.splitlines()
     told = f"{file}: needs more memory than there is; give the job more of it (mem_mb)"
     assert len(said) == 7 and told in said[0]
     assert all(line.startswith(told) or line == "2000000" for line in said), said

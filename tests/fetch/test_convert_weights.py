@@ -3,7 +3,6 @@ runs.
 """
 
 import os
-import subprocess
 import sys
 
 import pytest
@@ -13,7 +12,7 @@ from transformers import AutoModelForMaskedLM
 
 from scripts.fetch import convert_weights
 from scripts.running.program import UserError
-from tests.conftest import ROOT
+from tests.conftest import call
 from tests.files import write_json, write_yaml
 from tests.models import fetched
 from tests.rows import each_row
@@ -30,12 +29,7 @@ class Hostile:
 
 
 def convert(file, output):
-    return subprocess.run(
-        [sys.executable, "-m", "scripts.fetch.convert_weights", str(file), "--output", str(output)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    return call(sys.executable, "-m", "scripts.fetch.convert_weights", file, "--output", output)
 
 
 @pytest.mark.models

@@ -4,11 +4,10 @@ benchmarks.cost has its own tests (test_cost.py).
 """
 
 import re
-import subprocess
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import call
 from tests.forking import interpreter
 
 pytestmark = [pytest.mark.models, pytest.mark.slow]
@@ -24,7 +23,6 @@ BENCHMARKS = {
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_a_benchmark_runs_at_its_smallest_size(benchmark):
     smallest, line = BENCHMARKS[benchmark]
-    command = [interpreter(), "-m", f"benchmarks.{benchmark}", *smallest.split()]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = call(interpreter(), "-m", f"benchmarks.{benchmark}", *smallest.split())
     assert done.returncode == 0 and "FAILED" not in done.stdout, done.stdout + done.stderr
     assert re.search(f"^{line}$", done.stdout, re.M), done.stdout

@@ -2,11 +2,10 @@
 
 import ast
 import re
-import subprocess
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, call
 
 DOTTED = re.compile(r"\b(?:scripts|(?<=-m )benchmarks|(?<=-m )tests)(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
 FOLDERS = "scripts|rules|resources|presets|envs|profiles|slurm|docs|report|tests|benchmarks"
@@ -26,13 +25,7 @@ def tracked(*suffixes: str) -> list[str]:
     """Return the project's files with these suffixes, without the record, the history, and the
     tests, which use made-up names.
     """
-    listed = subprocess.run(
-        "git ls-files -co --exclude-standard".split(),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    listed = call(*"git ls-files -co --exclude-standard".split(), check=True)
     names = [
         name
         for name in listed.stdout.split("\n")

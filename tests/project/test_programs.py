@@ -3,14 +3,13 @@
 import ast
 import json
 import re
-import subprocess
 import sys
 from functools import cache
 
 import pytest
 
 from scripts.data.yaml_files import read_yaml
-from tests.conftest import ROOT
+from tests.conftest import ROOT, python_code
 from tests.rows import each_row
 
 PROGRAMS = sorted(
@@ -72,9 +71,7 @@ def helps() -> dict[str, str]:
     """Return each program's output for --help. One interpreter calls all programs, so that shared
     modules are imported once.
     """
-    asked = subprocess.run(
-        [sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True
-    )
+    asked = python_code(ASK, *PROGRAMS)
     assert asked.returncode == 0, asked.stderr
     return json.loads(asked.stdout)
 

@@ -3,20 +3,16 @@ and figures are made from the scores, and each recording writes them anew. A com
 more says why in a line `Record-size:` of its message.
 """
 
-import subprocess
-
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, call
 
 MOST = 1_000_000  # bytes
 SCORES = "docs/record/*/scores/*"
 
 
 def git(*words: str, given: str = "") -> str:
-    done = subprocess.run(
-        ["git", "-C", str(ROOT), *words], input=given, capture_output=True, text=True
-    )
+    done = call("git", *words, input=given)
     if done.returncode:
         pytest.skip(f"git {words[0]}: {done.stderr.strip() or 'failed'}")
     return done.stdout

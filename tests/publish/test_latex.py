@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from scripts.publish.latex import COLUMN, LINES, PAGE, latex, latex_table
 from scripts.publish.table import markdown
+from tests.conftest import call
 
 needs_latex = pytest.mark.skipif(
     not shutil.which("pdflatex"),
@@ -36,14 +36,8 @@ def overfull(
     """Return the boxes that do not fit when LaTeX sets the tables in this width."""
     text = DOCUMENT % (columns, width, "\\clearpage\n".join(tables))
     (folder / "paper.tex").write_text(text, encoding="utf-8")
-    done = subprocess.run(
-        "pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape paper.tex".split(),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=120,
-    )
+    typed = "pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape paper.tex"
+    done = call(*typed.split(), cwd=folder, errors="replace", timeout=120)
     assert done.returncode == 0, done.stdout[-2000:]
     return re.findall(r"Overfull \\hbox.*\n.*", (folder / "paper.log").read_text("latin-1"))
 

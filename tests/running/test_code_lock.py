@@ -16,7 +16,7 @@ from scripts.running.code_lock import (
 )
 from scripts.running.program import UserError
 from tests import lock
-from tests.conftest import ROOT
+from tests.conftest import ROOT, call
 from tests.lock import files_today, pinned_programs, programs
 from tests.rows import each_row, rows_of, texts_of
 
@@ -289,7 +289,5 @@ def test_the_same_code_is_the_same_on_every_version_of_python_that_is_installed(
     for version in ("3.11", "3.12", "3.13", "3.14"):
         command = shutil.which(f"python{version}")
         if command and subprocess.run([command, "-c", ""]).returncode == 0:  # no shim of pyenv
-            done = subprocess.run(
-                [command, "-c", DIGESTS], cwd=ROOT, capture_output=True, text=True, check=True
-            )
+            done = call(command, "-c", DIGESTS, check=True)
             assert not done.stdout.strip(), (command, done.stdout)

@@ -1,13 +1,13 @@
 """The command `timestride`: its words become one call of Snakemake, and a wrong word is named."""
 
 import shlex
-import subprocess
+from functools import partial
 
 import pytest
 
 from scripts.running.command import call_of
 from scripts.running.program import UserError
-from tests.conftest import ROOT
+from tests.conftest import ROOT, call
 from tests.rows import each_row
 
 
@@ -61,14 +61,10 @@ def test_a_wrong_word_is_named(tmp_path, monkeypatch, given, said):
 
 
 def test_the_command_prints_its_call_and_ends_as_snakemake_does(tmp_path):
-    def call(*words):
-        return subprocess.run(
-            [ROOT / "timestride", *words], cwd=tmp_path, capture_output=True, text=True
-        )
-
-    assert "./timestride probe" in call("--help").stdout
-    assert "limit      measures at most so many items" in call("probe", "--help").stdout
-    done = call("run", "--version")
+    timestride = partial(call, ROOT / "timestride", cwd=tmp_path)
+    assert "./timestride probe" in timestride("--help").stdout
+    assert "limit      measures at most so many items" in timestride("probe", "--help").stdout
+    done = timestride("run", "--version")
     assert done.returncode == 0 and done.stderr.startswith("snakemake -s ")
-    refused = call("run", "nothing")
+    refused = timestride("run", "nothing")
     assert refused.returncode == 1 and refused.stderr.startswith("error: nothing: is no preset")

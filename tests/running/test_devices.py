@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, python_code
 from tests.rows import rows_of
 
 CLAIM = """
@@ -62,6 +62,15 @@ def machine():
     shutil.rmtree(shared)
 
 
+def claiming(
+    environment: dict[str, str], *wanted: int, python: str = sys.executable, **options
+) -> subprocess.Popen:
+    """Start a process that claims GPUs, prints them and holds them."""
+    command = [python, "-c", CLAIM, *map(str, wanted)]
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, **piped, **options)
+
+
 @pytest.fixture
 def start():
     """Return a function that starts a process, which claims GPUs and holds them; it returns the
@@ -71,20 +80,9 @@ def start():
     """
     running = []
 
-    def claim(
-        environment: dict[str, str], *wanted: int, python: str = sys.executable, **options
-    ) -> str:
-        process = subprocess.Popen(
-            [python, "-c", CLAIM, *map(str, wanted)],
-            cwd=ROOT,
-            env=environment,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            **options,
-        )
-        running.append(process)
-        return process.stdout.readline().strip()
+    def claim(environment: dict[str, str], *wanted: int, **options) -> str:
+        running.append(claiming(environment, *wanted, **options))
+        return running[-1].stdout.readline().strip()
 
     def end(*numbers: int) -> None:
         for process in [running[number] for number in numbers] or running:
@@ -98,9 +96,7 @@ def start():
 
 def visible(environment: dict[str, str]) -> subprocess.CompletedProcess:
     code = "from scripts.running.devices import visible_gpus; print(','.join(visible_gpus()))"
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True
-    )
+    return python_code(code, env=environment)
 
 
 @pytest.mark.parametrize(
@@ -178,17 +174,7 @@ def test_many_at_once(machine):
     has more than two.
     """
     environment = machine()
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", CLAIM, "1", "2"],
-            cwd=ROOT,
-            env=environment,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        for _ in range(8)
-    ]
+    runs = [claiming(environment, 1, 2) for _ in range(8)]
     taken = [run.stdout.readline().strip() for run in runs]
     for run in runs:
         run.communicate("")

@@ -4,8 +4,6 @@ and the share that is found in sentences marked before the rules.
 
 import hashlib
 import re
-import subprocess
-import sys
 import zipfile
 
 import pandas as pd
@@ -20,7 +18,7 @@ from scripts.text.span_values import has_numeral, values_of
 from scripts.text.temporal_spans import expressions, rule_pipeline, span_table
 from scripts.text.temporal_words import rules_of
 from scripts.data.tables import DIALOGS, provenance_of, write_table
-from tests.conftest import ROOT, programs
+from tests.conftest import ROOT, programs, python_code
 from tests.files import read_json
 from tests.forking import SHARED
 from tests.rows import each_row
@@ -53,13 +51,13 @@ def find(find_in):
     return lambda text: [(text[one.start : one.end], one.kind) for one in find_in([text])[0]]
 
 
-def dialog(*texts: str, dialog_id: str = "train:0", split: str = "train") -> pa.Table:
+def dialog(*texts: str) -> pa.Table:
     return pa.Table.from_pandas(
         pd.DataFrame(
             {
                 "source": "talk",
-                "split": split,
-                "dialog_id": dialog_id,
+                "split": "train",
+                "dialog_id": "train:0",
                 "turn": range(len(texts)),
                 "speaker": ["AB"[number % 2] for number in range(len(texts))],
                 "text": texts,
@@ -179,10 +177,7 @@ def program():
 
 
 def test_rules_start_without_torch():
-    code = f"import sys, {MODULE}; print('torch' in sys.modules)"
-    shown = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    shown = python_code(f"import sys, {MODULE}; print('torch' in sys.modules)")
     assert shown.stdout == "False\n"
 
 

@@ -2,7 +2,6 @@
 answers.
 """
 
-import os
 import subprocess
 import sys
 import time
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from scripts.text.time_units import SECONDS
 from scripts.text.unit_normalization import in_another_unit, normalize_units, quantities
 from tests.files import read_texts
-from tests.conftest import ROOT
+from tests.conftest import ROOT, call
 from tests.rows import each_row, rows_of
 
 # Written by hand from real answers: the form that a person calls right, equal if the answer must
@@ -236,13 +235,7 @@ def test_quantities_of_the_real_answers(answers):
 
 
 def run(text: bytes) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", MODULE],
-        input=text,
-        capture_output=True,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+    return call(sys.executable, "-m", MODULE, input=text, text=False)
 
 
 def test_lines_end_at_line_feeds_only():

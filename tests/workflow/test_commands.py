@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scripts.data.manifest import files_in
+from tests.conftest import call
 from tests.content_digests import digest_of
 from tests.forking import interpreter, snakemake
 from tests.files import write_yaml
@@ -69,14 +70,8 @@ def commands(study: Study, *arguments) -> list[tuple[str, str]]:
 def paste(command: str, folder: Path) -> subprocess.CompletedProcess:
     """Give a command to a shell, as one does who copies it from the terminal."""
     path = f"{Path(interpreter()).parent}:{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash"],
-        input=command,
-        cwd=folder,
-        env=os.environ | {"PATH": path, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-    )
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(folder)}
+    return call("bash", input=command, cwd=folder, env=environment)
 
 
 def outputs_of(study: Study, command: str) -> list[Path]:

@@ -5,8 +5,6 @@ say, and the study runs.
 import hashlib
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +13,7 @@ import yaml
 
 from scripts.data.tables import read_table
 from scripts.plan.workplan import Workplan
-from tests.conftest import ROOT
+from tests.conftest import ROOT, python_code
 from tests.files import write_yaml
 
 
@@ -176,12 +174,6 @@ def test_each_experiment_on_the_page_leads_to_its_runs_and_each_run_to_its_files
 
 def test_the_accuracy_of_a_run_by_hand(study):
     [snippet] = [one for one in blocks("docs/data.md", "python") if "right.mean" in one]
-    done = subprocess.run(
-        [sys.executable, "-c", snippet],
-        cwd=study.folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python_code(snippet, cwd=study.folder, check=True)
     on_record, by_hand = map(float, done.stdout.split())
     assert 0 < by_hand < 1 and abs(on_record - by_hand) < 1e-9

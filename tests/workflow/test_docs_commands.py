@@ -6,12 +6,10 @@ another tool are left out, and so are names that a reader replaces.
 import ast
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, python_code
 from tests.planned_jobs import STUDIES
 from tests.workflow.conftest import Study, checkout
 
@@ -127,7 +125,7 @@ def test_blocks_of_python_are_python():
 def test_a_headline_is_found_by_the_filter_of_the_docs():
     """The first block of docs/data.md prints one row: README's number."""
     block = snippets("docs/data.md")[0]
-    done = subprocess.run([sys.executable, "-c", block], cwd=ROOT, capture_output=True, text=True)
+    done = python_code(block)
     _, value, low, high = done.stdout.splitlines()[-1].split()
     assert len(done.stdout.splitlines()) == 2, done.stdout + done.stderr
     row = next(

@@ -2,11 +2,11 @@
 checkout unchanged.
 """
 
-import subprocess
 import sys
 
 import pytest
 
+from tests.conftest import call
 from tests.rows import each_row, texts_of
 from tests.workflow.conftest import Study, checkout
 
@@ -48,9 +48,7 @@ def test_a_reader_may_end_before_the_output(fresh):
     """As in `snakemake -n | head`."""
     for asked in ("-n", "-n -p", "--rulegraph", "--summary"):
         command = f"{sys.executable} -m snakemake {asked} | true; echo ${{PIPESTATUS[0]}}"
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=fresh.folder, capture_output=True, text=True
-        )
+        done = call("bash", "-c", command, cwd=fresh.folder)
         assert done.stdout == "0\n", (asked, done.stdout, done.stderr)
         assert "rror" not in done.stderr and "Traceback" not in done.stderr, done.stderr
 

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import call
 from tests.workflow.conftest import Study, checkout
 
 TARGET = "results/clean/sample_activitynet/manifest.json"
@@ -25,22 +25,22 @@ def test_working_folders_and_streams(project, tmp_path):
     (tmp_path / "scripts").mkdir()
     for name in ("scripts/__init__", "yaml", "random"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong module')")
-    call = f"{BIN}/snakemake -s {project.folder}/Snakefile --cores 1 {TARGET}"
+    clean = f"{BIN}/snakemake -s {project.folder}/Snakefile --cores 1 {TARGET}"
     for command in (
-        call,
-        f"{call} >&-",
-        f"PYTHONIOENCODING=ascii {call}",
+        clean,
+        f"{clean} >&-",
+        f"PYTHONIOENCODING=ascii {clean}",
         f"PATH={BIN}:$PATH {project.folder}/timestride run {TARGET}",
     ):
-        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+        done = call("bash", "-c", command, cwd=tmp_path)
         assert done.returncode == 0 and (tmp_path / TARGET).exists(), done.stdout + done.stderr
         shutil.rmtree(tmp_path / "results")
 
 
 def test_a_path_that_snakemake_would_read_as_a_variable(project, tmp_path):
     (tmp_path / "a {x}").mkdir()
-    call = [f"{BIN}/snakemake", "-s", project / "Snakefile", "-n", TARGET]
-    done = subprocess.run(call, cwd=tmp_path / "a {x}", capture_output=True, text=True)
+    typed = (BIN / "snakemake", "-s", project / "Snakefile", "-n", TARGET)
+    done = call(*typed, cwd=tmp_path / "a {x}")
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "reads { and } in the name of a folder" in said, said
 
@@ -48,12 +48,8 @@ def test_a_path_that_snakemake_would_read_as_a_variable(project, tmp_path):
 def test_the_command_with_a_python_that_lacks_the_packages(project, tmp_path):
     (tmp_path / "python3").write_text("#!/bin/sh\nexit 2\n")
     (tmp_path / "python3").chmod(0o755)
-    done = subprocess.run(
-        [project / "timestride", "run"],
-        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VIRTUAL_ENV": "x"},
-        capture_output=True,
-        text=True,
-    )
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VIRTUAL_ENV": "x"}
+    done = call(project / "timestride", "run", env=environment)
     assert done.returncode == 1 and done.stderr.startswith("error: python3 is older than 3.11, or ")
 
 

@@ -7,13 +7,13 @@ TIMESTRIDE_LM_EVAL names the Python of an environment with lm_eval, torch and tr
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.conftest import call
 from tests.files import read_json
 from tests.workflow.conftest import Study, checkout
 
@@ -118,14 +118,10 @@ for options in json.loads(sys.argv[1]):
 def ask_through_harness(python: str, study: Study, *calls: str) -> None:
     """Call lm_eval once for each text of options, all in one process: its imports take longest."""
     same = "--include_path tasks --log_samples "
-    done = subprocess.run(
-        [python, "-c", LM_EVAL, json.dumps([(same + options).split() for options in calls])],
-        cwd=study / "results/harness/asked",
-        env=os.environ
-        | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(study / "cache"), "OPENAI_API_KEY": "none"},
-        capture_output=True,
-        text=True,
-    )
+    given = json.dumps([(same + options).split() for options in calls])
+    own = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(study / "cache"), "OPENAI_API_KEY": "none"}
+    asked = study / "results/harness/asked"
+    done = call(python, "-c", LM_EVAL, given, cwd=asked, env=os.environ | own)
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from scripts.data.tables import read_table
+from tests.conftest import call, python_code
 from tests.files import write_yaml
 from tests.rows import rows_of
 from tests.workflow.conftest import Study
@@ -55,8 +56,8 @@ locked = code_lock.read_lock()
 text = lock.text_of(locked["study"], lock.files_today(), locked["programs"])
 Path(code_lock.LOCK).write_text(text, encoding="utf-8")
 """
-    done = subprocess.run([sys.executable, "-c", write], cwd=study.folder, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
+    done = python_code(write, cwd=study.folder)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_merged_and_a_moved_module_with_a_new_lock(study):
@@ -136,12 +137,8 @@ def test_a_local_corpus_of_the_same_size_and_time(study):
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert file.stat().st_size == before.st_size
     assert study.jobs(target)["clean_corpus"] == ["Cleaning mine"]
-    done = subprocess.run(
-        ["bash", "-c", f"export PATH={Path(sys.executable).parent}:$PATH; {command}"],
-        cwd=study.folder,
-        capture_output=True,
-        text=True,
-    )
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = call("bash", "-c", command, cwd=study.folder, env=os.environ | {"PATH": path})
     assert (
         done.returncode == 1 and "mine/templates.csv: is not the file whose sha256" in done.stderr
     )
