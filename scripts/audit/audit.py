@@ -46,7 +46,6 @@ from scripts.data.files import name_of_place, whole_set
 from scripts.publish.latex import latex_table
 from scripts.running.program import UserError, closest, cut, execute, log, parser
 
-OTHERS = ("files", "predictions", "name")
 SUBJECTS = {  # the beginning of the page's sentence
     "position": "The position alone answers",
     "answer": "The most frequent answers get",
