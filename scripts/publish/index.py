@@ -30,14 +30,16 @@ KEPT = ("short", "sentence", "marks")  # of a Finding (scripts/publish/findings.
 
 
 def read_findings(file: Path) -> dict:
-    """Read the findings of a page, and the caveats that all its findings share."""
+    """Read the findings of a page, and the caveats that all its findings share; none for a page of
+    an earlier version.
+    """
     try:
         page = json.loads(file.read_text(encoding="utf-8"))
         return {
             "findings": [{name: one[name] for name in KEPT} for one in page["findings"]],
             "shared_caveats": page["shared_caveats"],
         }
-    except KeyError:  # of an earlier version
+    except (FileNotFoundError, KeyError):
         return {"findings": None, "shared_caveats": []}
     except (ValueError, TypeError):
         raise UserError(
@@ -53,11 +55,7 @@ def entry_of(name: str, metrics: pd.DataFrame, findings: Path) -> dict:
         "corpora": [
             source.replace("_", " ") for source in sorted(metrics["source"].dropna().unique())
         ],
-        **(
-            read_findings(findings)
-            if findings.exists()
-            else {"findings": None, "shared_caveats": []}
-        ),
+        **read_findings(findings),
     }
 
 
