@@ -69,18 +69,12 @@ def energy(watt_hours: float) -> str:
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
-    costs = [
-        fact.get("cost")
-        or {
-            "cpu_seconds": fact["seconds"]
-            * fact["hardware"]["processes"]
-            * fact["hardware"]["threads"],
-            "at_least": False,
-            "gpu_seconds": 0.0,
-            "gpu_watts": None,
-        }
-        for fact in facts
-    ]
+    costs = []
+    for fact in facts:
+        used = fact["hardware"]
+        cpu = fact["seconds"] * used["processes"] * used["threads"]
+        cost = {"cpu_seconds": cpu, "at_least": False, "gpu_seconds": 0.0, "gpu_watts": None}
+        costs.append(fact.get("cost") or cost)
     cpu, gpu = (sum(cost[name] for cost in costs) for name in ("cpu_seconds", "gpu_seconds"))
     at_least = "at least " if any(cost["at_least"] for cost in costs) else ""
     lines = [("CPU time of the runs", at_least + hours(cpu))]
@@ -102,18 +96,12 @@ def provenance_of(facts: list[dict]) -> dict:
     libraries = pd.DataFrame([dict(fact["versions"]) for fact in facts])
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
     date = commit_date()
+    day = [] if date is None else [f"{datetime.fromtimestamp(date, timezone.utc):%Y-%m-%d}"]
+    projects = [commit_text(fact["timestride"]) for fact in facts if "timestride" in fact]
     lines = [
         ("timestride, of this page", [commit_text(project_version())]),
-        (
-            "timestride, of the runs",
-            counted([commit_text(fact["timestride"]) for fact in facts if "timestride" in fact]),
-        ),
-        (
-            "date, of the commit",
-            [datetime.fromtimestamp(date, timezone.utc).date().isoformat()]
-            if date is not None
-            else [],
-        ),
+        ("timestride, of the runs", counted(projects)),
+        ("date, of the commit", day),
         ("machines", counted([machine_kind(fact) for fact in facts])),
         ("libraries of the runs", versions),
         ("libraries of the page", [f"{name} {version(name)}" for name in DRAWN_WITH]),
@@ -143,8 +131,5 @@ def mixture(facts: list[dict]) -> list[str]:
     one kind.
     """
     machines = Counter(machine_of(fact) for fact in facts if fact["method"] != "control")
-    found = [
-        f"{count} {'run' if count == 1 else 'runs'}: {machine}"
-        for machine, count in machines.most_common()
-    ]
+    found = [f"{plural(count, 'run')}: {machine}" for machine, count in machines.most_common()]
     return found if len(found) > 1 else []
