@@ -195,17 +195,8 @@ def words_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str
     if len(outcomes) > 3:
         count, least = sum(one.sign > 0 for one in outcomes), words_of([weakest(outcomes)], titles)
         return f"as claimed in {count} of {len(outcomes)}; the weakest: {least}"
-    names = [
-        "model",
-        "source",
-        "split",
-        "dataset",
-        *options,
-        "scoring",
-        "method",
-        "metric",
-        "slice",
-    ]
+    names = ["model", "source", "split", "dataset", *options]
+    names += ["scoring", "method", "metric", "slice"]
     differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
     if any(str(one.row.get("metric")).startswith("peak_") for one in outcomes):
         differing.append("metric")  # a peak is named: other numbers of the page are not peaks

@@ -20,8 +20,7 @@ from pathlib import Path
 from scripts.data.csv_rows import rows_of
 from scripts.data.runs import Facts, facts_of
 from scripts.data.studies import numbers_of, read_figures, read_published, read_studies
-from scripts.data.yaml_files import read_yaml
-from scripts.data.yaml_files import entries_of
+from scripts.data.yaml_files import entries_of, read_yaml
 from scripts.publish.names import with_released
 from scripts.running.project_version import ROOT
 from scripts.running.program import UserError, closest, cut, execute, parser

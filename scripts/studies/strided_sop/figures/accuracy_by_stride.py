@@ -172,16 +172,10 @@ def legend(metrics: pd.DataFrame) -> list[tuple[str, list]]:
 
 def panels_across(panels: list[Panel], places: list[int], along: str) -> int:
     """Return the number of panels in a line such that the counts under their ticks do not touch."""
-    wanted = min(2, len(panels))
     counts = [lines for panel in panels for lines in counts_of(panel.points, along).values()]
     longest = max((len(text) for lines in counts for text in lines), default=1)
     wide = (LETTER * longest + 0.05) * len(places)
-    fitting = (
-        across
-        for across in range(wanted, 1, -1)
-        if (style.width() - 0.7) / across - 0.2 - END > wide
-    )
-    return next(fitting, 1)
+    return 2 if len(panels) > 1 and (style.width() - 0.7) / 2 - 0.2 - END > wide else 1
 
 
 def draw(metrics: pd.DataFrame, sources: dict, axis: Axis) -> Figure:

@@ -49,14 +49,7 @@ from scripts.studies.temporal_nli.times import HALVES, LISTS, held_out_choices
 
 GROUPS = {
     "Names of times": ["weekday", "month_full"],
-    "Numerals and number words": [
-        "hour_12",
-        "hour_24",
-        "hour_both",
-        "month_day",
-        "year",
-        "number_word",
-    ],
+    "Numerals and number words": "hour_12 hour_24 hour_both month_day year number_word".split(),
     "Lists that are not of time": ["letter", "greek", "rank", "planet"],
     "An order drawn by lot": ["invented"],
 }

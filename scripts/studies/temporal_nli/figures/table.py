@@ -13,7 +13,7 @@ from scripts.publish.marks import note_of, replicate_counts
 from scripts.publish.names import method_title
 from scripts.publish.published import claims_beside
 from scripts.publish.selection import only
-from scripts.publish.table import EXPERIMENT, by_metric, filled, interval, percent, publish_table
+from scripts.publish.table import EXPERIMENT, by_metric, interval, percent, publish_table
 from scripts.studies.temporal_nli.figures.metrics import (
     PLACE,
     SETS,
@@ -77,5 +77,4 @@ def main(given: Given) -> None:
             }
         row |= {name: spread(by[metric]) for metric, name in JOINT.items() if metric in by}
         rows.append(row | {EXPERIMENT: one["experiment"]})
-    table = pd.DataFrame(rows).fillna("")
-    publish_table(given, filled(table, WORDS), WORDS)
+    publish_table(given, rows, WORDS)
