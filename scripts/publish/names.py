@@ -90,21 +90,6 @@ def joined(words: list[str], link: str = " and ") -> str:
     return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
-def in_words(setting: object) -> str:
-    """Return a mapping as `sop 1, mlm 0.5`, any other setting as text."""
-    parts = setting.items() if isinstance(setting, dict) else ()
-    return ", ".join(f"{name} {value:g}" for name, value in parts) or str(setting)
-
-
-def differences_in_words(settings: dict, others: list[dict]) -> str:
-    """Return `, learning rate 0.0001`: the settings that are set and not the same in all others."""
-    return "".join(
-        f", {name.replace('_', ' ')} {in_words(value)}"
-        for name, value in settings.items()
-        if value is not None and any(other.get(name) != value for other in others)
-    )
-
-
 def details_of(dataset: str, columns: Collection[str] = ()) -> str:
     """Return `, train templates 6`: the options in a dataset's name that are not in `columns`. A
     limit is shown as a mark.

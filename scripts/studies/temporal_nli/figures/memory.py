@@ -23,14 +23,14 @@ from scripts.studies.temporal_nli.evaluate import groups_of
 from scripts.studies.temporal_nli.parts import TEMPLATE
 from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
-from scripts.data.tables import read_metrics, read_table
+from scripts.data.tables import provenance_of, read_metrics, read_table
 from scripts.measure.bootstrap import grouped
 from scripts.measure.experiment import Run, read_scores, replicates_of
+from scripts.measure.reported import runs_by_dataset
 from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
 from scripts.publish.item import Given
 from scripts.publish.marks import notes_by_dataset
-from scripts.publish.names import split_title
-from scripts.publish.systems import runs_by_title, runs_of_datasets
+from scripts.publish.names import method_note, model_title, split_title
 from scripts.publish.table import interval, percent, publish_table
 from scripts.studies.temporal_nli.figures.metrics import SETS, data_title
 
@@ -81,6 +81,43 @@ def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
     """Return (n,) 1 if a run judged a pair right, by the labels that the run knows, else 0."""
     scores, gold = read_scores(run, split, test["example_id"], "pairs")[0], test["label"].to_numpy()
     return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
+
+
+def training_of(run: Run) -> dict:
+    """Return how a run's model was trained: its settings and the run that it begins with."""
+    settings = provenance_of(run.folder / "history.parquet")["settings"]
+    return dict(sorted((settings["training"] | {"begins with": settings.get("made_by")}).items()))
+
+
+def in_words(setting: object) -> str:
+    """Return a mapping as `sop 1, mlm 0.5`, any other setting as text."""
+    parts = setting.items() if isinstance(setting, dict) else ()
+    return ", ".join(f"{name} {value:g}" for name, value in parts) or str(setting)
+
+
+def differences_in_words(settings: dict, others: list[dict]) -> str:
+    """Return `, learning rate 0.0001`: the settings that are set and not the same in all others."""
+    return "".join(
+        f", {name.replace('_', ' ')} {in_words(value)}"
+        for name, value in settings.items()
+        if value is not None and any(other.get(name) != value for other in others)
+    )
+
+
+def runs_by_title(runs: list[Run], models: dict) -> dict[str, list[Run]]:
+    """Group the runs of a dataset that differ only in seed or wording. The key is a title: the
+    model, its method unless it is plain, and the settings of training that differ.
+    """
+    trained: dict[str, list[tuple[dict, Run]]] = {}
+    for run in runs:
+        title = model_title(run.facts["model"], models) + method_note(run.facts["method"])
+        trained.setdefault(title, []).append((training_of(run), run))
+    found: dict[str, list[Run]] = {}
+    for title, of_title in trained.items():
+        every = [training for training, _ in of_title]
+        for training, run in of_title:
+            found.setdefault(title + differences_in_words(training, every), []).append(run)
+    return found
 
 
 def cells_of(
@@ -141,7 +178,8 @@ def main(given: Given) -> None:
     resamples = pc.max(pc.list_value_length(ways)).as_py()  # draws for an interval
     notes, models, sources = notes_by_dataset(metrics), given.models, given.sources
     rows = []
-    for place, runs in runs_of_datasets(given.train, given.runs).items():
+    for place, systems in sorted(runs_by_dataset(given.train, given.runs).items()):
+        runs: list[Run] = sum(systems.values(), [])
         options = runs[0].facts["data_options"]
         if options["held_out"] == TEMPLATE:
             head = {"Source": data_title(*place, sources) + notes.get(place, "")}
