@@ -42,10 +42,8 @@ def sample_of(folder: Path, study: str, questions: dict, given: argparse.Namespa
         raise UserError(
             f"{folder}: people cannot be asked about a dataset with {option}; name another one"
         )
-    ids, texts = (
-        [read_studies()[study]["columns"]["example_id"], questions["unit"]],
-        questions["texts"],
-    )
+    ids = [read_studies()[study]["columns"]["example_id"], questions["unit"]]
+    texts = questions["texts"]
     table = read_table(file, list(dict.fromkeys([*ids, *texts]))).to_pandas()
     example, unit = (table[name] for name in ids)
     units, count = pd.Series(unit.unique()), given.items or questions["items"]

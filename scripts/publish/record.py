@@ -143,8 +143,7 @@ def scores_of(runs: list[dict], study: dict) -> pa.Table:
         method = run["method"]
         if not makes_model(run):
             file = Path(study["train"], run["study"], run["run"], "predictions.parquet")
-            predictions = read_table(finished(file, study["command"]))
-            predictions = predictions.filter(pc.field("split").isin(run["splits"][1:]))
+            predictions = read_table(file).filter(pc.field("split").isin(run["splits"][1:]))
             columns, sums = method["columns"], run["sums_scores"]
             rows += scored_rows(predictions, Path(run["data"]), columns, sums)
     return pa.Table.from_pylist(rows, schema=SCORE_SCHEMA)
@@ -172,9 +171,9 @@ def join_study(
     names = [run["run"] for run in runs]
     folders = [Path(study["train"], name, run) for run in names]
     check_made(file for folder in folders for file in sorted(folder.glob("*.*")))
-    files = [folder / "history.parquet" for folder in folders]
-    files = [finished(file, study["command"]) for file in files]
-    histories = [read_table(file, HISTORY.names, HISTORY) for file in files]
+    histories = [
+        read_table(folder / "history.parquet", HISTORY.names, HISTORY) for folder in folders
+    ]
     scores, history = scores_of(runs, study), pa.concat_tables([HISTORY.empty_table(), *histories])
     metrics = metrics.filter(pc.equal(metrics["study"], name)).drop_columns("draws")
     # A number of a single seed is kept only over all examples; slices keep the mean over seeds.
