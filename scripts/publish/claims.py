@@ -18,7 +18,7 @@ verdicts:
                               cut by `limit`, another class of model, or too wide an interval
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,20 +127,21 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
 
 
 def compared_with(
-    claim: Mapping, than: Mapping, rows: pd.DataFrame, pool: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the rows of `than`, without the claim's own."""
-    others = without_repeats(selected(pool, claim["where"] | than))
-    return others[~others.index.isin(rows.index)]
+    claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame
+) -> Iterator[tuple[Mapping, pd.DataFrame]]:
+    """Yield each `than` of a claim, and its rows without the claim's own."""
+    several = claim.get("than", [])
+    for than in several if isinstance(several, list) else [several]:
+        others = without_repeats(selected(pool, claim["where"] | than))
+        yield than, others[~others.index.isin(rows.index)]
 
 
 def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> Changes:
     """Return the difference of a metric to other rows (`than`) that are equal in the columns
     `same`.
     """
-    changes, several = [], claim["than"]
-    for than in several if isinstance(several, list) else [several]:
-        others = compared_with(claim, than, rows, pool)
+    changes = []
+    for than, others in compared_with(claim, rows, pool):
         name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
         for row in pairs_of(rows, others, claim["same"]).to_dict("records"):
             change = distance(row, row["other"], by_ends=True)
@@ -241,9 +242,8 @@ def as_good(outcomes: list[Outcome], comparisons: pd.DataFrame, titles: Mapping)
         beside = only(rivals, **known)
         for best in beside.nsmallest(1, "difference").to_dict("records"):
             control = f"{model_title(best['control'], titles)} {percent(best['control_value'])} %"
-            change = with_interval(
-                Estimate.of(best | {"value": best["difference"]}), signed, POINTS
-            )
+            above = Estimate.of(best | {"value": best["difference"]})
+            change = with_interval(above, signed, POINTS)
             return f"{control}, the model {change} above it, {best['words']}"
     return ""
 
@@ -262,9 +262,7 @@ def limits_of(
     system = ["source", "split", "model", "method", "experiment"]
     system += [] if claim["shape"] == "trend" else ["dataset"]
     parts = [rows.merge(measured[system].drop_duplicates())]
-    several = claim.get("than", [])
-    for than in several if isinstance(several, list) else [several]:
-        others = compared_with(claim, than, rows, pool)
+    for _, others in compared_with(claim, rows, pool):
         parts.append(others.merge(measured[claim["same"]].drop_duplicates()))
     asked = pd.concat(parts, ignore_index=True)
     elsewhere = asked["method"].isin(MADE_ELSEWHERE)
@@ -325,9 +323,8 @@ def judged(claim: Mapping, sign: int, tier: int, models: str, control: str) -> t
     control: the text of same_effect() or as_good().
     """
     if sign == 0:
-        return NOT_COMPARABLE, f"unclear here: the interval {UNCLEAR[claim['direction']]}".format(
-            **claim
-        )
+        unclear = UNCLEAR[claim["direction"]].format(**claim)
+        return NOT_COMPARABLE, f"unclear here: the interval {unclear}"
     if sign > 0 and control:
         return CONTRADICTED, control
     if tier == 2:
