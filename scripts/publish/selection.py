@@ -37,32 +37,22 @@ def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()
     """
     if not len(rows):
         return rows
-    plain = (
-        rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named])
-        .isna()
-        .all(axis=1)
-    )
-    if "objectives" in named:  # then altered experiments are allowed, too
-        return rows[plain]
-    return rows[
-        plain
-        & (
-            ~rows["experiment"].isin(study.get("altered", []))
-            | rows["method"].isin(CONTROL_METHODS)
-        )
-    ]
+    extensions = [name for name in study.get("extensions", []) if name not in named]
+    plain = rows.reindex(columns=extensions).isna().all(axis=1)
+    if "objectives" not in named:  # else altered experiments are allowed, too
+        is_altered = rows["experiment"].isin(study.get("altered", []))
+        plain &= ~is_altered | rows["method"].isin(CONTROL_METHODS)
+    return rows[plain]
 
 
 def as_text(cells: pd.Series) -> pd.Series:
     """Return a column as settings write it: whole numbers without a point, `none` if missing."""
-    words = cells.map(
-        lambda cell: (
-            f"{cell:g}"
-            if isinstance(cell, (int, float)) and not isinstance(cell, bool)
-            else str(cell)
-        )
-    )
-    return words.mask(cells.isna(), "none")
+
+    def in_words(cell: object) -> str:
+        is_number = isinstance(cell, (int, float)) and not isinstance(cell, bool)
+        return f"{cell:g}" if is_number else str(cell)
+
+    return cells.map(in_words).mask(cells.isna(), "none")
 
 
 def fits(cell: str, wanted: str) -> bool:
