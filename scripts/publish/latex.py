@@ -17,14 +17,8 @@ import pandas as pd
 
 SIGNS = str.maketrans(
     {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
         "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
@@ -193,17 +187,14 @@ def _environment(
     )
     cells = table.map(latex).set_axis(map(latex, table), axis=1).reset_index(drop=True)
     with pd.option_context("styler.render.max_elements", cells.size + 1):  # else it cuts
-        text = (
-            cells.style.hide(axis="index")
-            .set_table_styles(SMALL)
-            .to_latex(
-                environment="table*" if holds == PAGE else "table",
-                position="tp",
-                position_float="centering",
-                hrules=True,
-                column_format=types,
-                caption=latex(caption),
-                label=f"tab:{name}",
-            )
+        styled = cells.style.hide(axis="index").set_table_styles(SMALL)
+        text = styled.to_latex(
+            environment="table*" if holds == PAGE else "table",
+            position="tp",
+            position_float="centering",
+            hrules=True,
+            column_format=types,
+            caption=latex(caption),
+            label=f"tab:{name}",
         )
     return f"% \\usepackage{{array,booktabs}}\n{text}"

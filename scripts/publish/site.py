@@ -211,16 +211,9 @@ def results_shown(
             continue
         of_study = [fact for fact in runs if fact["study"] == name]
         question = over_replicates(paragraphs(study["asks"]), of_study)
-        sections.append(
-            {"short": study["title"]}
-            | study
-            | {
-                "name": name,
-                "question": shown_and_folded(question),
-                "items": published_items(name, of_study),
-                "machines": mixture(of_study),
-            }
-        )
+        shown = {"name": name, "question": shown_and_folded(question)}
+        shown |= {"items": published_items(name, of_study), "machines": mixture(of_study)}
+        sections.append({"short": study["title"]} | study | shown)
     return {
         "studies": sections,
         "all_items": published_items(ALL, runs),
@@ -283,10 +276,8 @@ def main(given: argparse.Namespace) -> None:
     if given.texts:
         shown = json.loads(given.texts.read_text(encoding="utf-8"))
         with tempfile.TemporaryDirectory() as folder:
-            given.resources, given.texts = (
-                write_texts(shown["texts"], Path(folder)) / "resources",
-                None,
-            )
+            given.resources, given.texts = Path(folder, "resources"), None
+            write_texts(shown["texts"], Path(folder))
             write_texts(texts_of(**shown["papers"]), given.resources)
             return main(given)
     resources, root = given.resources, given.resources.resolve().parent
@@ -303,16 +294,13 @@ def main(given: argparse.Namespace) -> None:
     findings = findings_of(scores, compared, studies, sources, models, networks, published)
     first_screen = {"findings": findings, "shared_caveats": shared_caveats(findings)}
     results = results_shown(given, studies, metrics, runs)
-    html = (
-        templates()
-        .get_template("page.html.j2")
-        .render(
-            **first_screen,
-            **results,
-            **runs_shown(metrics, runs),
-            **sources_shown(given, sources, {*metrics["source"], *released}, root),
-            **settings_shown(given, models, published, root),
-        )
+    page = templates().get_template("page.html.j2")
+    html = page.render(
+        **first_screen,
+        **results,
+        **runs_shown(metrics, runs),
+        **sources_shown(given, sources, {*metrics["source"], *released}, root),
+        **settings_shown(given, models, published, root),
     )
     beside = given.output.with_name("findings.json")
     with whole(given.output) as place, whole(beside) as place_beside:
