@@ -214,10 +214,8 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     """Return system, corpora and sizes in short:
     `tiny BERT, fine-tuned, the highest of 5 systems here · Sample captions · 140–357 pairs`.
     """
-    corpora, sizes = (
-        rows["corpus_title"].unique(),
-        sorted({int(rows["n"].min()), int(rows["n"].max())}),
-    )
+    corpora = rows["corpus_title"].unique()
+    sizes = sorted({int(rows["n"].min()), int(rows["n"].max())})
     unit = study.get("counted", "items").split(" ")[0]
     facts = [
         corpora[0] if len(corpora) == 1 else f"{len(corpora)} corpora",
@@ -226,9 +224,8 @@ def in_short(rows: pd.DataFrame, cells: pd.DataFrame, study: dict) -> str:
     if cells.empty:
         return " · ".join([joined(list(rows["system"].unique()), " or "), *facts])
     system, way = rows[["system", "way"]].iloc[0]
-    system = ", ".join(
-        [system if way in system else f"{system}, {way}", *rank_in_words(rows, cells)]
-    )
+    named = system if way in system else f"{system}, {way}"
+    system = ", ".join([named, *rank_in_words(rows, cells)])
     part = rows[rows["learnt_part"] != ""]
     learnt = [
         f"{joined(list(of['name']))} learnt from {words}"

@@ -7,7 +7,7 @@ of two labels. The last part of --output names the set: temporal_nli_temp_order,
 """
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -208,9 +208,10 @@ def draw(
     in_order = points.sort_values(["section_place", "row_place", "name"])
     rows = Rows(in_order, "section_place", LANE, "dot")
     known = LOOKS | {dot: LOOKS[""] for dot in points["dot"].unique() if dot not in LOOKS}
+    place = partial(Panel, height=rows.height, bands=[*rows.heads])
     lines: list[list[Panel]] = []
 
-    def draw_panel(axes: Axes, points: pd.DataFrame, counts: dict[float, str]) -> None:
+    def draw_panel(axes: Axes, points: pd.DataFrame, counts: Mapping[float, str] = {}) -> None:
         rows.draw(axes, points, known)
         placed = rows.placed(points, known)
         for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):
@@ -232,15 +233,7 @@ def draw(
         heading = "\n".join([*says, f"{SETS[first['challenge_set']]} · {title}"])
         for line in panels_of:
             panels = [
-                Panel(
-                    panel,
-                    partial(draw_panel, counts={}),
-                    series,
-                    detail_of(method, scoring),
-                    height=rows.height,
-                    bands=[*rows.heads],
-                )
-                for (series, method, scoring), panel in line
+                place(panel, draw_panel, series, detail_of(*how)) for (series, *how), panel in line
             ]
             panels[-1] = panels[-1]._replace(draw=partial(draw_panel, counts=counts))
             lines += in_lines(panels, len(panels), heading)

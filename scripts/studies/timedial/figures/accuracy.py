@@ -100,10 +100,8 @@ def draw(
         draw_one = partial(draw_panel, rows=rows, people=answered)
         tables.append(table)
         title = source_title(name, sources) + variant
-        panel = Panel(
-            table, draw_one, title, detail, height=rows.height, bands=bands_of(rows, table)
-        )
-        of_panel = only(metrics, measured_on=name, variant=variant)
+        bands, of_panel = bands_of(rows, table), only(metrics, measured_on=name, variant=variant)
+        panel = Panel(table, draw_one, title, detail, height=rows.height, bands=bands)
         lines.append([titled(panel, says(of_panel))])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 

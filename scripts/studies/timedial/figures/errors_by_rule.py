@@ -78,15 +78,9 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
         table = in_rows(challenge, published_on(challenge, figure_2))
         rows, by_rule = Rows(table), dict(list(table.groupby("slice")))
         draw_rule = partial(draw_systems, rows=rows)
+        place = partial(Panel, height=rows.height, bands=bands_of(rows, table))
         panels = [
-            Panel(
-                by_rule[rule],
-                draw_rule,
-                title,
-                detail_of(by_rule[rule]),
-                height=rows.height,
-                bands=bands_of(rows, table),
-            )
+            place(by_rule[rule], draw_rule, title, detail_of(by_rule[rule]))
             for rule, title in SLICES.items()
             if rule in by_rule
         ]
