@@ -7,7 +7,7 @@ Numbers are shares from 0 to 1 in tables, and per cent in figures.
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import cycle
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,8 +40,6 @@ SAMPLE = (4, 8, 12)  # points to the right of the axes: a piece of the line, bef
 # text beside marks
 SMALL = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5}
 SMALL["annotation_clip"] = False
-
-Name = TypeVar("Name")  # the name of a series: a text or a number
 
 
 # ---- points
@@ -177,7 +175,7 @@ def draw_marks(
     axes.errorbar(x, y, **bars, **(settings | look.settings() | more))
 
 
-def dodges(names: Iterable[Name], most: float = 0.5) -> dict[Name, float]:
+def dodges(names: Iterable[str], most: float = 0.5) -> dict[str, float]:
     """Return how far each series is shifted from its place. All series lie within `most`."""
     names = list(names)
     step = min(DODGE, most / max(1, len(names)))

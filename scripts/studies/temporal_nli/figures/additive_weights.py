@@ -24,7 +24,6 @@ from matplotlib.patches import Patch
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics, read_table
 from scripts.publish import style
 from scripts.publish.item import Given
@@ -149,7 +148,7 @@ def trained_on(given: Given) -> dict[tuple[str, str, str], pd.DataFrame]:
     """
     found: dict[tuple[str, str, str], pd.DataFrame] = {}
     places = set()
-    for facts in (facts_of(given.train / name / "run.json") for name in given.runs):
+    for facts in given.facts:
         options = facts["data_options"]
         if options["challenge_set"] == "temp_order" and options["held_out"] in HELD_OUT:
             place = facts["source"], facts["dataset"], options["held_out"]

@@ -6,11 +6,9 @@ only. "Not near" leaves out the instances that still share words with a dialog o
 corpus.
 """
 
-from pathlib import Path
-
 import pandas as pd
 
-from scripts.data.runs import facts_of
+from scripts.data.runs import Facts
 from scripts.publish.compared import SYSTEM as COMPARED, cells_of as beside_of
 from scripts.publish.compared import read_comparisons, with_comparisons
 from scripts.publish.item import Given
@@ -38,11 +36,11 @@ NOT_NEAR = "leak=none"  # the slice
 SHOWN = ["two_best_accuracy", "one_best_accuracy"]
 
 
-def cut_instances(files: list[Path]) -> dict[tuple, int]:
+def cut_instances(facts: list[Facts]) -> dict[tuple, int]:
     """Return by RUN the number of instances with a candidate longer than max_length."""
     return {
         (*(fact[name] for name in RUN[:-1]), split): count
-        for fact in map(facts_of, files)
+        for fact in facts
         for split, count in fact.get("truncated_instances", {}).items()
     }
 
@@ -124,7 +122,7 @@ def main(given: Given) -> None:
     sources, models = given.sources, given.models
     metrics = timedial_metrics(given.metrics, models, sources)
     published = published_beside(given.resources)
-    truncated = cut_instances([given.train / name / "run.json" for name in given.runs])
+    truncated = cut_instances(given.facts)
     rows = only(metrics, slice=["all", NOT_NEAR], metric=SHOWN)
     rows = with_comparisons(rows, read_comparisons(given.metrics), COMPARED)
     # blind systems score the same with any context
