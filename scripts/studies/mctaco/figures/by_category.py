@@ -47,17 +47,13 @@ def of_categories(rows: pd.DataFrame) -> pd.DataFrame:
     return only(rows, metric="exact_match", slice=SLICES)
 
 
-def draw_panel(
-    axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame
-) -> None:
-    paper = same_place(paper, points, ["source"])
-    points = pd.concat([points, paper.assign(system=PAPER)] if len(paper) else [points])
-    points["place"] = points["slice"].map(list(SLICES).index)
-    random = points[points["model"] == "random"]
+def draw_panel(axes: Axes, _: pd.DataFrame, both: pd.DataFrame, known: dict[str, Look]) -> None:
+    """Draw the points of a split and the paper's (both)."""
+    random = both[both["model"] == "random"]
     axes.bar(random["place"], random["value"] * 100, BAND + 0.06, color=style.BAR, zorder=1)
-    here = [system for system in known if system in set(points["system"])]
+    here = [system for system in known if system in set(both["system"])]
     for system, shift in dodges(here, BAND).items():
-        of_system = points[points["system"] == system]
+        of_system = both[both["system"] == system]
         draw_marks(axes, of_system, known[system], "place", shift=shift, intervals=system != PAPER)
     counts = random.set_index("slice")["n"]
     names = [
@@ -74,7 +70,7 @@ def draw_panel(
 def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sources: dict) -> Figure:
     points, note = highest(points)
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
-    draw_split, lines = partial(draw_panel, known=known, paper=paper), []
+    lines = []
     for of_split, source, split in by_place(points, sources):
         whole = same_place(only(metrics, slice="all"), of_split)
         said = message(whole, "exact_match", "system")
@@ -82,7 +78,8 @@ def draw(points: pd.DataFrame, paper: pd.DataFrame, metrics: pd.DataFrame, sourc
         both = pd.concat([of_split, same_place(paper, of_split, ["source"]).assign(system=PAPER)])
         both = both.assign(series=both["system"], place=both["slice"].map(list(SLICES).index))
         ends = ends_of(both, known | {"random": RANDOM}, "place")
-        panel = Panel(of_split, draw_split, source, detail, height=2.1, ends=ends)
+        draw_both = partial(draw_panel, both=both, known=known)
+        panel = Panel(of_split, draw_both, source, detail, height=2.1, ends=ends)
         lines.append([titled(panel, said)])
     return figure_of(lines, share_y="figure", note=note)
 

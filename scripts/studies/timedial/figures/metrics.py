@@ -81,20 +81,8 @@ POINTS = (
     "origin measured_on split paradigm title domain model source context_scope experiment "
     "train_examples seed wording slice metric value sd ci_low ci_high n groups sample limit"
 ).split()
-COLOURS = {
-    "classify": style.COLOURS[0],
-    "fill": style.COLOURS[1],
-    "generate": style.COLOURS[2],
-    "pseudo_log_likelihood": style.COLOURS[3],
-}
-MARKERS = {
-    "zero_shot": "^",
-    "few_shot": "v",
-    "out": "s",
-    "in": "o",
-    "contaminated": "p",
-    "external": "P",
-}
+COLOURS = dict(zip("classify fill generate pseudo_log_likelihood".split(), style.COLOURS))
+MARKERS = dict(zip(DOMAINS, "^vsopP"))
 PAPER = Look(style.INK, "D", "", style.PAPER, 4.4)
 IN_PAPER = "in the paper (Qin et al. 2021)"
 SAMPLE = " [sample data]"
