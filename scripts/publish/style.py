@@ -91,7 +91,7 @@ SETTINGS = {
 }
 
 
-def apply(columns: int = 2) -> None:
+def apply(columns: int) -> None:
     """Take the style of every figure, for this many columns of a page (width())."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it logs every glyph of a PDF
     matplotlib.use("Agg")
@@ -224,17 +224,12 @@ def drawn(draw: Callable[[], Figure], columns: int = 2) -> Figure:
     return figure
 
 
-def maker(program: str | None) -> str:
-    version = commit_text(project_version()).removesuffix(", no git commit")
-    code = f", {identity(program)}" if program else ""
-    return f"timestride {version}{code}"
-
-
-def file_metadata(metrics: Path, program: str | None) -> dict[str, dict]:
+def file_metadata(metrics: Path, program: str) -> dict[str, dict]:
     """Return the metadata of a figure's files, by suffix. The date is that of the commit: the same
     commit and numbers give the same file.
     """
-    source, date = maker(program), commit_date()
+    version = commit_text(project_version()).removesuffix(", no git commit")
+    source, date = f"timestride {version}, {identity(program)}", commit_date()
     numbers = f"drawn from {metrics.name} of sha256 {sha256_of(metrics)}"
     moment = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
     iso, about = moment and moment.isoformat(), {"Source": source, "Description": numbers}
@@ -252,8 +247,7 @@ def in_the_dark(svg: str) -> str:
 
 def save(draw: Callable[[], Figure], given: Given) -> None:
     """Write the figure in all forms. given: output, metrics, program (a module) and columns."""
-    is_module = given.program.startswith("scripts.")
-    metadata = file_metadata(given.metrics, given.program if is_module else None)
+    metadata = file_metadata(given.metrics, given.program)
     figure = drawn(draw)
 
     def file(suffix: str) -> Path:
