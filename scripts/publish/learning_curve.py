@@ -119,13 +119,9 @@ def draw(points: pd.DataFrame, given: Given) -> Figure:
     panels = []
     for (source, test_set, split), panel in points.groupby(PLACE, sort=False):
         held_out = "unseen in training" if (panel["slice"] != "all").any() else ""
-        names = [
-            source_title(source, given.sources),
-            re.sub("[-_]", " ", test_set),
-            split_title(split),
-        ]
-        names += [held_out, f"{panel['n'].max():,} pairs"]
-        detail = ", ".join(filter(None, names))
+        test = re.sub("[-_]", " ", test_set)
+        names = [source_title(source, given.sources), test, split_title(split), held_out]
+        detail = ", ".join(filter(None, [*names, f"{panel['n'].max():,} pairs"]))
         ends = ends_of(panel, known, "train_pairs")
         shown = Panel(panel, draw_panel, "", detail, ends=ends)
         panels.append(titled(shown, ". ".join(passes(panel))))

@@ -46,9 +46,7 @@ def read(items: Items) -> tuple:
         }
     )
     slices = {
-        f"{column}={value_name(column, str(value).lower())}": (pairs[column] == value).to_numpy(
-            dtype=bool
-        )
+        f"{column}={value_name(column, str(value).lower())}": pairs[column].eq(value).to_numpy(bool)
         for column in PARTS[name]
         for value in pairs[column].dropna().unique()
     }
