@@ -44,11 +44,8 @@ def row_of(name: str, audit: dict, entry: dict) -> dict:
     row |= {key: None if value is None else round(100 * value, 1) for key, value in shares.items()}
     row |= {"shortcut": best, "part": audit["verdict"]["part"]}
     for column, is_human in (("people", True), ("published", False)):
-        numbers = [
-            one["value"]
-            for one in entry.get("published", [])
-            if (one.get("model") == "human") == is_human
-        ]
+        known = entry.get("published", [])
+        numbers = [one["value"] for one in known if (one.get("model") == "human") == is_human]
         row[column] = max(numbers, default=None)
     return row
 

@@ -180,13 +180,8 @@ def write_tasks(dataset: dict, place: Path) -> dict[str, int]:
     for method, how in dataset["methods"].items():
         for wording, prompt in how["prompts"].items():
             if prompt.get("score") == "token":
-                log.info(
-                    "%s: %s (%s) is left out: its score is divided by tokens, and the harness "
-                    "counts none",
-                    dataset["folder"],
-                    method,
-                    wording,
-                )
+                why = "its score is divided by tokens, and the harness counts none"
+                log.info("%s: %s (%s) is left out: %s", dataset["folder"], method, wording, why)
                 continue
             for split in dataset["splits"][1:]:
                 asked = {

@@ -81,15 +81,9 @@ def read_facts(given: Given, study: str) -> Facts:
         given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())
     ]
     cleaning = [pd.read_csv(file, keep_default_na=False) for file in files if file.exists()]
-    columns = ["source", "split", "unit", "action", "reason", "count"]
-    return Facts(
-        metrics,
-        given.facts,
-        pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
-        given.sources,
-        given.models,
-        given.studies[study],
-    )
+    nothing = pd.DataFrame(columns="source split unit action reason count".split())
+    counts = pd.concat(cleaning, ignore_index=True) if cleaning else nothing
+    return Facts(metrics, given.facts, counts, given.sources, given.models, given.studies[study])
 
 
 def main(given: Given) -> None:

@@ -116,11 +116,8 @@ def make_page(
         publish(item, folder / METRICS, resources, folder / "publish")
     for dark in folder.glob("publish/figures/*.dark.svg"):  # else half of the page
         dark.unlink()
-    write_texts(
-        project_texts(studies, items, studies)
-        | {"cleaning.csv": "source,split,unit,action,reason,count\n"},
-        folder / ALL,
-    )
+    cleaning = {"cleaning.csv": "source,split,unit,action,reason,count\n"}
+    write_texts(project_texts(studies, items, studies) | cleaning, folder / ALL)
     code = {item["name"]: {"code": identity(item["program"])} for item in items}
     experiments = sorted(set(numbers["experiment"].to_pylist()))
     given = argparse.Namespace(

@@ -13,13 +13,9 @@ from scripts.measure.comparisons import CONTROL_METHODS
 
 EQUAL = 1e-5  # shares that differ by less count as equal: a record keeps them to a millionth
 # The columns that a comparison needs.
-COMPARED = [
-    *("value", "sd", "sd_beyond_groups", "seeds", "ci_low", "ci_high", "p_value"),
-    *("effective_groups", "draws"),
-]
+COMPARED = "value sd sd_beyond_groups seeds ci_low ci_high p_value effective_groups draws".split()
 # The columns that are measured or describe a part of the examples; all others are settings.
-MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice", "rung"]
-MEASURED += ["runs"]
+MEASURED = ["metric", *COMPARED, *"n groups sample seed wording slice rung runs".split()]
 
 
 def only(rows: pd.DataFrame, **values: object) -> pd.DataFrame:

@@ -309,13 +309,9 @@ def main(given: argparse.Namespace) -> None:
     describe_beside(beside)
     if not given.alone:
         remove_others(given.publish, read_yaml(resources / "figures.yaml"))
-    log.info(
-        "%s: %d studies, %d figures and tables, %d KB",
-        given.output,
-        len(results["studies"]),
-        sum(len(section["items"]) for section in results["studies"]),
-        len(html.encode()) // 1024,
-    )
+    items = sum(len(section["items"]) for section in results["studies"])
+    counts = len(results["studies"]), items, len(html.encode()) // 1024
+    log.info("%s: %d studies, %d figures and tables, %d KB", given.output, *counts)
 
 
 def arguments() -> argparse.ArgumentParser:
