@@ -91,15 +91,6 @@ SETTINGS = {
 }
 
 
-def apply(columns: int) -> None:
-    """Take the style of every figure, for this many columns of a page (width())."""
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it logs every glyph of a PDF
-    matplotlib.use("Agg")
-    matplotlib.rcdefaults()
-    matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES["light"])
-    matplotlib.rcParams.update(SETTINGS | {"figure.figsize": (WIDTHS[columns], 1)})
-
-
 def width() -> float:
     """Return the width of the figures that are drawn now, in inches."""
     return matplotlib.rcParams["figure.figsize"][0]
@@ -218,7 +209,12 @@ def nothing(text: str) -> Figure:
 
 
 def drawn(draw: Callable[[], Figure], columns: int = 2) -> Figure:
-    apply(columns)
+    """Draw a figure in the style of every figure, for this many columns of a page (width())."""
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it logs every glyph of a PDF
+    matplotlib.use("Agg")
+    matplotlib.rcdefaults()
+    matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES["light"])
+    matplotlib.rcParams.update(SETTINGS | {"figure.figsize": (WIDTHS[columns], 1)})
     figure = draw()
     whole_marks(figure)
     return figure

@@ -93,7 +93,7 @@ def text_faults(figure: Figure) -> list[str]:
 
 def faults_of(figure: Figure) -> list[str]:
     """Return all faults of a figure, in words. The figure must be drawn in the style
-    (style.apply).
+    (style.drawn).
     """
     figure.draw_without_rendering()
     return cut_marks(figure) + text_faults(figure)
