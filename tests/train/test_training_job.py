@@ -4,7 +4,8 @@ not stop the others.
 
 import json
 import re
-from collections.abc import Iterable
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from transformers import AutoModelForMaskedLM
 
 from scripts.data.studies import read_studies
 from scripts.plan.prompts import prompts_of
+from tests.conftest import ROOT
 from tests.models import fetched
 from tests.training import arguments, line_of, write_pairs
 
@@ -36,24 +38,29 @@ def options_of_runs() -> dict[str, dict]:
     return dict([first, ("fails", failing), ("learns", {"training": {"epochs": 2}}), second])
 
 
-@pytest.fixture
-def job(program):
-    """Return a function that starts a job with these lines, and returns its end."""
-
-    def job_of(folder: Path, lines: Iterable[str], *options: str):
-        given = ("--folder", folder, "--output", folder / "job.manifest.json", *options)
-        return program("scripts.train.runs --device cpu", *given, "<<<", "\n".join(lines))
-
-    return job_of
+def line_on(prepared: Path, name: str, training=(), method=()) -> str:
+    """Return the line of a run on the prepared data."""
+    data, model = prepared / "data", prepared / "model"
+    return line_of(name, data, model, ["train", "val"], training, method, {})
 
 
-def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, program, job, tmp_path):
+def job(folder: Path, lines: list[str], *options: str) -> subprocess.CompletedProcess:
+    given = ["--folder", folder, "--output", folder / "job.manifest.json", "--device", "cpu"]
+    return subprocess.run(
+        [sys.executable, "-m", "scripts.train.runs", *map(str, given), *options],
+        input="\n".join(lines),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, program, tmp_path):
     runs, together = options_of_runs(), tmp_path / "together"
-    place = (prepared / "data", prepared / "model", ["train", "val"])
-    same = {"training": (), "method": (), "settings": {}}
-    lines = {name: line_of(name, *place, **same | options) for name, options in runs.items()}
-    done = job(together, lines.values())
-    done.refused("max_length is 5000", "(1 of 4 failed)")
+    lines = {name: line_on(prepared, name, **options) for name, options in runs.items()}
+    done = job(together, list(lines.values()))
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "max_length is 5000" in done.stderr and "(1 of 4 failed)" in done.stderr
     assert re.search(r"\d of 4 runs done, \d.*; about \d.* left", done.stderr)
     assert not (together / "job.manifest.json").exists()
     del lines["fails"]
@@ -64,12 +71,12 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
         assert (together / name / "predictions.parquet").read_bytes() == (
             output / "predictions.parquet"
         ).read_bytes()
-    again = job(together, lines.values()).checked()
-    assert again.stderr.count("no step taken") == 3
+    again = job(together, list(lines.values()))
+    assert again.returncode == 0 and again.stderr.count("no step taken") == 3
     files = json.loads((together / "job.manifest.json").read_text())["files"]
     assert len(files) == 9 and "learns/predictions.parquet" in files
-    forced = job(together, [lines["learns"]], "--again").checked()
-    assert "epoch 2 of 2" in forced.stderr
+    forced = job(together, [lines["learns"]], "--again")
+    assert forced.returncode == 0 and "epoch 2 of 2" in forced.stderr
 
 
 @pytest.mark.parametrize(
@@ -80,5 +87,6 @@ def test_the_same_numbers_as_alone_and_one_failure_stops_no_other(prepared, prog
         (["nothing"], "standard input: line 1: 'nothing' is not JSON"),
     ],
 )
-def test_a_line_that_is_no_run_is_refused(job, tmp_path, lines, said):
-    job(tmp_path, lines).refused(said)
+def test_a_line_that_is_no_run_is_refused(tmp_path, lines, said):
+    done = job(tmp_path, lines)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr

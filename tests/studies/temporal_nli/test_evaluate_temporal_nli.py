@@ -90,7 +90,7 @@ def test_majority_is_the_published_one_and_every_partition_adds_up_to_all(
     metrics = evaluate(program, built, tmp_path, [run])
     rows = metrics.query("model == 'm' and scoring == 'ternary' and metric == 'accuracy'")
     n = rows.set_index("slice")["n"]
-    for columns in map(str.split, SLICES[challenge_set]):
+    for columns in map(str.split, SLICES[challenge_set].split(", ")):
         parts = [
             name for name in n.index if [part.split("=")[0] for part in name.split("; ")] == columns
         ]
