@@ -26,16 +26,15 @@ from scripts.measure.bootstrap import Crossed, Resampling, blocks_there, drawn_s
 # takes (…, cells) sums and (…) counts; the counts may be fractions
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]
 DRAWS = pa.list_(pa.list_(pa.float32()))  # see variance_over_groups()
-MEASURES = (
-    table_schema(  # the columns that metric_rows() fills, beside slice, metric, seed, wording
-        "value sd sd_beyond_groups seeds ci_low ci_high p_value n groups effective_groups draws "
-        "kind_of_control chosen rung",
-        **dict.fromkeys("value sd sd_beyond_groups ci_low ci_high p_value".split(), "float64"),
-        **dict.fromkeys(("seeds", "n", "groups"), "int64"),
-        effective_groups="float64",
-        draws=DRAWS,
-        chosen="bool",
-    )
+# the columns that metric_rows() fills, beside slice, metric, seed and wording
+FLOATS = "value sd sd_beyond_groups ci_low ci_high p_value effective_groups".split()
+MEASURES = table_schema(
+    "value sd sd_beyond_groups seeds ci_low ci_high p_value n groups effective_groups draws "
+    "kind_of_control chosen rung",
+    **dict.fromkeys(FLOATS, "float64"),
+    **dict.fromkeys(("seeds", "n", "groups"), "int64"),
+    draws=DRAWS,
+    chosen="bool",
 )
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.data.declared import method_of_blind
 from scripts.data.tables import read_table
 from scripts.measure.comparisons import BLIND, CANNOT_TELL, KINDS, LIKE, MORE, SCHEMA, SHORTCUT
 from scripts.measure.comparisons import SOLVER, TITLES, UNCLEAR
@@ -52,11 +51,6 @@ def with_comparisons(
 def estimate_of(row: Mapping, kind: str) -> Estimate:
     """Return the difference to the control of a kind, from the columns of with_comparisons()."""
     return Estimate(*(row[f"{kind}_{name}"] for name in ("difference", "ci_low", "ci_high")))
-
-
-def control_title(name: str, models: Mapping) -> str:
-    """Return the title of a control; a blind model is named so."""
-    return "the same, blind" if method_of_blind(name) else model_title(name, dict(models))
 
 
 def words_beside(row: Mapping, kind: str) -> str:

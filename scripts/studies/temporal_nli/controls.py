@@ -163,8 +163,8 @@ def hypothesis_numbers(table: pd.DataFrame) -> np.ndarray:
 # The range of each kind of number, so that differences of different kinds compare. The first kind
 # that a sentence has decides.
 RANGES = {"four_digits": 100.0, "clock": 24.0, "th": 31.0, "number": 100.0}
-NAMED = list(dict.fromkeys(name.lower() for name in [*WEEKDAYS, *MONTHS, *SHORT_MONTHS]))
-NAME = re.compile(rf"\b{any_of(NAMED)}\b")
+DAYS_AND_MONTHS = list(dict.fromkeys(map(str.lower, [*WEEKDAYS, *MONTHS, *SHORT_MONTHS])))
+NAME = re.compile(rf"\b{any_of(DAYS_AND_MONTHS)}\b")
 SPREAD = 10.0  # of a difference as large as its range, beside 1 of a name
 
 
@@ -202,7 +202,7 @@ def differences(table: pd.DataFrame) -> np.ndarray:
         )
         less.append(np.nan_to_num(one) - np.nan_to_num(other))
         more += [one == other, *([] if kind in RANGES else [~np.isnan(one), ~np.isnan(other)])]
-    for name in NAMED:
+    for name in DAYS_AND_MONTHS:
         of_both_texts = (
             np.array([name in names for _, names in texts], float)
             for texts in (premise, hypothesis)
