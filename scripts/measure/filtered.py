@@ -5,8 +5,8 @@ dataset, one after the other, the best in training first. They learnt from the t
 so no judge has seen the label of a unit that it judges. Units about which a judge is equally sure
 form a stratum. Each stratum keeps as many units that the judge gets right as wrong. So the
 judges are near 50 % on what is left, by construction. A judge that is right on less than half drops
-nothing, and no judge drops a unit on which it makes no choice. A rule that is right on the whole
-training split is no judge: it would leave nothing.
+nothing, and no judge drops a unit on which it makes no choice. A solver is no judge: it declares
+the answer, so it would leave nothing.
 
 Is that hard for other learners, too? One family takes no part in the filter: a small network that
 learns from scratch (scripts/controls/generic.py). The metric `left_out` is the share of units on
@@ -18,7 +18,7 @@ A filter needs a left-out control in the experiment (`models: [..., left_out_net
 slice of the evaluation, `filter=even`. No dataset changes, and recorded scores are enough.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -104,19 +104,19 @@ def controls_of(systems: Systems, kind: str) -> list[Run]:
     return [run for run in runs if kind in run.facts.get("control", {})]
 
 
-def reads_answers(run: Run) -> bool:
-    """Return whether a control is a rule that is right on the whole training split."""
-    return run.facts.get("rung") == "rules" and run.facts.get("training_value") == 1
-
-
 def filtered(
-    examples: pd.DataFrame, systems: Systems, split: str, how: Filter, resamples: int
+    examples: pd.DataFrame,
+    systems: Systems,
+    split: str,
+    how: Filter,
+    resamples: int,
+    solvers: Collection[str],
 ) -> tuple[np.ndarray, list[dict]]:
     """Return (n,) which examples of a split the filter keeps, and the rows of the left-out family.
-    Without a left-out control, or without judges, no example is kept.
+    Without a left-out control, or without judges, no example is kept. solvers: names of controls.
     """
     judges, left_out = (controls_of(systems, kind) for kind in ("search", LEFT_OUT))
-    judges = [run for run in judges if not reads_answers(run)]
+    judges = [run for run in judges if run.facts["model"] not in solvers]
     if not judges or not left_out:
         return np.zeros(len(examples), bool), []
     unit, names = pd.factorize(examples[how.unit])

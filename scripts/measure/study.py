@@ -4,7 +4,7 @@ prints the scores of predictions made elsewhere.
 
 import argparse
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from scripts.measure.experiment import Run, Systems, write_metrics
 from scripts.measure.reported import held_out_losses, runs_by_dataset, with_ensembles
 from scripts.measure.answered import Answered
 from scripts.measure.filtered import Filter, after_filter, filtered
-from scripts.measure.comparisons import Contest, Control
+from scripts.measure.comparisons import SOLVER, Contest, Control
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.elsewhere.people import are_for, on_split, people_given
 from scripts.measure.elsewhere.table import refuse
@@ -71,9 +71,15 @@ class Study(NamedTuple):
     printed: Mapping[str, tuple[str, ...]] = {}
     filters: Filter | None = None
 
-    def measure(self, part: Part, resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+    def measure(
+        self,
+        part: Part,
+        resamples: int,
+        people: pd.DataFrame | None = None,
+        solvers: Collection[str] = (),
+    ) -> list[dict]:
         """Return every metric on a split (schema metrics, without the experiment); people: from
-        people_given().
+        people_given(); solvers: the names of controls that declare the answer.
         """
         examples = self.read(part.file)
         if examples.empty:
@@ -98,17 +104,19 @@ class Study(NamedTuple):
             "sample": "sample" in part.entry or "sample" in part.measured_on,
         }
         rows = self.rows(examples, part, resamples, answered) + unread_rows(part, len(examples))
-        rows += self.filtered_rows(examples, part, resamples)
+        rows += self.filtered_rows(examples, part, resamples, solvers)
         return [same | {"runs": names_of(part, row)} | row for row in rows]
 
-    def filtered_rows(self, examples: pd.DataFrame, part: Part, resamples: int) -> list[dict]:
+    def filtered_rows(
+        self, examples: pd.DataFrame, part: Part, resamples: int, solvers: Collection[str]
+    ) -> list[dict]:
         """Return the compared rows (means) on what a filter keeps of a split and of the slices that
         it filters, and the rows of the family that it leaves out; empty where the dataset has no
         left-out control.
         """
         if not self.filters:
             return []
-        kept, rows = filtered(examples, part.systems, part.split, self.filters, resamples)
+        kept, rows = filtered(examples, part.systems, part.split, self.filters, resamples, solvers)
         if not kept.any():
             return rows
         left = examples[kept].reset_index(drop=True)
@@ -270,5 +278,7 @@ def evaluate(
     external = external_systems(given.external, given.build, study.answered)
     people = people_given(given, study.answered.study, datasets, study.answered.labels[0])
     parts = list(parts_of(datasets, external, given.build, sources))
-    rows = [row for part in parts for row in study.measure(part, given.resamples, people)]
-    write_metrics(rows + released(parts), study.schema, given, contest_of(datasets, given))
+    contest = contest_of(datasets, given)
+    solvers = [name for name, one in contest.controls.items() if one.kind() == SOLVER]
+    rows = [row for part in parts for row in study.measure(part, given.resamples, people, solvers)]
+    write_metrics(rows + released(parts), study.schema, given, contest)

@@ -1,12 +1,15 @@
 """A filter removes what its judges see, and a family that it left out says whether that is enough."""
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from scripts.data.tables import read_table
+from scripts.data.yaml_files import read_yaml
 from scripts.measure.filtered import verdict
 from tests.files import read_json
 from tests.measure.orders import FACTS, evaluate, write_split
@@ -18,7 +21,7 @@ from tests.controls.test_search import captions
 PAIRS = 2000
 
 
-def metrics_of(program, folder, systems: dict[str, tuple[np.ndarray, dict]]) -> pd.DataFrame:
+def metrics_of(program, folder, systems: dict[str, tuple[np.ndarray, dict]], *more) -> pd.DataFrame:
     """Evaluate systems on pairs; a system has the sureness of the right order, and facts."""
     table = write_split([scored_pair(pair) for pair in range(PAIRS)], folder)
     turn = np.where(table["label"] == 1, 1, -1)
@@ -26,7 +29,7 @@ def metrics_of(program, folder, systems: dict[str, tuple[np.ndarray, dict]]) -> 
         scores = np.column_stack([-sure * turn / 2, sure * turn / 2])
         parts = [("val", "held_out", table, scores)]
         write_run(folder, name, parts, **FACTS | {"model": name, "seed": 0} | facts)
-    return evaluate(program, folder, systems)[0]
+    return evaluate(program, folder, systems, *more)[0]
 
 
 def control(**kind: str) -> dict:
@@ -87,18 +90,21 @@ def test_without_a_family_left_out_no_set_is_filtered(program, tmp_path):
     assert not metrics["slice"].str.startswith("filter").any()
 
 
-def test_a_rule_that_reads_all_answers_is_no_judge(program, tmp_path):
-    """The other judge filters as if the rule were not there."""
+def test_a_solver_is_no_judge(program, tmp_path):
+    """The other judge filters as if the solver were not there."""
     judge, right = planted(np.random.default_rng(1), 0.75), np.ones(PAIRS)
     systems = {
         "search_words": (judge, control(search="words")),
         "left_out_network": (judge, control(left_out="network")),
     }
-    reader = control(search="calendar") | {"rung": "rules", "training_value": 1.0}
+    solver = control(search="calendar") | {"rung": "rules"}
+    metrics = read_yaml(Path("scripts/studies/strided_sop/study.yaml"))["metrics"]
+    declared = {"metrics": metrics, "controls": {"search_calendar": {"learns": "declared"}}}
     left = []
-    for name, more in (("alone", {}), ("beside", {"search_calendar": (right, reader)})):
+    for name, more in (("alone", {}), ("beside", {"search_calendar": (right, solver)})):
         (folder := tmp_path / name).mkdir()
-        found = metrics_of(program, folder, systems | more).set_index(["model", "metric", "slice"])
+        found = metrics_of(program, folder, systems | more, "--contest", json.dumps(declared))
+        found = found.set_index(["model", "metric", "slice"])
         left.append(found.loc[("search_words", "accuracy", "filter=even"), "n"])
     assert left[0] == left[1] > 0
 
