@@ -100,12 +100,13 @@ def content_of(name: str, value) -> bytes:
         return value.encode()
     if name.endswith(".parquet"):
         schema = value.get("schema")
-        return table(schema and resolve_name(schema), *value["rows"])
+        rows = [row | value.get("each", {}) for row in value["rows"]]
+        return table(schema and resolve_name(schema), *rows)
     if name.endswith(".zip"):
         written = io.BytesIO()
-        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(written, "w") as archive:
             for member, text in value.items():
-                archive.writestr(member, text)
+                archive.writestr(zipfile.ZipInfo(member), text, zipfile.ZIP_DEFLATED)
         return written.getvalue()
     if value is None and name.endswith("tokenizer.json"):
         return tokenizer().to_str().encode()
