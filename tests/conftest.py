@@ -18,9 +18,8 @@ ROOT = Path(__file__).parents[1]
 # If a configured Slurm does not answer (a killed test may leave one), each call of Snakemake takes
 # 10 s longer.
 os.environ["SLURM_CONF"] = "/dev/null"
-# pytest's workers share the cores, so torch takes one core in each worker.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
+# One thread for torch and BLAS: workers share the cores, and on small tensors threads only wait.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Variables that pytest, and torch in a test that trains, add to the environment of their process.
 # No program needs them.

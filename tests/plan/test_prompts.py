@@ -177,9 +177,6 @@ def test_what_is_wrong_with_prompts_of_the_configuration_is_said(added, said):
 # ---- runs
 
 
-# ---- runs
-
-
 @pytest.mark.models
 def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(program, tmp_path):
     write_decoder("gpt2", tmp_path / "gpt2")

@@ -140,15 +140,6 @@ def test_one_pair_is_as_by_the_formulas():
         torch.set_default_dtype(torch.float32)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Use one thread: on such small tensors, threads only wait for one another."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 numbers = st.lists(st.integers(1, 29), min_size=0, max_size=7)
 pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=5)
 

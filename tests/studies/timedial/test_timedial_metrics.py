@@ -210,7 +210,7 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert tied["test", "wrong_above_right", "all"] == 1
     assert by_chance["test", "two_best_accuracy", "all"] == pytest.approx(1 / 6)
     assert by_chance["extras", "one_best_accuracy", "all"] == pytest.approx(1 / 3)
-    means = classified[classified["seed"].isna()].set_index(place)
+    means = classified[classified["seed"].isna()].set_index(place).sort_index()
     mean = means.loc[("test", "wrong_above_right", "all")]
     assert (mean["value"], mean["n"], mean["groups"]) == (0.5, 80, 40)
     n = means.loc[("test", "two_best_accuracy"), "n"]
