@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from scripts.data.tables import read_table
@@ -26,6 +27,12 @@ def write_split(pairs: list[dict], folder: Path, dataset: str = "stride-0") -> p
     file = folder / BUILT / f"sample_howto100m/{dataset}/val.parquet"
     write_rows(pairs, file, STRIDED_PAIRS)
     return pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"})
+
+
+def scores_of(label: pd.Series, is_right: np.ndarray) -> np.ndarray:
+    """Return (n, 2) scores that choose the label where they are right."""
+    chosen = np.where(is_right, label, 1 - label)
+    return np.where(np.arange(2) == chosen[:, None], -0.1, -2.0)
 
 
 def evaluate(program, folder: Path, runs, *more, ok: bool = True):

@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import t
 
 from scripts.data.tables import read_table, write_table
-from tests.measure.orders import FACTS, evaluate, write_split
+from tests.measure.orders import FACTS, evaluate, scores_of, write_split
+from tests.rows import texts_of
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import scored_pair
 
@@ -36,8 +37,7 @@ def study(tmp_path_factory, program):
         [("model", "train", 0.8), ("control", "control", 0.6)]
     ):
         rights.append(np.random.default_rng(number).random(120) < share)
-        chosen = np.where(rights[-1], examples["label"], 1 - examples["label"])
-        scores = np.where(np.arange(2) == chosen[:, None], -0.1, -2.0)
+        scores = scores_of(examples["label"], rights[-1])
         facts = {"model": name, "method": method, "seed": 1}
         write_run(folder, name, [("val", "direct", examples, scores)], **FACTS, **facts)
         file = pd.DataFrame(scores, columns=["swapped", "in_order"])
@@ -84,32 +84,16 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(program, study, tmp_
     other = rows[rows["model"] == "model"].assign(model="f1", metric="f1")
     again = rows[rows["model"] == "model"].assign(experiment="f", value=0.1)
     mixed = pd.concat([rows, elsewhere, other, again])
-    write_table(
-        pa.Table.from_pandas(mixed, schema=table.schema, preserve_index=False),
-        tmp_path / "metrics.parquet",
-        table.schema,
-        {},
-    )
+    mixed = pa.Table.from_pandas(mixed, schema=table.schema, preserve_index=False)
+    write_table(mixed, tmp_path / "metrics.parquet", table.schema, {})
     names = f"--metrics {tmp_path}/metrics.parquet"
     one = f"--split val --dataset {folder}/results/build/strided_sop/sample_howto100m/one"
-    for given, said in (
-        (
-            f"modle/train control/control {names}",
-            "no system modle/train; did you mean model/train?",
-        ),
-        (
-            f"model/train control/control {names}",
-            "differs between e, f; write EXPERIMENT/model/train",
-        ),
-        (
-            f"far/train control/control {names}",
-            "(the first has strided_sop/sample_howto100m/stride-1/",
-        ),
-        (f"f1/train control/control {names}", "(the first has f1; the second has accuracy)"),
-        (
-            f"{folder}/a-one.csv {folder}/b-one.csv {one}",
-            "has one group, and an interval needs two",
-        ),
-    ):
+    for given, said in texts_of(f"""
+        modle/train control/control {names} | no system modle/train; did you mean model/train?
+        model/train control/control {names} | differs between e, f; write EXPERIMENT/model/train
+        far/train control/control {names} | (the first has strided_sop/sample_howto100m/stride-1/
+        f1/train control/control {names} | (the first has f1; the second has accuracy)
+        {folder}/a-one.csv {folder}/b-one.csv {one} | has one group, and an interval needs two
+    """):
         program(f"scripts.measure.compare {given}").refused(said, lines=1)
     program("scripts.measure.compare a b").refused("--metrics --dataset is required", code=2)

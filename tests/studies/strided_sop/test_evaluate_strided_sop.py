@@ -6,10 +6,9 @@ import pytest
 import yaml
 
 from tests.files import read_json, write_json, write_rows
+from tests.measure import orders
 from tests.runs import write_run
-from tests.studies.programs import evaluate as evaluate_runs, metrics_in
 from scripts.data.tables import PREDICTIONS, read_table
-from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
 def scored_pair(pair: int) -> dict:
@@ -62,44 +61,22 @@ category=Cars: category == 'Cars'
 def trained(tmp_path):
     """Write two seeds of one dataset (30 videos of 4 pairs) with known right answers."""
     pairs = [scored_pair(pair) for pair in range(120)]
-    write_rows(pairs, tmp_path / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS)
-    examples, right = (
-        pd.DataFrame(pairs).rename(columns={"pair_id": "example_id", "video_id": "group_id"}),
-        {},
-    )
+    examples, right = orders.write_split(pairs, tmp_path), {}
     for seed in (1, 2):
         draw, parts = np.random.default_rng(seed), []
         for selection in ("held_out", "peak"):
             is_right = right[seed, selection] = draw.random(120) < 0.8
-            scores = np.where(
-                np.arange(2)
-                == np.where(is_right, examples["label"], 1 - examples["label"])[:, None],
-                -0.1,
-                -2.0,
-            )
+            scores = orders.scores_of(examples["label"], is_right)
             splits = ["val", "held_out"] if selection == "held_out" else ["val"]
             parts += [(split, selection, examples, scores) for split in splits]
-        write_run(
-            tmp_path,
-            f"run-{seed}",
-            parts,
-            study="strided_sop",
-            source="sample_howto100m",
-            dataset="stride-0",
-            model="m",
-            method="train",
-            seed=seed,
-            labels=["swapped", "in_order"],
-            train_examples=900,
-            data_options={"stride": 0, "size_matched": None, "same_videos": None, "hard": False},
-        )
+        facts = orders.FACTS | {"model": "m", "method": "train", "seed": seed}
+        write_run(tmp_path, f"run-{seed}", parts, **facts)
     return tmp_path, right
 
 
 def evaluate(program, trained, *more, ok=True):
-    runs = ["run-1", "run-2"]
-    done = evaluate_runs(program, "strided_sop", trained, runs, *more).checked(ok)
-    return metrics_in(trained) if ok else done.stderr
+    found = orders.evaluate(program, trained, ["run-1", "run-2"], *more, ok=ok)
+    return found[0] if ok else found
 
 
 def change_facts(folder, run: str, **changed) -> None:
@@ -169,9 +146,7 @@ def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
 )
 def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said):
     folder, _ = trained
-    place = folder / "build/sample_howto100m/stride-0/val.parquet"
-    pairs = changed([scored_pair(pair) for pair in range(120)])
-    write_rows(pairs, place, STRIDED_PAIRS)
+    orders.write_split(changed([scored_pair(pair) for pair in range(120)]), folder)
     error = evaluate(program, folder, ok=False)
     assert said in error
     assert len(error.splitlines()) == 1
