@@ -16,6 +16,7 @@ from tests.conftest import ROOT
 from tests.registers import STUDIES
 from scripts.data.options import DatasetOptions
 from scripts.data.studies import options_of
+from scripts.measure.comparisons import SCHEMA as COMPARISONS
 from scripts.measure.tally import metrics_schema
 from scripts.data.studies import beside
 from scripts.data.yaml_files import read_yaml
@@ -111,9 +112,4 @@ def test_every_column_is_told():
         for columns in [*COLUMNS.values(), *(one for both in OWN.values() for one in both.values())]
         for text in columns.values()
     )
-    docs = (ROOT / "docs/data.md").read_text()
-    assert all(
-        f"| `{name}` | {text} |" in docs
-        for kind in ("metrics", "cards")
-        for name, text in COLUMNS[kind].items()
-    )
+    assert set(COMPARISONS.names) <= {*COLUMNS["metrics"], *COLUMNS["comparisons"], "scoring"}
