@@ -17,7 +17,6 @@ os.environ.update(
 # No scripts/ or yaml.py of the working directory takes the place of a module.
 os.environ.update(PYTHONSAFEPATH="1")
 
-from scripts.data.files import sha256_of
 from scripts.data.plain_json import as_json
 from scripts.data.studies import ALL, folder_of
 from scripts.plan import audits, evaluation, recording, rehearsal, sources, training

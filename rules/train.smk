@@ -78,8 +78,8 @@ rule train_run:
         " --attempt {resources.attempt} {params.again:q} --log {log:q} <<< {params.runs:q}"
 
 
-rule train_controls:
-    """The controls of a study, one after the other: each takes a moment."""
+rule train_no_model:
+    """Runs that load no model: the controls of a study, those that ask an API, and those on record (`recorded: true`)."""
     input:
         read=lambda w: training.read_by(WORK, w.study, w.job),
     output:
@@ -89,7 +89,7 @@ rule train_controls:
     benchmark:
         "results/benchmarks/train/{study}/{job}.jsonl"
     wildcard_constraints:
-        job=one_hashed(WORK.training_jobs_of("control")),
+        job=one_hashed(WORK.training_jobs_of("control", "api", "recorded")),
     # As training. Otherwise a long job would be left for the end.
     priority: 1
     conda:
@@ -99,69 +99,12 @@ rule train_controls:
     params:
         runs=lambda w: training.lines_of(WORK, w.study, w.job),
         code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
-        message=START.training_message("train_controls"),
-        again=START.again("train_controls"),
+        key=uncompared(lambda w: option("--key", training.key_of(WORK, w.study, w.job))),
+        record=uncompared(lambda w: option("--record", training.record_of(WORK, w.study, w.job))),
+        message=START.training_message("train_no_model"),
+        again=START.again("train_no_model"),
     message:
         "{params.message}"
     shell:
         "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " {params.again:q} --log {log:q} <<< {params.runs:q}"
-
-
-rule train_api:
-    """Runs that ask a model behind an API, which needs no GPU."""
-    input:
-        read=lambda w: training.read_by(WORK, w.study, w.job),
-    output:
-        manifest="results/train/{study}/{job}.manifest.json",
-    log:
-        "results/logs/train/{study}/{job}.log",
-    benchmark:
-        "results/benchmarks/train/{study}/{job}.jsonl"
-    wildcard_constraints:
-        job=one_hashed(WORK.training_jobs_of("api")),
-    conda:
-        "../envs/train.yaml"
-    resources:
-        mem_mb=4000,
-    params:
-        runs=lambda w: training.lines_of(WORK, w.study, w.job),
-        code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
-        message=START.training_message("train_api"),
-        key=uncompared(lambda w: training.key_of(WORK, w.study, w.job)),
-        again=START.again("train_api"),
-    message:
-        "{params.message}"
-    shell:
-        "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --key={params.key:q} {params.again:q} --log {log:q} <<< {params.runs:q}"
-
-
-rule train_recorded:
-    """Runs taken from the record (`recorded: true`), which need no model."""
-    input:
-        read=lambda w: training.read_by(WORK, w.study, w.job),
-    output:
-        manifest="results/train/{study}/{job}.manifest.json",
-    log:
-        "results/logs/train/{study}/{job}.log",
-    benchmark:
-        "results/benchmarks/train/{study}/{job}.jsonl"
-    wildcard_constraints:
-        job=one_hashed(WORK.training_jobs_of("recorded")),
-    conda:
-        "../envs/train.yaml"
-    resources:
-        mem_mb=4000,
-    params:
-        runs=lambda w: training.lines_of(WORK, w.study, w.job),
-        scores=lambda w: [sha256_of(file) for file in sorted(WORK.record_of(w.study).glob("scores/*.parquet"))],
-        code=lambda w: code(*training.programs_of(WORK, w.study, w.job)),
-        message=START.training_message("train_recorded"),
-        record=uncompared(lambda w: str(WORK.record_of(w.study))),
-        again=START.again("train_recorded"),
-    message:
-        "{params.message}"
-    shell:
-        "python -m scripts.train.runs --folder results/train/{wildcards.study} --output {output.manifest:q}"
-        " --record {params.record:q} {params.again:q} --log {log:q} <<< {params.runs:q}"
+        " {params.key:q} {params.record:q} {params.again:q} --log {log:q} <<< {params.runs:q}"

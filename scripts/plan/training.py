@@ -160,13 +160,14 @@ def lines_of(work: Workplan, study: str, job: str) -> str:
 
 
 def read_by(work: Workplan, study: str, job: str) -> list[str]:
-    """Return the files that a job reads: manifests of datasets and models."""
+    """Return the files that a job reads: manifests of datasets and models, and scores on record."""
     files = []
     for run in runs_of(work, study, job):
         files.append(built(run.dataset))
         if run.name in work.recorded:
             kept = work.on_record(run)
             files += [built(kept.dataset), built(work.learnt(kept))]
+            files += map(str, sorted(work.record_of(study).glob("scores/*.parquet")))
         elif run.name in work.controls:
             files += [built(work.learnt(run)), *work.vectors_files(run.model)]
             if "reads_cleaned" in work.models[run.model]:
@@ -192,6 +193,12 @@ def programs_of(work: Workplan, study: str, job: str) -> list[str]:
 def key_of(work: Workplan, study: str, job: str) -> str:
     """Return the environment variable with the key of a job's API; empty without one."""
     return work.models[runs_of(work, study, job)[0].model].get("key") or ""
+
+
+def record_of(work: Workplan, study: str, job: str) -> str:
+    """Return the folder of the record from which a job takes its runs; empty for other jobs."""
+    is_taken = work.kind_of_run(runs_of(work, study, job)[0].name) == RECORDED
+    return str(work.record_of(study)) if is_taken else ""
 
 
 def cards_of(work: Workplan, study: str, job: str) -> dict[str, dict]:

@@ -404,12 +404,12 @@ class Workplan:
         of = next((key for key in (CONTROL, "api") if key in entry), "model")
         return RECORDED if run in self.recorded else of
 
-    def training_jobs_of(self, kind: str) -> list[str]:
-        """Return the names, without their study, of the training jobs of one kind of runs."""
+    def training_jobs_of(self, *kinds: str) -> list[str]:
+        """Return the names, without their study, of the training jobs of some kinds of runs."""
         return [
             job.split("/")[1]
             for job, (run, *_) in self.training_jobs.items()
-            if self.kind_of_run(run) == kind
+            if self.kind_of_run(run) in kinds
         ]
 
     @cached_property

@@ -59,9 +59,9 @@ class Study:
         """Return how many runs the jobs would train or ask, including those in batches."""
         messages = [
             message
-            for rule in ("train_run", "train_api")
+            for rule in ("train_run", "train_no_model")
             for message in jobs.get(rule, [])
-            if not message.startswith("Already trained")
+            if message.startswith(("Training", "Asking"))
         ]
         counts = [re.search(r", (\d+) runs? of \w+$", message) for message in messages]
         return sum(int(found[1]) if found else 1 for found in counts)

@@ -147,7 +147,7 @@ def check_pasted(study: Study, *arguments, only: set[str] | None = None) -> set[
 def test_a_printed_command_makes_what_the_job_made(study):
     rules = check_pasted(study)
     assert rules >= set(
-        "fetch_source fetch_model clean_corpus build_dataset train_run train_controls "
+        "fetch_source fetch_model clean_corpus build_dataset train_run train_no_model "
         "evaluate_experiment evaluate_study evaluate_metrics publish_strided_sop "
         "publish_leaderboard publish_page".split()
     )

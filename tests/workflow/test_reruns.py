@@ -100,7 +100,7 @@ def test_a_programs_plumbing_that_decides_a_number(study):
     drawn redraw these.
     """
     study.edit("scripts/train/runs.py", TRAIN, f"{TRAIN}    added = 1\n")
-    assert {"train_run", "train_controls"} <= set(study.jobs())
+    assert {"train_run", "train_no_model"} <= set(study.jobs())
     study.edit("scripts/train/runs.py", f"{TRAIN}    added = 1\n", TRAIN)
     study.edit("scripts/publish/items.py", PUBLISH, f"{PUBLISH}    added = 1\n")
     assert set(study.jobs()) == {"publish_strided_sop", "publish_all", "publish_page"}

@@ -23,8 +23,8 @@ MEASURED = SHOWN | set(
 )
 TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
-CONTROLLED = MEASURED | {"train_controls"}
-OF_DATA = TRAINED | {"train_controls"}
+CONTROLLED = MEASURED | {"train_no_model"}
+OF_DATA = TRAINED | {"train_no_model"}
 BUILT = OF_DATA | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
 # For TimeDial: a model of an MLM stage is a run, and expressions of time are searched in cleaned
