@@ -88,17 +88,7 @@ def test_what_cannot_be_asked_is_refused(sheet, program, tmp_path):
         "strided_sop", "Ann", "--items", "99", ok=False
     )
     two = [tmp_path / "build" / study / "corpus/data" for study in ("strided_sop", "timedial")]
-    for folders, said in (
-        (two, "name datasets of one study"),
-        (two[:1] * 2, "names a folder twice"),
-    ):
-        program(
-            "scripts.people.sheet",
-            "--dataset",
-            *folders,
-            "--person",
-            "Ann",
-            "--output",
-            tmp_path / "a.csv",
-        ).refused(said)
+    typed = f"scripts.people.sheet --person Ann --output {tmp_path}/a.csv --dataset"
+    program(typed, *two).refused("name datasets of one study")
+    program(typed, *two[:1] * 2).refused("names a folder twice")
     assert not list(tmp_path.glob("*.csv"))

@@ -23,24 +23,13 @@ CONFIG = {"run": ["sample_dialogs_fill"], "recorded": True}
 
 
 # One experiment's runs start from another's.
+ORDER = {"study": "strided_sop", "models": ["minilm"], "methods": ["train"]}
+FIRST, SECOND = ({"source": "sample_activitynet", "stride": stride} for stride in (1, 0))
 TWO_STAGES = {
-    "run": ["order", "order_again"],
-    "seeds": [1],
-    "recorded": True,
+    **{"run": ["order", "order_again"], "seeds": [1], "recorded": True},
     "experiments": {
-        "order": {
-            "study": "strided_sop",
-            "data": {"source": "sample_activitynet", "stride": 1},
-            "models": ["minilm"],
-            "methods": ["train"],
-        },
-        "order_again": {
-            "study": "strided_sop",
-            "data": {"source": "sample_activitynet", "stride": 0},
-            "models": ["minilm"],
-            "methods": ["train"],
-            "initial": "order",
-        },
+        "order": ORDER | {"data": FIRST},
+        "order_again": ORDER | {"data": SECOND, "initial": "order"},
     },
 }
 

@@ -191,20 +191,14 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
     write_rows(METRICS, tmp_path / "metrics.parquet", strided_sop.SCHEMA)
     write_comparisons([], tmp_path / "metrics.parquet")
     given = (
-        "scripts.publish.item",
-        "scripts.publish.claims",
-        "--metrics",
-        tmp_path / "metrics.parquet",
-        "--resources",
-        tmp_path,
-        "--output",
-        tmp_path / "strided_sop_verdicts",
+        f"scripts.publish.item scripts.publish.claims --metrics {tmp_path}/metrics.parquet "
+        f"--resources {tmp_path} --output {tmp_path}/strided_sop_verdicts"
     )
-    program(*given).refused("claims.yaml: cannot be read", lines=1)
+    program(given).refused("claims.yaml: cannot be read", lines=1)
     write_yaml(
         tmp_path / "claims.yaml", {"classes": {}, "claims": [{"name": "a", "shape": "guess"}]}
     )
-    done = program(*given)
+    done = program(given)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "strided_sop_verdicts.csv").exists()

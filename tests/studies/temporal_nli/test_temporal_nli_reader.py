@@ -2,17 +2,18 @@
 released files.
 """
 
+import operator
+import re
+from itertools import product
+
 import pandas as pd
 import pytest
 import yaml
 
-from tests.conftest import ROOT
 from scripts.studies.temporal_nli.reader import LABELS, read, read_labels, relation
-from tests.temporal_nli_reader import check, faults_of
+from tests.conftest import ROOT
 from tests.rows import each_row
-import re
-from tests.temporal_nli_reader import hypothesis_type
-from tests.temporal_nli_reader import next_cycle
+from tests.temporal_nli_reader import check, faults_of, hypothesis_type, next_cycle
 
 E, N, C = LABELS
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
@@ -42,27 +43,14 @@ def test_a_pair_and_its_faults(pair):
 def test_relation_equals_a_slow_reference():
     """The reference asks where the event may lie: sets of points on a fine line."""
     line = [point / 2 for point in range(-2, 14)]
-
-    def possible(preposition, at):
-        return {
-            point
-            for point in line
-            if (
-                point < at
-                if preposition == "before"
-                else point > at
-                if preposition == "after"
-                else point == at
-            )
-        }
-
-    for premise in ("in", "before", "after"):
-        for hypothesis in ("before", "after"):
-            for i in range(6):
-                for j in range(6):
-                    first, second = possible(premise, i), possible(hypothesis, j)
-                    label = E if first <= second else N if first & second else C
-                    assert relation(premise, i, hypothesis, j) == label, (premise, i, hypothesis, j)
+    lies = {"in": operator.eq, "before": operator.lt, "after": operator.gt}
+    for given in product(lies, range(6), ("before", "after"), range(6)):
+        first, second = (
+            {point for point in line if lies[preposition](point, at)}
+            for preposition, at in (given[:2], given[2:])
+        )
+        label = E if first <= second else N if first & second else C
+        assert relation(*given) == label, given
 
 
 # The faults of the released files; a fault counts once a row.
