@@ -21,28 +21,15 @@ from scripts.train.given_run import given_run
 from tests.conftest import ROOT, here_string
 
 METHOD = yaml.safe_load("""
-columns: {example_id: pair_id, group_id: video_id}
-labels: [swapped, in_order]
-merged_labels: null
-held_out: null
-peak: true
-paradigm: classify
-learns: true
-makes_model: false
-inputs: [text_a, text_b]
+{columns: {example_id: pair_id, group_id: video_id}, labels: [swapped, in_order], merged_labels: null, held_out: null,
+  peak: true, paradigm: classify, learns: true, makes_model: false, inputs: [text_a, text_b]}
 """)
 TRAINING = yaml.safe_load("""
 {epochs: 3, learning_rate: 0.001, batch_size: 32, weight_decay: 0.01, warmup_ratio: 0.1, gradient_clip: 1.0,
   early_stopping_patience: 3, held_out_fraction: 0.2, max_length: 32, dropout: null, precision: fp32}
 """)
 SETTINGS = yaml.safe_load("""
-study: strided_sop
-source: s
-dataset: d
-data: {}
-model: m
-method: train
-seed: 1
+{study: strided_sop, source: s, dataset: d, data: {}, model: m, method: train, seed: 1}
 """)
 
 

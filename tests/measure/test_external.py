@@ -85,26 +85,16 @@ def dataset(request, tmp_path):
     source = "sample_dialogs" if study == "timedial" else "sample"
     folder = tmp_path / "results/build" / study / source / "default"
     options = {"held_out": "template", "limit": 200}
-    write_table(
-        pa.Table.from_pylist(rows, schema=schema),
-        folder / "test.parquet",
-        schema,
-        {"options": options},
-    )
+    written = pa.Table.from_pylist(rows, schema=schema)
+    write_table(written, folder / "test.parquet", schema, {"options": options})
     table = pd.DataFrame(rows).rename(columns={"pair_id": "example_id"})
     return study, folder, table[["example_id", "label"]]
 
 
 def measure(program, study: str, folder, *files, ok=True, **options):
     more = [word for name, value in options.items() for word in (f"--{name}", value)]
-    return program(
-        f"scripts.studies.{study}.evaluate --dataset {folder}",
-        "--predictions",
-        *files,
-        "--resamples",
-        50,
-        *more,
-    ).checked(ok)
+    typed = f"scripts.studies.{study}.evaluate --dataset {folder} --resamples 50 --predictions"
+    return program(typed, *files, *more).checked(ok)
 
 
 def half_wrong(study: str, table: pd.DataFrame) -> np.ndarray:
@@ -277,26 +267,15 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
           unit_normalization: false, train_questions: null, draw: 0, context_scope: full, negatives: 3, negatives_from: pool,
           negatives_of: any_kind, negatives_by: text, negative_seed: 0, max_dialogs: null}
     """)
+    facts = {"study": study, "source": folder.parent.name, "dataset": "default", "seed": 0}
+    facts |= {"train_examples": 9, "held_out_examples": 0, "data_options": options}
+    facts |= {} if study == "timedial" else {"labels": labels}
     for name, method, scores in (
         ("run", "fill_zero_shot", right),
         ("control", "control", 0 * right),
     ):
-        facts = {} if study == "timedial" else {"labels": labels}
-        write_run(
-            tmp_path,
-            name,
-            [("test", "direct", table, scores)],
-            study=study,
-            source=folder.parent.name,
-            dataset="default",
-            model=name,
-            method=method,
-            seed=0,
-            train_examples=9,
-            held_out_examples=0,
-            data_options=options,
-            **facts,
-        )
+        parts = [("test", "direct", table, scores)]
+        write_run(tmp_path, name, parts, model=name, method=method, **facts)
     sources = {folder.parent.name: {"evaluate": ["test"], "domain": "in"}}
     write_yaml(tmp_path / "sources.yaml", sources)
     more = ["--resamples", 50, *(["--external", *external] if external else [])]

@@ -147,31 +147,16 @@ def slice_rows() -> list[dict]:
 
 # The facts in run.json of every run, and those of a control.
 FACTS = yaml.safe_load("""
-study: strided_sop
-train_examples: 6700
-held_out_examples: 700
-seconds: 90.0
-tokens_per_second: 12000.0
-digest: d1
-code: scripts.train.loop 123
-data_options: {stride: 0, size_matched: null, same_videos: null, hard: false, max_videos: null, label_seed: 0}
-hardware: {device: a machine, processes: 1, threads: 2, precision: fp32}
-versions: {torch: 2.13.0, transformers: 5.23.0}
+{study: strided_sop, train_examples: 6700, held_out_examples: 700, seconds: 90.0, tokens_per_second: 12000.0,
+  digest: d1, code: scripts.train.loop 123, hardware: {device: a machine, processes: 1, threads: 2, precision: fp32},
+  versions: {torch: 2.13.0, transformers: 5.23.0},
+  data_options: {stride: 0, size_matched: null, same_videos: null, hard: false, max_videos: null, label_seed: 0}}
 """)
 OF_CONTROL = yaml.safe_load("""
-model: bag_of_words
-method: control
-control: {features: [words]}
-labels: [swapped, in_order]
-label_columns: []
-truncated_examples: 0
-truncated: {}
-epochs: 0
-best_epoch: 0
-tokens: 0
-tokens_per_second: 0.0
-model_files: {}
-micro_batch_tokens: null
+{source: activitynet, dataset: stride-0, model: bag_of_words, method: control, seed: 1,
+  control: {features: [words]}, labels: [swapped, in_order], label_columns: [], truncated_examples: 0, truncated: {},
+  held_out_examples: 0, epochs: 0, best_epoch: 0, tokens: 0, tokens_per_second: 0.0, model_files: {},
+  micro_batch_tokens: null, data: {train: digest of activitynet stride-0}}
 """)
 
 
@@ -195,10 +180,8 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     """
     name, dataset = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}"
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
-    same = {"source": source, "dataset": dataset, "model": "minilm", "method": "train"} | {
-        "training": training,
-        "seed": seed,
-    }
+    same = {"source": source, "dataset": dataset, "model": "minilm", "method": "train"}
+    same |= {"training": training, "seed": seed}
     data, splits = FACTS["data_options"] | {"stride": stride}, SPLITS[source]
     history = [
         {"run": name, "epoch": epoch, "split": split, "n": 9}
@@ -230,21 +213,11 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
         write_rows(pairs, place, STRIDED_PAIRS)
     right = 0.02 + 0.08 * np.arange(12)  # probability: pairs 0 to 5 wrong, 6 to 11 right
     scores = np.log(np.where(np.eye(2)[examples["label"]], right[:, None], 1 - right[:, None]))
-    write_run(
-        results / "train/strided_sop",
-        name,
-        [(splits[0], "held_out", examples, scores)],
-        **FACTS
-        | same
-        | {
-            "splits": ["train", *splits],
-            "data_options": data,
-            "train_examples": 6700 - stride,
-            "epochs": 3,
-            "best_epoch": 3,
-            "data": {"train": f"digest of {source} {dataset}"},
-        },
-    )
+    facts = FACTS | same | {"splits": ["train", *splits], "data_options": data}
+    facts |= {"train_examples": 6700 - stride, "epochs": 3, "best_epoch": 3}
+    facts |= {"data": {"train": f"digest of {source} {dataset}"}}
+    parts = [(splits[0], "held_out", examples, scores)]
+    write_run(results / "train/strided_sop", name, parts, **facts)
     settings = {"study": "strided_sop", "data": data} | same
     write_history(history, results / "train/strided_sop" / name, settings)
     return name
@@ -256,21 +229,8 @@ def make_control(results: Path) -> str:
     """
     name, trained = "activitynet-stride-0-bag_of_words-seed-1-0", results / "train/strided_sop"
     scores = np.log([[0.6, 0.4]] * 12)
-    write_run(
-        trained,
-        name,
-        [("val_1", "last", twelve_pairs(0), scores)],
-        **FACTS
-        | OF_CONTROL
-        | {
-            "splits": ["train", *SPLITS["activitynet"]],
-            "data": {"train": "digest of activitynet stride-0"},
-            "source": "activitynet",
-            "dataset": "stride-0",
-            "seed": 1,
-            "held_out_examples": 0,
-        },
-    )
+    facts = FACTS | OF_CONTROL | {"splits": ["train", *SPLITS["activitynet"]]}
+    write_run(trained, name, [("val_1", "last", twelve_pairs(0), scores)], **facts)
     write_history([], trained / name, {"training": {}})
     return name
 
