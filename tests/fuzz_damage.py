@@ -13,6 +13,7 @@ import random
 import zipfile
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
@@ -202,16 +203,8 @@ def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
 
 def damaged_metadata(names: list[str], rng: random.Random) -> bytes:
     """Return metadata as pandas writes it, with odd values in some places."""
-    columns = [
-        Pairs({"name": name, "field_name": name, "pandas_type": "unicode", "numpy_type": "object",
-               "metadata": None}.items())
-        for name in names
-    ]  # fmt: skip
-    value = Pairs(
-        {"index_columns": rng.sample(names, 1), "column_indexes": [Pairs({"name": None}.items())],
-         "columns": columns, "pandas_version": "2.0.0"}.items()
-    )  # fmt: skip
-    return dumped(damaged_value(value, rng, False)).encode("utf-8", "surrogatepass")
+    frame = pd.DataFrame(dict.fromkeys(names, ["x"])).set_index(rng.choice(names))
+    return damaged_json(pa.Schema.from_pandas(frame).metadata[b"pandas"], rng, False)
 
 
 def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
@@ -241,11 +234,7 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
             table.append_column(name, column),
             table.slice(rng.randrange(len(table) + 1), rng.randrange(len(table) + 1)),
             *(table.set_column(place, name, other) for other in new),
-            *[
-                table.replace_schema_metadata(
-                    {"pandas": damaged_metadata([*table.column_names], rng)}
-                )
-            ]
+            *[table.replace_schema_metadata({"pandas": damaged_metadata(table.column_names, rng)})]
             * 3,
         ]
         table = rng.choice(tables)
