@@ -21,21 +21,10 @@ from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
-METHOD = yaml.safe_load("""
-columns: {example_id: pair_id, group_id: video_id}
-labels: [swapped, in_order]
-exchangeable: true
-inputs: [text_a, text_b]
-""")
-SETTINGS = yaml.safe_load("""
-study: s
-source: c
-dataset: d
-data: {}
-model: bag_of_words
-method: control
-training: {}
-seed: 0
+METHOD, SETTINGS = yaml.safe_load("""
+- {columns: {example_id: pair_id, group_id: video_id}, labels: [swapped, in_order], exchangeable: true,
+   inputs: [text_a, text_b]}
+- {study: s, source: c, dataset: d, data: {}, model: bag_of_words, method: control, training: {}, seed: 0}
 """)
 
 

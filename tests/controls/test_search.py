@@ -298,17 +298,8 @@ def run_dialogs(program, folder, view: str, **files):
     train, test = dialogs(1, 200, OPTIONS), dialogs(2, 100, OPTIONS, NEW)
     columns = {"example_id": "example_id", "group_id": "group_id", "choice_id": "choice_id"}
     given = {"columns": columns, "inputs": ["first", "second"], "exchangeable": False}
-    process = run_control(
-        program,
-        folder,
-        train,
-        test,
-        {"search": view},
-        settings={"study": "timedial"},
-        files=files,
-        **given,
-    )
-    return process, test
+    given |= {"settings": {"study": "timedial"}, "files": files}
+    return run_control(program, folder, train, test, {"search": view}, **given), test
 
 
 VECTORS = "flight 1 0\nplane 0.9 0.1\nmeal 0 1\nlunch 0.1 0.9\nthe 0.5 0.5\n"

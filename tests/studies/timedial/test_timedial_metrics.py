@@ -140,20 +140,10 @@ def write_timedial_run(
             (split, selection, examples, scale * of_labels)
             for selection, scale in ([("held_out", 1), ("peak", 0)] if learns else [("direct", 1)])
         ]
-    return write_run(
-        place,
-        name,
-        parts,
-        study="timedial",
-        source="sample_dialogs",
-        dataset="default",
-        model=name if method == "control" else "tiny",
-        method=method,
-        seed=seed,
-        train_examples=400 * learns,
-        held_out_examples=40,
-        data_options=DATA_OPTIONS,
-    )
+    facts = {"study": "timedial", "source": "sample_dialogs", "dataset": "default", "seed": seed}
+    facts |= {"model": name if method == "control" else "tiny", "method": method}
+    facts |= {"train_examples": 400 * learns, "held_out_examples": 40}
+    return write_run(place, name, parts, data_options=DATA_OPTIONS, **facts)
 
 
 @pytest.fixture
