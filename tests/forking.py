@@ -27,16 +27,8 @@ from pathlib import Path
 # The third-party modules that many programs import, and those of programs that count words. Each
 # import makes every fork of its server slower.
 SHARED = (
-    "numpy",
-    "pandas",
-    "pyarrow.parquet",
-    "pyarrow.compute",
-    "scipy.sparse.csgraph",
-    "matplotlib.pyplot",
-    "jinja2",
-    "yaml",
-    "jsonschema",
-    "requests",
+    *"numpy pandas pyarrow.parquet pyarrow.compute scipy.sparse.csgraph matplotlib.pyplot".split(),
+    *"jinja2 yaml jsonschema requests".split(),
 )
 WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
 # The modules that a training job imports late (four seconds), and the environment that it first
@@ -67,13 +59,8 @@ JOBS = (
     "transformers.models.bert.modeling_bert",
 )
 SNAKEMAKE = (
-    "snakemake.cli",
-    "snakemake.report.html_reporter",
-    "snakemake.storage",
-    "jsonschema",
-    "numpy",
-    "pyarrow.parquet",
-    "requests",
+    *"snakemake.cli snakemake.report.html_reporter snakemake.storage".split(),
+    *"jsonschema numpy pyarrow.parquet requests".split(),
 )
 
 

@@ -87,17 +87,8 @@ def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
     for space in (4, 36, 60, 124):  # KiB
         subprocess.run(["rm", "-rf", output], check=True)
         resize(disk, f"{space}k")
-        done = call(
-            "train",
-            tmp_path / "in",
-            output,
-            "--tokens",
-            disk / "tokens",
-            "--log",
-            output / "log",
-            "--checkpoint-seconds",
-            0,
-        )
+        given = "train", tmp_path / "in", output, f"--tokens={disk}/tokens", f"--log={output}/log"
+        done = call(*given, "--checkpoint-seconds=0")
         if done.returncode:
             refused(done, disk)
             said.add(done.stderr.splitlines()[-1])
@@ -107,9 +98,7 @@ def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
                 or "/out/" in done.stderr
             )
         resize(disk, "8m")
-        call(
-            "train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log"
-        ).checked()
+        call(*given).checked()
         found = read_table(output / "predictions.parquet").to_pandas()
         assert found["example_id"].equals(wanted["example_id"])
         assert np.array_equal(np.stack(found["score"]), np.stack(wanted["score"]))

@@ -7,18 +7,9 @@ import yaml
 from tests.rows import each_row, texts_of
 from tests.plan.test_configuration import default, overlaid, plan, read, refused
 
-SOP = yaml.safe_load("""
-study: strided_sop
-data:
-  source: sample_activitynet
-  stride: [0, 3]
-models: [tiny_bert]
-""")
-MCTACO = yaml.safe_load("""
-study: mctaco
-data: {source: sample_mctaco}
-models: [tiny_bert]
-seeds: [1]
+SOP, MCTACO = yaml.safe_load("""
+- {study: strided_sop, data: {source: sample_activitynet, stride: [0, 3]}, models: [tiny_bert]}
+- {study: mctaco, data: {source: sample_mctaco}, models: [tiny_bert], seeds: [1]}
 """)
 
 
@@ -26,11 +17,16 @@ def configured(run: list[str], **experiments) -> dict:
     return default() | {"run": run, "experiments": experiments, "seeds": [1, 2]}
 
 
-def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:
-    """Return the settings of each run of an experiment that is not a control, and those of the run
-    that it starts from.
+def second(experiment: dict, initial, first: dict = SOP):
+    """Return the plan of an experiment that starts from another."""
+    return plan(configured(["second"], first=first, second=experiment | {"initial": initial}))
+
+
+def starts(resolved) -> list[tuple[dict, dict]]:
+    """Return the settings of each run of `second` that is not a control, and those of the run that
+    it starts from.
     """
-    runs = [resolved.runs[name] for name in resolved.experiments[experiment]]
+    runs = [resolved.runs[name] for name in resolved.experiments["second"]]
     return [
         (run.settings, resolved.runs[run.begins_with].settings)
         for run in runs
@@ -39,18 +35,8 @@ def starts(resolved, experiment: str) -> list[tuple[dict, dict]]:
 
 
 def test_a_run_begins_with_that_of_its_own_factors():
-    resolved = plan(
-        configured(
-            ["second"],
-            first=SOP,
-            second=SOP
-            | {
-                "initial": "first",
-                "data": {"source": "sample_activitynet", "stride": [0, 3], "label_seed": 1},
-            },
-        )
-    )
-    found = starts(resolved, "second")
+    resolved = second(SOP | {"data": SOP["data"] | {"label_seed": 1}}, "first")
+    found = starts(resolved)
     assert len(found) == 4
     assert all(
         one["seed"] == start["seed"] and one["data"]["stride"] == start["data"]["stride"]
@@ -63,33 +49,21 @@ def test_a_run_begins_with_that_of_its_own_factors():
 
 
 def test_what_is_not_matched_is_told():
-    start_of = {"initial": {"experiment": "first", "stride": 3}}
-    [(one, start)] = starts(
-        plan(configured(["second"], first=SOP, second=MCTACO | start_of)), "second"
-    )
+    start_of = {"experiment": "first", "stride": 3}
+    [(one, start)] = starts(second(MCTACO, start_of))
     assert one["study"] == "mctaco"
     assert start["data"]["stride"] == 3
     assert start["seed"] == one["seed"] == 1
-    start_of["initial"]["seed"] = 2
-    [(one, start)] = starts(
-        plan(configured(["second"], first=SOP, second=MCTACO | start_of)), "second"
-    )
+    [(one, start)] = starts(second(MCTACO, start_of | {"seed": 2}))
     assert (one["seed"], start["seed"]) == (1, 2)
 
 
 def test_another_beginning_is_another_run_and_none_is_as_before():
     before = plan(configured(["alone"], alone=MCTACO))
     assert plan(configured(["alone"], alone=MCTACO, first=SOP)).runs == before.runs
+    start_of = {"experiment": "first", "stride": 3}
     names = [
-        set(
-            plan(
-                configured(
-                    ["second"],
-                    first=first,
-                    second=MCTACO | {"initial": {"experiment": "first", "stride": 3}},
-                )
-            ).experiments["second"]
-        )
+        set(second(MCTACO, start_of, first).experiments["second"])
         for first in (SOP, SOP | {"training": {"epochs": 3}})
     ]
     controls = {name for name in before.experiments["alone"] if "tiny_bert" not in name}

@@ -31,27 +31,17 @@ def spent(**more) -> dict:
     [
         (
             [spent(), spent(at_least=True, gpu_seconds=36000.0, gpu_watts=700.0)],
-            [
-                ("CPU time of the runs", "at least 4.0 h"),
-                ("GPU time of the runs", "10.0 h"),
-                ("Energy, estimated", "about 7.0 kWh"),
-            ],
+            ["at least 4.0 h", "10.0 h", "about 7.0 kWh"],
         ),
         (
             [spent(gpu_seconds=90.0)],
-            [
-                ("CPU time of the runs", "2.0 h"),
-                ("GPU time of the runs", "1.5 min"),
-                (
-                    "Energy, estimated",
-                    "about 24 Wh, without 1.5 min of GPUs whose power is not known",
-                ),
-            ],
+            ["2.0 h", "1.5 min", "about 24 Wh, without 1.5 min of GPUs whose power is not known"],
         ),
     ],
 )
 def test_hours_and_energy_are_told(costs, wanted):
-    assert provenance.spent([fact(cost=one) for one in costs]) == wanted
+    names = "CPU time of the runs", "GPU time of the runs", "Energy, estimated"
+    assert provenance.spent([fact(cost=one) for one in costs]) == [*zip(names, wanted)]
     assert provenance.spent([fact()])[0] == ("CPU time of the runs", "4.0 h"), (
         "1,800 s on 2 × 4 threads"
     )

@@ -12,7 +12,6 @@ from scipy.stats import kendalltau
 
 from scripts.studies.strided_sop.tallies import spans_of, order_outcomes_by_pairs
 from tests.studies.strided_sop.conftest import LENGTHS
-from tests.rows import rows_of
 
 
 def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
@@ -24,15 +23,7 @@ def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
     }
 
 
-@pytest.mark.parametrize(
-    "length, stride",
-    rows_of("""
-    2 | 0
-    3 | 0
-    4 | 0
-    3 | 1
-"""),
-)
+@pytest.mark.parametrize("length, stride", [(2, 0), (3, 0), (4, 0), (3, 1)])
 def test_all_pairs_of_every_span_are_there(built, length, stride):
     learnt, pairs = built(span=length, stride=stride).values()
     step = stride + 1

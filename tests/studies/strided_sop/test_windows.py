@@ -1,7 +1,6 @@
 """Windows of captions as the units to put in order equal a slow reference."""
 
 import pyarrow as pa
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,25 +38,19 @@ def windows_by_a_loop(table: pa.Table, context: dict) -> list[dict]:
     return list(found.values())
 
 
+STARTS = st.lists(st.floats(0, 90).map(lambda start: round(start, 1)), min_size=1, max_size=9)
+CONTEXTS = [
+    ("seconds", 10.0),
+    ("seconds", 0.5),
+    ("seconds", 200.0),
+    ("sentences", 2),
+    ("sentences", 3),
+]
+
+
 @given(
-    st.lists(
-        st.lists(
-            st.floats(0, 90, allow_nan=False).map(lambda start: round(start, 1)),
-            min_size=1,
-            max_size=9,
-        ),
-        min_size=1,
-        max_size=4,
-    ),
-    st.sampled_from(
-        yaml.safe_load("""
-            - {seconds: 10.0}
-            - {seconds: 0.5}
-            - {seconds: 200.0}
-            - {sentences: 2}
-            - {sentences: 3}
-        """)
-    ),
+    st.lists(STARTS, min_size=1, max_size=4),
+    st.sampled_from(CONTEXTS).map(lambda context: dict([context])),
 )
 def test_windows_equal_a_slow_reference(videos, context):
     assert windows(spoken(videos), context).to_pylist() == windows_by_a_loop(
