@@ -48,6 +48,14 @@ def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
     )
 
 
+def pair_table(texts: list[tuple[str, str]], labels: list[int]) -> pa.Table:
+    """Return pairs of texts, each its own group, as the loop gives them to a paradigm."""
+    first, second = zip(*texts)
+    ids = [str(number) for number in range(len(texts))]
+    columns = {"example_id": ids, "group_id": ids, "text_a": first, "text_b": second}
+    return pa.table(columns | {"label": labels})
+
+
 def job_of(
     inputs=("text_a", "text_b"), labels=("swapped", "in_order"), max_length: int = 64, **training
 ) -> dict:

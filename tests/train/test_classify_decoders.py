@@ -3,12 +3,11 @@ padding, pairs, blanks, and which lost weights matter.
 """
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 
 from scripts.train.paradigms import classify
-from tests.models import cloze_table, job_of, scores_of
+from tests.models import cloze_table, job_of, pair_table, scores_of
 from tests.train.decoders import TRAINED, write_decoder
 
 pytestmark = pytest.mark.models
@@ -18,15 +17,7 @@ TEXTS = [
     ("é", "→"),
     ("The cat sat on the mat " * 8, "It sleeps."),
 ]
-PAIRS = pa.table(
-    {
-        "example_id": list("abcd"),
-        "group_id": list("abcd"),
-        "text_a": [first for first, _ in TEXTS],
-        "text_b": [second for _, second in TEXTS],
-        "label": [0, 1, 1, 0],
-    }
-)
+PAIRS = pair_table(TEXTS, [0, 1, 1, 0])
 CLOZE = cloze_table([("A: how long ?\nB: about <MASK> , i think .", ["two hours", "ten days"])])
 
 

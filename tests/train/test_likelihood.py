@@ -28,7 +28,7 @@ from scripts.train.early_end import Stop
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
 from scripts.train.scoring import Scorer
 from scripts.train.threshold import best_threshold
-from tests.models import cloze_table, fetched, job_of
+from tests.models import cloze_table, fetched, job_of, pair_table
 from tests.models import scores_of as unfinished
 from tests.rows import rows_of
 from tests.train.decoders import DECODERS, tokenizer_of, write_decoder
@@ -93,18 +93,7 @@ def pairs() -> pa.Table:
         about two hours , i think . | how long is it ?
         how long is it ?            | naïve , a year .
     """)
-    return pa.Table.from_pylist(
-        [
-            {
-                "example_id": str(number),
-                "group_id": str(number),
-                "text_a": first,
-                "text_b": second,
-                "label": number % 2,
-            }
-            for number, (first, second) in enumerate(texts)
-        ]
-    )
+    return pair_table(texts, [0, 1, 0, 1])
 
 
 def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:

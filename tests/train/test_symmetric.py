@@ -10,7 +10,7 @@ from transformers import AutoModelForSequenceClassification
 from scripts.running.program import UserError
 from scripts.train.paradigms import symmetric
 from scripts.train.batches import collate
-from tests.models import fetched, job_of
+from tests.models import fetched, job_of, pair_table
 
 pytestmark = pytest.mark.models
 
@@ -34,17 +34,7 @@ def pairs(number: int) -> pa.Table:
     draw = np.random.default_rng(number)
     words = "the man cuts bread and opens doors".split()
     texts = [" ".join(draw.choice(words, draw.integers(1, 25))) for _ in range(2 * number)]
-    rows = [
-        {
-            "example_id": str(row),
-            "group_id": str(row),
-            "text_a": first,
-            "text_b": second,
-            "label": 0,
-        }
-        for row, (first, second) in enumerate(zip(texts[::2], texts[1::2]))
-    ]
-    return pa.Table.from_pylist(rows)
+    return pair_table([*zip(texts[::2], texts[1::2])], [0] * number)
 
 
 def scores_of(paradigm, table: pa.Table, way) -> np.ndarray:
