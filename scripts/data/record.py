@@ -5,8 +5,8 @@ runs.jsonl       a line for each run: run (its run.json), preset, command, recor
                  paradigm (that of the training code, or `control`, `search/<study>`), version (of
                  this code, scripts/running/code_lock.py), versions (of the programs that cleaned
                  and built its data), programs (hashes of their code, in runs from before these
-                 versions), given (sha256 of its settings, method and splits; missing if no scores
-                 were kept), made_from (what the entry says of a model whose files it makes)
+                 versions), given (sha256 of its settings, method and splits), made_from (what the
+                 entry says of a model whose files it makes; missing for other models)
 scores/          <preset>_<paradigm>.parquet: a row for each run, epoch and evaluation split: run,
                  split, selections (schema predictions), epoch, log_odds, score (the scores of the
                  examples in the order of the dataset, one after the other). If log_odds is true,

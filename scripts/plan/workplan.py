@@ -316,10 +316,10 @@ class Workplan:
         others: set[str] = set()
 
         def is_there(run: Run) -> bool:
-            line = lines[run.study].get(self.on_record(run).name, {})
+            line = lines[run.study].get(self.on_record(run).name)
             if not (
-                "given" in line
-                and is_todays(f"train/{line['paradigm']}", line.get("version", "0"))
+                line
+                and is_todays(f"train/{line['paradigm']}", line["version"])
                 and line["run"].get("control") == self.models[run.model].get("control")
                 and line.get("made_from", {}) == self.made_from(run.model)
             ):

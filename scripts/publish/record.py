@@ -17,7 +17,7 @@ Writes OUTPUT/<study>/runs.jsonl, scores/<preset>_<paradigm>.parquet, history.pa
        OUTPUT/README.md, the list of the record; all or none
 
     snakemake record --cores 1 --configfile presets/small.yaml
-    # lists the runs without scores, or whose training code or data have changed; exit 1 if any
+    # lists the runs whose training code or data have changed; exit 1 if any
     python -m scripts.publish.record --check docs/record
 """
 
@@ -191,8 +191,7 @@ def join_study(
         scores = without(read_kept(before, SCORES), is_new, scores)
         history = without(read_kept(before, HISTORIES), is_new, history)
         metrics = without(read_kept(before, METRICS), is_again, metrics)
-        if (before / COMPARISONS).exists():  # a record of an earlier release has none
-            comparisons = without(read_kept(before, COMPARISONS), is_again, comparisons)
+        comparisons = without(read_kept(before, COMPARISONS), is_again, comparisons)
     folder.mkdir()
     write_runs(lines, folder)
     files = {run: file_of_scores(line) for run, line in lines.items()}
@@ -303,14 +302,10 @@ def join(study: dict, record: Path) -> None:
 
 
 def why_stale(line: dict) -> str:
-    """Return why a run is stale: without scores, or made by other code than today's; else empty."""
-    if "given" not in line:
-        return "no scores are on record"
-    if not is_todays(f"train/{line['paradigm']}", line.get("version", "0")):
+    """Return why a run is stale: the code that changed since; empty if it is today's."""
+    if not is_todays(f"train/{line['paradigm']}", line["version"]):
         return f"the training code of {line['paradigm']} has changed"
-    others = [
-        name for name, version in line.get("versions", {}).items() if not is_todays(name, version)
-    ]
+    others = [name for name, version in line["versions"].items() if not is_todays(name, version)]
     return f"the code of {', '.join(others)} has changed" if others else ""
 
 

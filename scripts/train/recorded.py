@@ -47,7 +47,7 @@ def check(run: GivenRun, line: dict) -> None:
     another content.
     """
     method, splits = run.method, run.splits
-    if digest_of_given(run.settings, method, splits) != line.get("given"):
+    if digest_of_given(run.settings, method, splits) != line["given"]:
         raise UserError(f"{run.name}: its method has changed since it was recorded; {LEAVE_OUT}")
     for split, digest in line["run"]["data"].items():
         learns = split == splits[0]

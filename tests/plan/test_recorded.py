@@ -78,7 +78,7 @@ def test_all_that_is_on_record_is_taken(lines, tmp_path):
 
 def test_a_model_is_made_where_a_run_needs_it(lines, tmp_path):
     [left, *_] = of(lines, "fill")
-    del lines[left]["given"]
+    del lines[left]
     assert runs_taken(lines, tmp_path) == set(lines) - {left} - of(lines, "mlm")
 
 
