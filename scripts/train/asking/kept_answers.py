@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scripts.data.plain_json import as_json
-from scripts.running.code_lock import known_as
+from scripts.running.code_lock import identity
 from scripts.running.program import log
 from scripts.train.asking.answer import TOO_LONG, Answer
 
@@ -39,17 +39,15 @@ class Kept:
         self.file, self.shots, self.echoes = file, shots, echoed(job["prompt"])
         asker = "server" if job["api"] else "local_model"
         asker = "echo" if self.echoes else asker
-        before, training = [shots] if shots else [], job["settings"]["training"]
-        self.bases = [
-            as_json([job["model_files"], job["api"], [code, training], *before])
-            for code in known_as(f"train/asking/{asker}")
-        ]
+        asked = [identity(f"train/asking/{asker}"), job["settings"]["training"]]
+        before = [shots] if shots else []
+        self.base = as_json([job["model_files"], job["api"], asked, *before])
         self.found = dict(self.read())
 
     def read(self) -> Iterator[tuple[str, Any]]:
         """The keys and answers of the file. A line that a kill has cut off is passed over. So is an
-        answer that has changed, or that an earlier release kept without a sha256. A question that
-        was too long is asked again, since the server may read more now.
+        answer that has changed. A question that was too long is asked again, since the server may
+        read more now.
         """
         if not self.file.exists():
             return
@@ -67,7 +65,7 @@ class Kept:
             elif (
                 isinstance(answer, list)
                 and [*map(type, answer)] == [str] * len(answer)
-                and len(answer) in (3, len(Answer._fields))  # earlier releases kept no `usage`
+                and len(answer) == len(Answer._fields)
                 and answer[1] != TOO_LONG
             ):
                 yield key, Answer(*answer)
@@ -80,9 +78,7 @@ class Kept:
             )
 
     def key(self, question: str) -> str:
-        """The key of a question's answer; the one of an earlier release, if that is kept."""
-        keys = [hashlib.sha256(f"{one}\n{question}".encode()).hexdigest() for one in self.bases]
-        return next((one for one in keys if one in self.found), keys[0])
+        return hashlib.sha256(f"{self.base}\n{question}".encode()).hexdigest()
 
     def complete(self, model: Model, questions: list[str]) -> None:
         """Ask what has no answer yet, and keep each answer when it comes."""
