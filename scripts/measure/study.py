@@ -17,12 +17,13 @@ from scripts.data.studies import options_of
 from scripts.measure.experiment import Run, Systems, write_metrics
 from scripts.measure.reported import held_out_losses, runs_by_dataset, with_ensembles
 from scripts.measure.answered import Answered
+from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.filtered import Filter, after_filter, filtered
 from scripts.measure.comparisons import SOLVER, Contest, Control
 from scripts.measure.external import external_systems, score_predictions
 from scripts.measure.elsewhere.people import are_for, on_split, people_given
 from scripts.measure.elsewhere.table import refuse
-from scripts.running.program import UserError
+from scripts.running.program import UserError, execute
 from scripts.train.asking.answer import SHARES
 
 STILL_FALLS = 0.02  # of the held-out loss in the last epoch: training was not at its end
@@ -282,3 +283,9 @@ def evaluate(
     solvers = [name for name, one in contest.controls.items() if one.kind() == SOLVER]
     rows = [row for part in parts for row in study.measure(part, given.resamples, people, solvers)]
     write_metrics(rows + released(parts), study.schema, given, contest)
+
+
+def run_evaluation(doc: str, study: Study) -> None:
+    """Run the evaluation of a study as a program. doc: of its module."""
+    options = evaluation_arguments(doc, study.answered.study)
+    execute(lambda given: evaluate(given, study), evaluation_given(options))

@@ -7,22 +7,20 @@
 External predictions give a score of every option, or a label right or wrong.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.choices.options import Options
 from scripts.studies.choices.tables import CHOICES
-from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import read_examples, replicates_of
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
-from scripts.measure.study import Part, Study, evaluate
+from scripts.measure.study import Part, Study, run_evaluation
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share_tally
 from scripts.measure.ranking import outranked, outranked_by_chance, scores_of
 
@@ -110,9 +108,5 @@ def people_values(options: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.nda
 STUDY = Study(ANSWERED, SCHEMA, read_options, rows_of, unit="instance_id", printed=PRINTED)
 
 
-def main(given: argparse.Namespace) -> None:
-    evaluate(given, STUDY)
-
-
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__, "choices")))
+    run_evaluation(__doc__, STUDY)

@@ -13,7 +13,6 @@ partition's slices add up to the n of all. Groups are videos.
 External predictions have the labels swapped and in_order.
 """
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -21,15 +20,14 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.tables import read_complete
-from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, label_scores, replicates_of
 from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
-from scripts.measure.study import Part, Study, evaluate
+from scripts.measure.study import Part, Study, run_evaluation
 from scripts.measure.tally import metric_rows, metrics_schema
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.strided_sop.options import Options
 from scripts.studies.strided_sop.slices import READ
 from scripts.studies.strided_sop.strides import strides_of
@@ -205,9 +203,5 @@ STUDY = Study(
 )
 
 
-def main(given: argparse.Namespace) -> None:
-    evaluate(given, STUDY)
-
-
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__, "strided_sop")))
+    run_evaluation(__doc__, STUDY)

@@ -33,7 +33,6 @@ External predictions have the labels entailment, neutral and contradiction, or e
 not_entailment.
 """
 
-import argparse
 import re
 from functools import partial
 from collections.abc import Iterator
@@ -47,19 +46,17 @@ import pyarrow as pa
 from scripts.data.counterparts import contrast_pairs, is_counterpart
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
 from scripts.studies.temporal_nli.reader import FALLBACK, LABELS, read_labels
-from scripts.running.program import execute
 from scripts.studies.temporal_nli.options import Options
 from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.studies.temporal_nli.times import LISTS, TIME, times_in
 from scripts.text.sizes import shared_kind
-from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import grouped
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.data.declared import ceilings
 from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, Values, people_rows
-from scripts.measure.study import Part, Study, evaluate
+from scripts.measure.study import Part, Study, run_evaluation
 from scripts.measure.tally import Metric, Replicate, Tally, metrics_schema, rows_by_system, share
 from scripts.measure.tally import sums_by_group
 
@@ -373,9 +370,5 @@ FILTER = Filter("example_id", ("group_id", "times"), ("part", "choice"), ("part"
 STUDY = Study(ANSWERED, SCHEMA, read_pairs, rows_of, filters=FILTER)
 
 
-def main(given: argparse.Namespace) -> None:
-    evaluate(given, STUDY)
-
-
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__, "temporal_nli")))
+    run_evaluation(__doc__, STUDY)

@@ -51,7 +51,6 @@ also have the scores of one instance's options; higher is better:
                          "12 days": -7.0}}
 """
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,17 +59,16 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.counterparts import contrast_pairs
-from scripts.running.program import UserError, execute
+from scripts.running.program import UserError
 from scripts.studies.timedial.options import Options
 from scripts.studies.timedial.pool import joined
 from scripts.studies.timedial.tables import CLOZE
-from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, read_examples, replicates_of
 from scripts.measure.filtered import Filter
 from scripts.measure.answered import Answered
 from scripts.measure.people import System, people_rows
-from scripts.measure.study import Part, Study, evaluate
+from scripts.measure.study import Part, Study, run_evaluation
 from scripts.measure.tally import Tally, metric_rows, metrics_schema, share, sums_by_group
 from scripts.measure.ranking import checked, outranked, outranked_by_chance, scores_of
 from scripts.studies.timedial.tallies import ACCURACY, joined_tallies, tallies_of
@@ -221,9 +219,5 @@ STUDY = Study(
 )
 
 
-def main(given: argparse.Namespace) -> None:
-    evaluate(given, STUDY)
-
-
 if __name__ == "__main__":
-    execute(main, evaluation_given(evaluation_arguments(__doc__, "timedial")))
+    run_evaluation(__doc__, STUDY)
