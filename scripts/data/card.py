@@ -9,14 +9,8 @@ configuration built the dataset (scripts/running/start.py).
 
 Reads  FOLDER/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
 Writes FOLDER/README.md
-
-    python -m scripts.data.card results/build/strided_sop \\
-        --columns scripts/studies/strided_sop/columns.yaml \\
-        --study '{"name": "strided_sop", "title": "…", "paper": "…",
-                  "labels": ["swapped", "in_order"]}'
 """
 
-import argparse
 from pathlib import Path
 
 import jinja2
@@ -26,7 +20,7 @@ import yaml
 
 from scripts.data.files import whole
 from scripts.data.manifest import files_in
-from scripts.running.program import UserError, execute, json_object_with, log, parser
+from scripts.running.program import UserError, log
 from scripts.data.studies import options_of
 from scripts.data.tables import parquet_errors, provenance_of, schema_of
 from scripts.data.yaml_files import read_yaml
@@ -194,23 +188,3 @@ def describe_datasets(folder: Path, study: dict, columns: Path) -> None:
     with whole(folder / "README.md") as place:
         place.write_text(card(datasets, study, texts), encoding="utf-8")
     log.info("%s: %d datasets", folder / "README.md", len(datasets))
-
-
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("folder", type=Path, help="the folder of the study's datasets")
-    options.add_argument(
-        "--columns", type=Path, required=True, help="columns.yaml: the meaning of each column"
-    )
-    options.add_argument(
-        "--study",
-        type=json_object_with(*OF_STUDY),
-        required=True,
-        help="the facts of the study, as JSON",
-    )
-    return options
-
-
-if __name__ == "__main__":
-    given = arguments().parse_args()
-    execute(lambda given: describe_datasets(given.folder, given.study, given.columns), given)

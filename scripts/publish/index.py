@@ -8,11 +8,8 @@ Reads  FOLDER/evaluate/<name>/metrics.parquet of each study that has a page; fin
        the page (scripts/publish/site.py writes both, so the list and the page have the same
        findings)
 Writes FOLDER/publish/index.html
-
-    python -m scripts.publish.index results
 """
 
-import argparse
 import json
 from pathlib import Path
 
@@ -20,7 +17,7 @@ import pandas as pd
 
 from scripts.data.files import whole
 from scripts.data.manifest import check_made
-from scripts.running.program import UserError, execute, log, parser
+from scripts.running.program import UserError, log
 from scripts.data.tables import read_metrics
 from scripts.publish.marks import marks_of
 from scripts.publish.parts import templates
@@ -76,13 +73,3 @@ def list_studies(results: Path) -> None:
     with whole(output) as place:
         place.write_text(html.translate(TURNS), encoding="utf-8")
     log.info("%s: %d studies", output, len(published))
-
-
-def arguments() -> argparse.ArgumentParser:
-    asked = parser(__doc__)
-    asked.add_argument("folder", type=Path, help="the folder results/")
-    return asked
-
-
-if __name__ == "__main__":
-    execute(lambda given: list_studies(given.folder), arguments().parse_args())

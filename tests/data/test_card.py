@@ -1,13 +1,13 @@
 """Data for other users: a card that loads every dataset unchanged and describes every column."""
 
 import importlib
-import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from scripts.data.card import describe_datasets
 from scripts.data.manifest import write_manifest
 from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
@@ -41,7 +41,7 @@ def pairs(rows: int) -> pa.Table:
 
 
 @pytest.fixture
-def built(tmp_path, program):
+def built(tmp_path):
     """Write two datasets of a study, one of them with sample data, and their card."""
     for path, terms in {
         "corpus/stride-0": TERMS,
@@ -53,16 +53,8 @@ def built(tmp_path, program):
         (folder / "leakage.csv").write_text("a\n")
         files = [*(f"{split}.parquet" for split in ROWS), "leakage.csv"]
         write_manifest(folder, files, folder / "manifest.json")
-    card(program, tmp_path).checked()
+    describe_datasets(tmp_path, STUDY, ROOT / "scripts/studies/strided_sop/columns.yaml")
     return tmp_path
-
-
-def card(program, folder):
-    return program(
-        f"scripts.data.card {folder} --columns {ROOT}/scripts/studies/strided_sop/columns.yaml",
-        "--study",
-        json.dumps(STUDY),
-    )
 
 
 def test_every_split_is_itself_and_labels_have_names(built):

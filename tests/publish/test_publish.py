@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.data.csv_files import read_csv, write_csv
+from scripts.publish.index import list_studies
 from tests.conftest import ROOT
 from tests.files import read_json, write_json
 from tests.publish.publish_inputs import HOSTILE, Study
@@ -176,8 +178,8 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 # ---- the list of studies
 
 
-def list_of(study: Study, findings: dict[str, str | None]):
-    """Run the program on copies of a study's metrics under other names. findings: the text of
+def list_of(study: Study, findings: dict[str, str | None]) -> Path:
+    """List copies of a study's metrics under other names. findings: the text of
     findings.json beside each page (None: no file).
     """
     for name, text in findings.items():
@@ -192,18 +194,15 @@ def list_of(study: Study, findings: dict[str, str | None]):
         page.with_name("findings.json").unlink(missing_ok=True)
         if text is not None:
             page.with_name("findings.json").write_text(text)
-    return study.program(
-        f"scripts.publish.index {study.folder}"
-    ), study.folder / "publish/index.html"
+    list_studies(study.folder)
+    return study.folder / "publish/index.html"
 
 
 def test_the_list_of_studies_says_what_the_first_screen_says(study, html):
     text = study.page.with_name("findings.json").read_text()
     former = text.replace('"sentence"', '"clauses"')
     texts = {"one": text, "older": None, "old": former, f"<b>{'x'}": text}
-    done, listed = list_of(study, texts)
-    assert done.returncode == 0, done.stderr
-    shown = listed.read_text()
+    shown = list_of(study, texts).read_text()
     [finding] = json.loads(text)["findings"]
     lines = [line for line in html.splitlines() if line.startswith('<p class="line">')]
     assert len(lines) == 1 and finding["sentence"]["said"] in lines[0]
