@@ -45,9 +45,7 @@ def counted(texts: list[str]) -> list[str]:
 
 
 def machine_kind(fact: dict) -> str:
-    cost = fact.get("cost")
-    if not cost:
-        return fact["hardware"]["device"]
+    cost = fact["cost"]
     gpus = f"{cost['gpus']} × {cost['gpu']}, " if cost["gpus"] else ""
     return f"{gpus}{cost['processor']}, {cost['cores']} cores, {cost['system']}"
 
@@ -69,12 +67,7 @@ def energy(watt_hours: float) -> str:
 
 
 def spent(facts: list[dict]) -> list[tuple[str, str]]:
-    costs = []
-    for fact in facts:
-        used = fact["hardware"]
-        cpu = fact["seconds"] * used["processes"] * used["threads"]
-        cost = {"cpu_seconds": cpu, "at_least": False, "gpu_seconds": 0.0, "gpu_watts": None}
-        costs.append(fact.get("cost") or cost)
+    costs = [fact["cost"] for fact in facts]
     cpu, gpu = (sum(cost[name] for cost in costs) for name in ("cpu_seconds", "gpu_seconds"))
     at_least = "at least " if any(cost["at_least"] for cost in costs) else ""
     lines = [("CPU time of the runs", at_least + hours(cpu))]
@@ -97,7 +90,7 @@ def provenance_of(facts: list[dict]) -> dict:
     versions = [f"{name} {', '.join(counted(used.dropna()))}" for name, used in libraries.items()]
     date = commit_date()
     day = [] if date is None else [f"{datetime.fromtimestamp(date, timezone.utc):%Y-%m-%d}"]
-    projects = [commit_text(fact["timestride"]) for fact in facts if "timestride" in fact]
+    projects = [commit_text(fact["timestride"]) for fact in facts]
     lines = [
         ("timestride, of this page", [commit_text(project_version())]),
         ("timestride, of the runs", counted(projects)),
@@ -116,7 +109,7 @@ def provenance_of(facts: list[dict]) -> dict:
 def machine_of(fact: dict) -> str:
     """Return the hardware and libraries on which a run's numbers depend, besides its job."""
     hardware, versions = fact["hardware"], fact["versions"]
-    kernels = "" if hardware.get("deterministic", True) else ", nondeterministic kernels"
+    kernels = "" if hardware["deterministic"] else ", nondeterministic kernels"
     libraries = [
         f"{name} {versions[name]}"
         for name in ("torch", "transformers", "scikit-learn")

@@ -246,8 +246,7 @@ def copy_linked(study: dict, kind: str, record: Path, place: Path) -> None:
 
 
 def commits(lines: list[dict]) -> str:
-    made = [line["run"].get("timestride") for line in lines]
-    counts = Counter(commit_text(one)[:24] if one else "unknown" for one in made)
+    counts = Counter(commit_text(line["run"]["timestride"])[:24] for line in lines)
     (first, _), *others = counts.most_common()
     return f"{first} and {len(others)} more" if others else first
 

@@ -148,8 +148,9 @@ def slice_rows() -> list[dict]:
 # The facts in run.json of every run, and those of a control.
 FACTS = yaml.safe_load("""
 {study: strided_sop, train_examples: 6700, held_out_examples: 700, seconds: 90.0, tokens_per_second: 12000.0,
-  digest: d1, code: scripts.train.loop 123, hardware: {device: a machine, processes: 1, threads: 2, precision: fp32},
-  versions: {torch: 2.13.0, transformers: 5.23.0},
+  digest: d1, code: scripts.train.loop 123, hardware: {device: a machine, processes: 1, threads: 2, precision: fp32, deterministic: true},
+  cost: {cpu_seconds: 90.0, at_least: false, gpu_seconds: 0.0, gpu_watts: null, processor: a CPU, cores: 2, gpus: 0, system: Linux},
+  timestride: {version: 0.2.0, commit: null, modified: null}, versions: {torch: 2.13.0, transformers: 5.23.0},
   data_options: {stride: 0, size_matched: null, same_videos: null, hard: false, max_videos: null, label_seed: 0}}
 """)
 OF_CONTROL = yaml.safe_load("""

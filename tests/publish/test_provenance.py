@@ -4,18 +4,6 @@ import yaml
 from scripts.publish import provenance
 from tests.rows import each_row
 
-HARDWARE = {"device": "NVIDIA H100", "processes": 2, "threads": 4, "precision": "bf16"}
-
-
-def fact(**more) -> dict:
-    return {
-        "seconds": 1800.0,
-        "hardware": HARDWARE,
-        "versions": {"torch": "2.13.0"},
-        "timestride": {"version": "0.1.0", "commit": "a" * 40, "modified": True},
-    } | more
-
-
 SPENT = yaml.safe_load("""
 {cpu_seconds: 7200.0, at_least: false, gpu_seconds: 0.0, gpu_watts: null, processor: a CPU, cores: 8, gpus: 0,
   gpu: null, system: Linux x86_64}
@@ -41,7 +29,4 @@ def spent(**more) -> dict:
 )
 def test_hours_and_energy_are_told(costs, wanted):
     names = "CPU time of the runs", "GPU time of the runs", "Energy, estimated"
-    assert provenance.spent([fact(cost=one) for one in costs]) == [*zip(names, wanted)]
-    assert provenance.spent([fact()])[0] == ("CPU time of the runs", "4.0 h"), (
-        "1,800 s on 2 × 4 threads"
-    )
+    assert provenance.spent([{"cost": one} for one in costs]) == [*zip(names, wanted)]

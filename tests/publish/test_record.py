@@ -141,7 +141,9 @@ class Made:
         write_rows([line], place / "history.parquet", HISTORY)
         columns = ["example_id", "question_id", "question", "answer", "label"]
         facts = {"run": name, "study": "mctaco", "digest": "0123", "code": code_of("classify")}
-        facts |= {"seconds": 60.0, "hardware": {"processes": 1, "threads": 1}}
+        facts["timestride"] = {"version": "0.2.0"}
+        no_gpu = {"at_least": False, "gpu_seconds": 0.0, "gpu_watts": None}
+        facts["cost"] = no_gpu | {"cpu_seconds": 60.0}
         facts["data"] = {
             split: content_digest(self.data / f"{split}.parquet", columns)
             for split in ("train", "test")
