@@ -9,7 +9,6 @@ GENERATION = "generation_config.json"  # of a model that writes: the tokens that
 # the whole weights, or the index of their shards
 WEIGHTS, INDEX = ("model.safetensors", "model.safetensors.index.json")
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
-SCRATCH_FILES = [CONFIG, TOKENIZER, TOKENIZER_CONFIG]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
 ADAPTER_CONFIG = "adapter_config.json"  # of an adapter, which peft puts onto its base
 # how to measure weights that are not read here

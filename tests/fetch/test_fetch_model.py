@@ -15,12 +15,14 @@ from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from scripts.data.manifest import write_manifest
-from scripts.plan.models import DEFAULT_FILES, SCRATCH_FILES
+from scripts.plan.models import DEFAULT_FILES
 from scripts.plan.schemas import check_entries
 from scripts.fetch import model
 from tests.files import read_json
 from tests.rows import each_row, rows_of, texts_of
 from tests.fetch.fetch_models import MODELS, TINY, WORDS, mend, weights
+
+SCRATCH_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json"]
 
 # ---- entries
 
