@@ -274,28 +274,20 @@ def end_until_at_last_jobs() -> None:
     DAG.in_until = in_until
 
 
-def before_jobs(workflow, act: Callable[[], None]) -> None:
-    """Call `act` before this process runs jobs. A dry run and a question (--summary, --dag, --lint,
-    --report …) run none.
+def around_jobs(
+    workflow, before: Callable[[], None], after: Callable[[], None] = lambda: None
+) -> None:
+    """Call `before` before this process runs jobs, and `after` when all have ended well, also if
+    nothing was to be done. A dry run and a question (--summary, --dag, --report …) run none.
     """
     inner = workflow.execute
 
     def execute(*given, **named):
         if not is_dry_run(workflow):
-            act()
-        return inner(*given, **named)
-
-    workflow.execute = execute
-
-
-def after_jobs(workflow, act: Callable[[], None]) -> None:
-    """Call `act` when all jobs of this process have ended well, also if nothing was to be done."""
-    inner = workflow.execute
-
-    def execute(*given, **named):
+            before()
         inner(*given, **named)
         if not is_dry_run(workflow):
-            act()
+            after()
 
     workflow.execute = execute
 

@@ -159,7 +159,7 @@ class Start:
         if not self.is_main:
             gc.enable()  # another process has begun
         elif is_module:
-            internals.before_jobs(workflow, self.begin)  # the other workflow has its own onstart
+            internals.around_jobs(workflow, self.begin)  # the other workflow has its own onstart
         elif Path("results/.records").is_dir():
             internals.keep_records_with_results()
         elif Path(".snakemake/metadata").is_symlink():
@@ -172,8 +172,7 @@ class Start:
             internals.before_report(workflow, self.write_captions)
             if not is_module:
                 internals.ask_for_manifests(self.manifest_of)
-                internals.after_jobs(workflow, self.list_results)
-                internals.before_jobs(workflow, self.keep_records_without_hooks)
+                internals.around_jobs(workflow, self.keep_records_without_hooks, self.list_results)
             self.check()
 
     def check(self) -> None:
@@ -194,7 +193,7 @@ class Start:
             logger.warning(warning)
         if internals.is_dry_run(self.workflow):
             internals.plan_without(set(map(str, lost_outputs)))
-        internals.before_jobs(
+        internals.around_jobs(
             self.workflow, lambda: [manifest.unlink(missing_ok=True) for manifest in lost_outputs]
         )
 
