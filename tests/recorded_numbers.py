@@ -22,7 +22,6 @@ NAMED = "study preset experiment dataset held_out method model split slice scori
 OF_KIND = re.compile(r"(beside|control):(\w+)")  # a difference to the control of a kind, its score
 MEANS = ["value", "ci_low", "ci_high"]
 NUMBER = re.compile(r"([+−]?\d+\.\d)( \([+−]?\d+\.\d(?:–| to )[+−]?\d+\.\d\))?")
-DIFFERENCE = re.compile(r"\d - \d")
 WHERE = read_yaml(ROOT / "tests/recorded_numbers.yaml")
 
 Number = tuple[str, ...]  # a value, and both ends of its interval if there is one
@@ -98,11 +97,8 @@ def tabled(file: str, texts: list[str], column: str) -> Number:
     return tuple(re.findall(r"[\d.]+", cell))
 
 
-def found(locator: str, words: list[str], before: list[Number]) -> list[Number]:
-    """Return the numbers of a locator; an empty one if the number is not on record.
-
-    before: the numbers of the row so far.
-    """
+def found(locator: str, words: list[str]) -> list[Number]:
+    """Return the numbers of a locator; an empty one if the number is not on record."""
     kind, _, rest = locator.partition(": ")
     if locator == "not on record":
         return [()]
@@ -111,9 +107,6 @@ def found(locator: str, words: list[str], before: list[Number]) -> list[Number]:
     if kind.startswith("table "):
         *texts, column = rest.split(" | ")
         return [tabled(kind.removeprefix("table "), texts, column)]
-    if DIFFERENCE.fullmatch(locator):
-        one, other = (float(before[int(place) - 1][0]) for place in locator.split(" - "))
-        return [(signed((one - other) / 100),)]
     several = [[*words, *locator.split()]]
     for word in (word for word in locator.split() if "&" in word):
         several = [[*(w for w in several[0] if w != word), one] for one in word.split("&")]
@@ -134,9 +127,7 @@ def printed(number: Number, there: re.Match) -> str:
 
 def rewritten(line: str, locators: list[str], words: list[str]) -> str:
     """Return a table's row with the numbers of the record, from its second cell on."""
-    numbers: list[Number] = []
-    for locator in locators:
-        numbers += found(locator.strip(), words, numbers)
+    numbers = [number for locator in locators for number in found(locator.strip(), words)]
     first = line.index("|", 1)
     places = list(NUMBER.finditer(line, first))
     assert len(places) == len(numbers), f"{line}: {numbers}"
@@ -165,7 +156,7 @@ def rows_of(file: str) -> list[tuple[str, str, list[str], list[str]]]:
         for begins, row in table["rows"].items():
             if not isinstance(row, list):
                 columns = table["columns"]
-                row = [one if DIFFERENCE.fullmatch(one) else f"{one} {row}" for one in columns]
+                row = [f"{one} {row}" for one in columns]
             rows.append((heading, f"| {begins}", row, table.get("words", "").split()))
     return rows
 
